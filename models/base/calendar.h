@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+// The event calendar: one queue of (time, callback) for the whole simulation.
+//
+// Models own no SystemC process. They embed calendar_event members and schedule them here. A single SC_METHOD drains
+// the queue and *runs ahead*: one activation executes events up to a horizon and keeps its own time, because returning
+// to the SystemC kernel for every distinct time stamp costs more than the events themselves. The contract:
+//
+//  - horizon = the earliest of the kernel's next pending activity, the run limit, and a slice (100 us). It is read
+//    again after every call into foreign code (note_foreign_call()). Where it is zero the calendar yields a delta cycle.
+//  - Inside a callback now() is the event's time. Outside it is the kernel's time.
+//  - At equal times insertion order decides; what foreign code inserts comes after all calendar events of that time.
+#pragma once
+
+#include <cstdint>
+#include <type_traits>
+
+#include <systemc>
+
+#include "base/time.h"
+
+namespace fabricvp {
+
+class calendar;
+
+template <auto Method>
+struct method_tag {};
+/// Names the member function that an event calls: `calendar_event m_tick{method<&uart::tick>, this};`
+template <auto Method>
+inline constexpr method_tag<Method> method{};
+
+/// An event owned by its model, by value. Scheduling it costs no allocation; destroying it cancels it.
+class calendar_event {
+public:
+    template <auto Method, class T>
+    calendar_event(method_tag<Method>, T* object)
+        : m_call([](void* o) { (static_cast<T*>(o)->*Method)(); }), m_object(object) {
+        if constexpr (std::is_base_of_v<sc_core::sc_object, T>) m_owner = object;
+    }
+    ~calendar_event();
+    calendar_event(const calendar_event&) = delete;
+    calendar_event& operator=(const calendar_event&) = delete;
+
+    bool scheduled() const { return m_when != never; }
+    /// Time of the next call, `never` if not scheduled.
+    ticks when() const { return m_when; }
+    /// The model that owns the event, for diagnostics; may be null.
+    const sc_core::sc_object* owner() const { return m_owner; }
+
+private:
+    friend class calendar;
+    calendar_event* m_previous = nullptr;
+    calendar_event* m_next = nullptr;
+    ticks m_when = never;
+    void (*m_call)(void*);
+    void* m_object;
+    const sc_core::sc_object* m_owner = nullptr;
+    calendar* m_calendar = nullptr;
+};
+
+class calendar : public sc_core::sc_module {
+public:
+    explicit calendar(sc_core::sc_module_name name = "calendar");
+    ~calendar() override;
+
+    /// The calendar of this simulation; it must have been constructed before any model.
+    static calendar& current();
+
+    /// Simulated time: the running event's time inside a callback, the kernel's time outside.
+    ticks now() const;
+
+    /// Calls the event at `when` (not before now()). An event that is scheduled already is moved.
+    void schedule(calendar_event& event, ticks when);
+    void schedule_in(calendar_event& event, ticks delay) { schedule(event, now() + delay); }
+    void cancel(calendar_event& event);
+
+    /// To be called after a callback has called into code that may have notified SystemC events.
+    void note_foreign_call() { m_horizon_stale = true; }
+
+    /// Runs the simulation until `limit`, or until stop(), or until nothing is left to do. Not from within a callback.
+    /// On return the kernel's time equals the calendar's. Returns the time reached.
+    ticks run_until(ticks limit);
+
+    /// Ends run_until() after the running callback.
+    void stop() { m_stop_requested = true; }
+    bool stop_requested() const { return m_stop_requested; }
+
+    /// True while a calendar callback executes.
+    bool in_callback() const { return m_in_callback; }
+
+    /// Time of the earliest scheduled event, `never` if there is none.
+    ticks next_event_time() const;
+
+    /// Number of callbacks executed since construction.
+    std::uint64_t executed() const { return m_executed; }
+
+private:
+    void drain();
+    ticks kernel_horizon() const;
+
+    struct wheel;
+    wheel* m_wheel;
+    sc_core::sc_event m_wake;
+    ticks m_now = 0;
+    ticks m_limit = never;
+    std::uint64_t m_executed = 0;
+    bool m_in_callback = false;
+    bool m_horizon_stale = false;
+    bool m_stop_requested = false;
+};
+
+}  // namespace fabricvp

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "base/time.h"
+
+namespace fabricvp {
+
+/// Converts between cycles and ticks. Edge n lies at n / frequency, rounded to a picosecond each time anew, so that
+/// frequencies whose period is not a whole number of picoseconds do not drift.
+class clock_domain {
+public:
+    explicit clock_domain(frequency f) : m_hertz(f.hertz) {}
+
+    frequency rate() const { return {m_hertz}; }
+
+    /// Time that `n` cycles take, counted from time zero.
+    ticks span(std::uint64_t n) const {
+        return static_cast<ticks>(static_cast<wide>(n) * ticks_per_second / m_hertz);
+    }
+
+    /// Number of whole cycles that have passed at time `t`.
+    std::uint64_t cycle_at(ticks t) const {
+        // Inverse of span(): the largest n with span(n) <= t.
+        return static_cast<std::uint64_t>((static_cast<wide>(t) * m_hertz + m_hertz + ticks_per_second - 1) /
+                                          ticks_per_second) -
+               correction(t);
+    }
+
+    /// The first clock edge at or after `t`.
+    ticks edge_at_or_after(ticks t) const {
+        const auto n = cycle_at(t);
+        return span(n) == t ? t : span(n + 1);
+    }
+
+private:
+    using wide = unsigned __int128;
+
+    std::uint64_t correction(ticks t) const {
+        const auto n = static_cast<std::uint64_t>(
+            (static_cast<wide>(t) * m_hertz + m_hertz + ticks_per_second - 1) / ticks_per_second);
+        std::uint64_t back = 0;
+        while (span(n - back) > t) ++back;
+        return back;
+    }
+
+    std::uint64_t m_hertz;
+};
+
+}  // namespace fabricvp

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+// A RISC-V hart: an interpreter over decoded blocks that a calendar callback runs for a slice (a quantum of simulated
+// time). It owns no process and no stack. Direct memory is read and written in place; everything else (MMIO, pages that
+// a device has touched) makes the hart *pending*: the access is sent on `bus` when the calendar reaches the hart's local
+// time, and the completion resumes it.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "base/address_map.h"
+#include "base/bus.h"
+#include "base/clock_domain.h"
+#include "base/model.h"
+#include "base/parameters.h"
+#include "base/statistics.h"
+#include "base/wire.h"
+#include "riscv/hart_debug.h"
+#include "riscv/timebase.h"
+
+namespace fabricvp::riscv {
+
+/// Cycles an instruction takes, by class (the default timing; caches off).
+struct cpi_params {
+    double alu = 1, multiply = 3, divide = 20, load = 2, store = 1, branch = 1, jump = 1, atomic = 6, floating = 4,
+           float_divide = 20, csr = 4, fence = 4;
+    void describe(parameter_visitor& v);
+};
+
+struct hart_params {
+    frequency clock{1'000'000'000};
+    bool floating_point = true;       ///< F and D
+    bool supervisor = true;           ///< S and U mode, Sv39 and Sv48
+    bool bit_manipulation = true;     ///< Zba, Zbb, Zbs
+    bool sstc = true;
+    std::uint64_t pmp_entries = 16;
+    cpi_params cpi;
+    void describe(parameter_visitor& v);
+};
+
+enum class privilege : std::uint8_t { user = 0, supervisor = 1, machine = 3 };
+
+/// Bits of mip that come from outside.
+enum class interrupt_line : unsigned { supervisor_software = 1, machine_software = 3, supervisor_timer = 5, machine_timer = 7,
+                                       supervisor_external = 9, machine_external = 11 };
+
+/// Hooks for an IMSIC: the AIA CSRs that live outside of the hart (indirect registers, top external interrupt).
+class aia_interface {
+public:
+    virtual ~aia_interface() = default;
+    virtual std::uint64_t top_external(privilege level) = 0;                       ///< mtopei / stopei
+    virtual void claim_top_external(privilege level) = 0;
+    virtual bool read_indirect(privilege level, unsigned select, std::uint64_t& value) = 0;
+    virtual bool write_indirect(privilege level, unsigned select, std::uint64_t value) = 0;
+};
+
+class hart final : public model, public debug_target, private memory_observer, private tlm::tlm_bw_transport_if<> {
+public:
+    const hart_params params;
+
+    bus_initiator_socket bus{"bus"};
+
+    counter instructions{*this, "instructions", "1", "instructions retired"};
+    counter active_cycles{*this, "active_cycles", "cycles", "cycles not spent in wfi"};
+    counter traps{*this, "traps", "1", "exceptions taken"};
+    counter interrupts{*this, "interrupts", "1", "interrupts taken"};
+    counter bus_accesses{*this, "bus_accesses", "1", "accesses that went through the calendar"};
+    counter late_interrupts{*this, "late_interrupts", "1", "interrupts that became pending inside an executed slice"};
+
+    /// \param memory what the hart may reach directly, shared by a cluster; must outlive the hart
+    /// \param quantum longest slice, in ticks
+    hart(const sc_core::sc_module_name& name, const hart_params& params, std::uint64_t hart_id,
+         const direct_memory_map& memory, const timebase& time, ticks quantum);
+    ~hart() override;
+
+    /// Where and with which a0, a1, a2 the hart starts at reset() (a boot ROM normally sets the latter itself).
+    void set_reset_vector(std::uint64_t pc);
+    /// Starts execution at the present time; a hart is created stopped.
+    void start();
+    void reset() override;
+
+    /// Drives an external interrupt line; ends the hart's slice if it is now to be taken.
+    void set_interrupt(interrupt_line line, bool level);
+    void attach_aia(aia_interface* aia);
+
+    std::uint64_t id() const;
+    /// Canonical ISA string for the device tree ("rv64imafdc_zicsr_…").
+    std::string isa_string() const;
+    std::uint64_t pc() const;
+    std::uint64_t x(unsigned n) const;
+    void set_x(unsigned n, std::uint64_t value);
+    privilege mode() const;
+    bool waiting() const;  ///< in wfi
+
+    /// debug_target
+    std::string debug_name() const override { return name(); }
+    std::string debug_state() const override;
+    void set_debug_listener(debug_listener* listener) override;
+    bool read_register(unsigned number, std::uint64_t& value) override;
+    bool write_register(unsigned number, std::uint64_t value) override;
+    bool has_csr(unsigned number) const override;
+    std::size_t read_memory(std::uint64_t address, void* to, std::size_t size) override;
+    std::size_t write_memory(std::uint64_t address, const void* from, std::size_t size) override;
+    void insert_breakpoint(std::uint64_t address, bool hardware) override;
+    void remove_breakpoint(std::uint64_t address, bool hardware) override;
+    void insert_watchpoint(std::uint64_t address, std::uint64_t size, watch_kind kind) override;
+    void remove_watchpoint(std::uint64_t address, std::uint64_t size, watch_kind kind) override;
+    void halt() override;
+    void resume() override;
+    void step() override;
+    bool halted() const override;
+
+private:
+    struct implementation;
+    std::unique_ptr<implementation> m;
+};
+
+}  // namespace fabricvp::riscv

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// One node's serial line, between the UART model and a person, a file, a socket or a script. Everything that is printed
+// is kept; everything that is typed is recorded with its simulated time, so that a run can be repeated.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+
+#include "base/time.h"
+
+namespace fabricvp {
+
+class console {
+public:
+    virtual ~console() = default;
+
+    /// All output since the start.
+    virtual const std::string& output() const = 0;
+    /// Queues input; the UART takes it as fast as the line carries it.
+    virtual void type(std::string_view text) = 0;
+    /// Called for each byte that the guest prints, inside a calendar callback.
+    virtual void on_output(std::function<void(char)> sink) = 0;
+    /// "stdio", "file:PATH", "tcp:PORT" (loopback; 0: any) or "none". \throws input_error
+    virtual void attach(const std::string& where) = 0;
+    /// Input so far, as (simulated time, byte).
+    virtual std::string recorded_input() const = 0;
+};
+
+}  // namespace fabricvp
