@@ -1,0 +1,14 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# build.sh JOBS [CMAKE OPTION...]: the release build with the Python module for .venv's interpreter.
+# The tests are configured when asked for once, and stay so.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+jobs=$1
+shift
+options=(-DFABRICVP_PYTHON=ON "-DPython_EXECUTABLE=$PWD/.venv/bin/python" "$@")
+[ -f build/release/CMakeCache.txt ] || [[ " $* " == *FABRICVP_TESTS* ]] || options+=(-DFABRICVP_TESTS=OFF)
+log=build/release/configure.log
+mkdir -p build/release
+cmake --preset release "${options[@]}" >"$log" 2>&1 || { cat "$log" >&2; exit 1; }
+cmake --build build/release --parallel "$jobs"

@@ -1,0 +1,79 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# setup.sh [PURPOSE...]: installs the Debian packages of each purpose that are missing (packages.txt), and for the
+# purpose "build" makes the virtual environment .venv. Does nothing, quickly, when everything is there.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+[ $# -gt 0 ] || set -- build test
+
+fail() { printf 'setup: %s\n' "$*" >&2; exit 1; }
+
+missing_packages() {
+    local purposes=" $* " purpose package
+    while read -r purpose package _; do
+        [[ "$purposes" == *" $purpose "* ]] || continue
+        [ "$(dpkg-query -W -f '${db:Status-Status}' "$package" 2>/dev/null)" = installed ] || echo "$package"
+    done < <(grep -v '^#' scripts/packages.txt) | sort -u
+}
+
+as_root() {
+    if [ "$(id -u)" = 0 ]; then "$@"
+    elif command -v sudo >/dev/null; then sudo --preserve-env=http_proxy,https_proxy,no_proxy,DEBIAN_FRONTEND "$@"
+    else fail "neither root nor sudo; have these packages installed, then try again: ${missing[*]}"
+    fi
+}
+
+command -v dpkg-query >/dev/null || fail "this is not a Debian system; install the equivalents of scripts/packages.txt by hand"
+mapfile -t missing < <(missing_packages "$@")
+if [ ${#missing[@]} -gt 0 ]; then
+    echo "setup: installing ${missing[*]}"
+    export DEBIAN_FRONTEND=noninteractive
+    log=$(mktemp)
+    trap 'rm -f "$log"' EXIT
+    as_root apt-get -q update >"$log" 2>&1 || { cat "$log" >&2; fail "apt-get update failed"; }
+    as_root apt-get -q -y --no-install-recommends install "${missing[@]}" >"$log" 2>&1 || { tail -n 40 "$log" >&2; fail "apt-get install failed"; }
+    rm -f "$log"
+fi
+
+[[ " $* " == *" build "* ]] || exit 0
+
+# The first Python that is new enough and can compile extensions; Debian's own is the one that packages.txt equips.
+usable() { command -v "$1" >/dev/null && "$1" -c 'import sys, venv, ensurepip, sysconfig, os
+sys.exit(not (sys.version_info >= (3, 11) and os.path.exists(sysconfig.get_path("include") + "/Python.h")))' 2>/dev/null; }
+if ! { [ -x .venv/bin/python ] && .venv/bin/python -c 'import pip' 2>/dev/null; }; then
+    for python in ${PYTHON:-} /usr/bin/python3 python3 python3.13 python3.12 python3.11; do
+        if usable "$python"; then
+            echo "setup: virtual environment .venv with $python"
+            rm -rf .venv
+            "$python" -m venv .venv
+            break
+        fi
+    done
+    [ -x .venv/bin/python ] || fail "no python3 of at least 3.11 with venv and headers was found; name one with PYTHON=…"
+fi
+
+# What the project needs at run time and for its tests, as pyproject.toml says it.
+mapfile -t wanted < <(.venv/bin/python - <<'PY'
+import tomllib
+project = tomllib.load(open("pyproject.toml", "rb"))["project"]
+for requirement in project.get("dependencies", []) + project.get("optional-dependencies", {}).get("test", []):
+    print(requirement)
+PY
+)
+stamp=.venv/fabricvp.installed
+if [ "$(cat "$stamp" 2>/dev/null)" != "${wanted[*]}" ]; then
+    echo "setup: installing ${wanted[*]} into .venv"
+    [ -r "${PIP_CERT:-/dev/null}" ] || unset PIP_CERT
+    .venv/bin/python -m pip install -q --disable-pip-version-check "${wanted[@]}"
+    printf '%s' "${wanted[*]}" >"$stamp"
+fi
+
+# The package runs from the tree: Python sources from python/, the compiled module from the release build.
+.venv/bin/python - "$PWD" <<'PY'
+import pathlib, sys, sysconfig
+tree = sys.argv[1]
+pathlib.Path(sysconfig.get_path("purelib"), "fabricvp_tree.pth").write_text(f"{tree}/python\n{tree}/build/release/python\n")
+command = pathlib.Path(sys.prefix, "bin", "fabricvp")
+command.write_text(f"#!{sys.prefix}/bin/python\nimport sys\nfrom fabricvp.__main__ import main\nsys.exit(main())\n")
+command.chmod(0o755)
+PY
