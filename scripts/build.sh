@@ -12,3 +12,13 @@ log=build/release/configure.log
 mkdir -p build/release
 cmake --preset release "${options[@]}" >"$log" 2>&1 || { cat "$log" >&2; exit 1; }
 cmake --build build/release --parallel "$jobs"
+
+# The package as .venv sees it: beside the compiled module, links to the Python sources, machines and firmware images.
+package=build/release/python/fabricvp
+mkdir -p "$package"
+find "$package" -maxdepth 1 -type l -delete
+for entry in "$PWD"/python/fabricvp/*; do
+    [ "${entry##*/}" = __pycache__ ] || ln -s "$entry" "$package/"
+done
+ln -sfn "$PWD/configs" "$package/configs"
+ln -sfn "$PWD/build/release/firmware" "$package/firmware"

@@ -68,11 +68,10 @@ if [ "$(cat "$stamp" 2>/dev/null)" != "${wanted[*]}" ]; then
     printf '%s' "${wanted[*]}" >"$stamp"
 fi
 
-# The package runs from the tree: Python sources from python/, the compiled module from the release build.
-.venv/bin/python - "$PWD" <<'PY'
+# The package runs from the release build's tree (build.sh lays it out).
+.venv/bin/python - "$PWD/build/release/python" <<'PY'
 import pathlib, sys, sysconfig
-tree = sys.argv[1]
-pathlib.Path(sysconfig.get_path("purelib"), "fabricvp_tree.pth").write_text(f"{tree}/python\n{tree}/build/release/python\n")
+pathlib.Path(sysconfig.get_path("purelib"), "fabricvp_tree.pth").write_text(sys.argv[1] + "\n")
 command = pathlib.Path(sys.prefix, "bin", "fabricvp")
 command.write_text(f"#!{sys.prefix}/bin/python\nimport sys\nfrom fabricvp.__main__ import main\nsys.exit(main())\n")
 command.chmod(0o755)
