@@ -185,6 +185,94 @@ std::uint64_t general<F>::to_integer(bits a, int width, bool is_signed, unsigned
     return v.negative ? 0 - magnitude : magnitude;
 }
 
+namespace {
+
+template <class F>
+using native = typename F::native;
+
+/// True if the rounding error of a product or quotient near `a` is a number of the format.
+template <class F>
+bool error_is_representable(typename F::bits a) {
+    return format<F>::magnitude(a) >> format<F>::fraction_bits > 2 * F::precision && format<F>::is_finite(a);
+}
+
+/// x + y − r, exactly (Knuth's two-sum), where nothing overflows.
+template <class T>
+T sum_error(T x, T y, T r) {
+    const T y_part = r - x;
+    return (x - (r - y_part)) + (y - y_part);
+}
+
+}  // namespace
+
+template <class F>
+typename F::bits checked<F>::add(bits a, bits b, unsigned rm, std::uint32_t& flags) {
+    using f = format<F>;
+    if (rm == nearest_even) {
+        const native<F> x = f::value(a), y = f::value(b), r = x + y, error = sum_error(x, y, r);
+        if (f::is_finite(f::pattern(error))) {
+            if (error != 0) flags |= inexact;
+            return f::pattern(r);
+        }
+    }
+    return general<F>::add(a, b, rm, flags);
+}
+
+template <class F>
+typename F::bits checked<F>::multiply(bits a, bits b, unsigned rm, std::uint32_t& flags) {
+    using f = format<F>;
+    if (rm == nearest_even) {
+        const native<F> x = f::value(a), y = f::value(b), r = x * y;
+        if (error_is_representable<F>(f::pattern(r))) {
+            if (std::fma(x, y, -r) != 0) flags |= inexact;
+            return f::pattern(r);
+        }
+    }
+    return general<F>::multiply(a, b, rm, flags);
+}
+
+template <class F>
+typename F::bits checked<F>::divide(bits a, bits b, unsigned rm, std::uint32_t& flags) {
+    using f = format<F>;
+    if (rm == nearest_even) {
+        const native<F> x = f::value(a), y = f::value(b), r = x / y;
+        if (error_is_representable<F>(a) && f::is_safely_normal(f::pattern(r))) {
+            if (std::fma(r, y, -x) != 0) flags |= inexact;
+            return f::pattern(r);
+        }
+    }
+    return general<F>::divide(a, b, rm, flags);
+}
+
+template <class F>
+typename F::bits checked<F>::square_root(bits a, unsigned rm, std::uint32_t& flags) {
+    using f = format<F>;
+    if (rm == nearest_even && !f::is_negative(a) && error_is_representable<F>(a)) {
+        const native<F> x = f::value(a), r = std::sqrt(x);
+        if (std::fma(r, r, -x) != 0) flags |= inexact;
+        return f::pattern(r);
+    }
+    return general<F>::square_root(a, rm, flags);
+}
+
+template <class F>
+typename F::bits checked<F>::multiply_add(bits a, bits b, bits c, unsigned rm, std::uint32_t& flags) {
+    using f = format<F>;
+    if (rm == nearest_even) {
+        const native<F> x = f::value(a), y = f::value(b), z = f::value(c), product = x * y;
+        if (error_is_representable<F>(f::pattern(product)) && std::fma(x, y, -product) == 0) {  // an addition, then
+            const native<F> r = product + z, error = sum_error(product, z, r);
+            if (f::is_finite(f::pattern(error))) {
+                if (error != 0) flags |= inexact;
+                return f::pattern(r);
+            }
+        }
+    }
+    return general<F>::multiply_add(a, b, c, rm, flags);
+}
+
+template struct checked<binary32>;
+template struct checked<binary64>;
 template struct general<binary32>;
 template struct general<binary64>;
 

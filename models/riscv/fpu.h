@@ -6,7 +6,8 @@
 //
 // Speed: fflags are sticky, so once NX is set an operation that can raise nothing but NX needs no flags at all. The
 // inline part therefore computes with the host's arithmetic and keeps the result if its exponent proves that neither
-// overflow, underflow nor a NaN is about; everything else goes out of line. Lane loops can do the same test on a vector.
+// overflow, underflow nor a NaN is about. Out of line, rounding to nearest tries error-free transformations, which tell
+// exact results from inexact ones; the rest is integer arithmetic. Lane loops can do the same on vectors.
 // The host must be in its default floating-point environment, which host_environment guarantees for a scope.
 #pragma once
 
@@ -98,6 +99,19 @@ struct general {
 extern template struct general<binary32>;
 extern template struct general<binary64>;
 
+/// The same five, which try the host's arithmetic first when rounding to nearest.
+template <class F>
+struct checked {
+    using bits = typename F::bits;
+    static bits add(bits a, bits b, unsigned rm, std::uint32_t& flags);
+    static bits multiply(bits a, bits b, unsigned rm, std::uint32_t& flags);
+    static bits divide(bits a, bits b, unsigned rm, std::uint32_t& flags);
+    static bits square_root(bits a, unsigned rm, std::uint32_t& flags);
+    static bits multiply_add(bits a, bits b, bits c, unsigned rm, std::uint32_t& flags);
+};
+extern template struct checked<binary32>;
+extern template struct checked<binary64>;
+
 inline bool only_inexact_matters(unsigned rm, std::uint32_t flags) { return rm == nearest_even && (flags & inexact); }
 
 template <class F>
@@ -107,7 +121,7 @@ inline typename F::bits add(typename F::bits a, typename F::bits b, unsigned rm,
         const auto r = f::pattern(f::value(a) + f::value(b));
         if (f::is_finite(r)) return r;  // a subnormal sum is exact
     }
-    return general<F>::add(a, b, rm, flags);
+    return checked<F>::add(a, b, rm, flags);
 }
 
 template <class F>
@@ -122,7 +136,7 @@ inline typename F::bits mul(typename F::bits a, typename F::bits b, unsigned rm,
         const auto r = f::pattern(f::value(a) * f::value(b));
         if (f::is_safely_normal(r)) return r;
     }
-    return general<F>::multiply(a, b, rm, flags);
+    return checked<F>::multiply(a, b, rm, flags);
 }
 
 template <class F>
@@ -132,14 +146,14 @@ inline typename F::bits div(typename F::bits a, typename F::bits b, unsigned rm,
         const auto r = f::pattern(f::value(a) / f::value(b));
         if (f::is_safely_normal(r)) return r;
     }
-    return general<F>::divide(a, b, rm, flags);
+    return checked<F>::divide(a, b, rm, flags);
 }
 
 template <class F>
 inline typename F::bits sqrt(typename F::bits a, unsigned rm, std::uint32_t& flags) {
     using f = format<F>;
     if (only_inexact_matters(rm, flags) && a - 1 < f::infinity - 1) return f::pattern(std::sqrt(f::value(a)));
-    return general<F>::square_root(a, rm, flags);
+    return checked<F>::square_root(a, rm, flags);
 }
 
 /// a × b + c with one rounding.
@@ -151,7 +165,7 @@ inline typename F::bits fmadd(typename F::bits a, typename F::bits b, typename F
         const auto r = f::pattern(std::fma(f::value(a), f::value(b), f::value(c)));
         if (f::is_safely_normal(r)) return r;
     }
-    return general<F>::multiply_add(a, b, c, rm, flags);
+    return checked<F>::multiply_add(a, b, c, rm, flags);
 }
 /// a × b − c
 template <class F>

@@ -94,6 +94,24 @@ void check_arithmetic(unsigned seed, int rounds) {
     }
 }
 
+/// The integer arithmetic by itself, which the inline functions use only where the host's does not do.
+template <class F>
+void check_general(unsigned seed, int rounds) {
+    using ref = reference::arithmetic<F>;
+    using general = fpu::general<F>;
+    operand_source<F> source(seed);
+    for (int i = 0; i < rounds; ++i) {
+        const auto a = source.next(), b = source.next(), c = source.next();
+        const unsigned rm = i % 2 ? fpu::nearest_even : static_cast<unsigned>(i / 2) % 5;
+        INFO(std::hex << "a " << a << " b " << b << " c " << c << " rm " << rm);
+        compare(ref::add(a, b, rm), [&](auto& flags) { return general::add(a, b, rm, flags); });
+        compare(ref::mul(a, b, rm), [&](auto& flags) { return general::multiply(a, b, rm, flags); });
+        compare(ref::div(a, b, rm), [&](auto& flags) { return general::divide(a, b, rm, flags); });
+        compare(ref::sqrt(a, rm), [&](auto& flags) { return general::square_root(a, rm, flags); });
+        compare(ref::fma(a, b, c, rm), [&](auto& flags) { return general::multiply_add(a, b, c, rm, flags); });
+    }
+}
+
 template <class F>
 void check_conversions(unsigned seed, int rounds) {
     using ref = reference::arithmetic<F>;
@@ -134,6 +152,11 @@ TEST_CASE("single-precision arithmetic equals the exact result, rounded") {
 
 TEST_CASE("double-precision arithmetic equals the exact result, rounded") {
     check_arithmetic<fpu::binary64>(2, 60000);
+}
+
+TEST_CASE("the integer path alone equals the exact result, rounded") {
+    check_general<fpu::binary32>(8, 30000);
+    check_general<fpu::binary64>(9, 30000);
 }
 
 TEST_CASE("conversions between integers and floating point round and saturate") {
