@@ -8,10 +8,13 @@
 //  - horizon = the earliest of the kernel's next pending activity, the run limit, and a slice (100 us). It is read
 //    again after every call into foreign code (note_foreign_call()). Where it is zero the calendar yields a delta cycle.
 //  - Inside a callback now() is the event's time. Outside it is the kernel's time.
-//  - At equal times insertion order decides; what foreign code inserts comes after all calendar events of that time.
+//  - At equal times insertion order decides. All calendar events of a time are executed before foreign processes that
+//    wake at that time; what those insert comes after.
 #pragma once
 
 #include <cstdint>
+#include <exception>
+#include <memory>
 #include <type_traits>
 
 #include <systemc>
@@ -57,18 +60,24 @@ private:
     calendar* m_calendar = nullptr;
 };
 
-class calendar : public sc_core::sc_module {
+class calendar final : public sc_core::sc_module {
 public:
-    explicit calendar(sc_core::sc_module_name name = "calendar");
+    SC_HAS_PROCESS(calendar);
+
+    /// \throws std::logic_error if there is a calendar already, or if SystemC's time resolution is not 1 ps.
+    explicit calendar(const sc_core::sc_module_name& name = "calendar");
     ~calendar() override;
 
     /// The calendar of this simulation; it must have been constructed before any model.
+    /// \throws std::logic_error if it was not.
     static calendar& current();
 
     /// Simulated time: the running event's time inside a callback, the kernel's time outside.
-    ticks now() const;
+    ticks now() const { return m_in_callback ? m_now : sc_core::sc_time_stamp().value(); }
 
-    /// Calls the event at `when` (not before now()). An event that is scheduled already is moved.
+    /// Calls the event at `when`. An event that is scheduled already is moved. From foreign code whose time lies behind
+    /// the calendar's (it was woken by a call out of a callback), the event is called as soon as the calendar can.
+    /// \throws std::logic_error inside a callback if `when` is before now(), and for `never`.
     void schedule(calendar_event& event, ticks when);
     void schedule_in(calendar_event& event, ticks delay) { schedule(event, now() + delay); }
     void cancel(calendar_event& event);
@@ -76,12 +85,13 @@ public:
     /// To be called after a callback has called into code that may have notified SystemC events.
     void note_foreign_call() { m_horizon_stale = true; }
 
-    /// Runs the simulation until `limit`, or until stop(), or until nothing is left to do. Not from within a callback.
-    /// On return the kernel's time equals the calendar's. Returns the time reached.
+    /// Runs the simulation until `limit` (events at the limit included), or until stop(), or until nothing is left to do.
+    /// Not from within a callback. On return the kernel's time equals the calendar's. Returns the time reached.
+    /// \throws whatever a callback threw; the simulation can be run on.
     ticks run_until(ticks limit);
 
     /// Ends run_until() after the running callback.
-    void stop() { m_stop_requested = true; }
+    void stop();
     bool stop_requested() const { return m_stop_requested; }
 
     /// True while a calendar callback executes.
@@ -95,17 +105,23 @@ public:
 
 private:
     void drain();
-    ticks kernel_horizon() const;
+    void execute(ticks horizon, ticks kernel_time);
+    ticks kernel_horizon(ticks kernel_time) const;
+    void wake_at_once();
+    void advance_kernel(ticks to, sc_core::sc_starvation_policy policy);
 
     struct wheel;
-    wheel* m_wheel;
-    sc_core::sc_event m_wake;
+    std::unique_ptr<wheel> m_wheel;
+    sc_core::sc_event m_wake{"wake"};
     ticks m_now = 0;
     ticks m_limit = never;
     std::uint64_t m_executed = 0;
+    std::exception_ptr m_error;
     bool m_in_callback = false;
     bool m_horizon_stale = false;
     bool m_stop_requested = false;
+    bool m_running = false;
+    bool m_woken = false;  // m_wake will fire at the kernel's present time
 };
 
 }  // namespace fabricvp

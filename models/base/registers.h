@@ -43,6 +43,8 @@ public:
 
     /// Called on a bus read; gives the value the guest sees.
     device_register& on_read(read_handler h) { m_on_read = std::move(h); return *this; }
+    /// Value for a debugger or loader, without side effect; without this handler it is the stored value.
+    device_register& on_debug_read(read_handler h) { m_on_debug_read = std::move(h); return *this; }
     /// Called after the stored value has been updated by a bus write; `written` is the raw value from the bus.
     device_register& on_write(write_handler h) { m_on_write = std::move(h); return *this; }
 
@@ -63,6 +65,7 @@ public:
     void bus_write(std::size_t index, std::uint64_t value, bool debug);
 
 private:
+    friend class register_bank;
     const char* m_name;
     std::uint64_t m_offset;
     unsigned m_bytes;
@@ -72,6 +75,7 @@ private:
     std::uint64_t m_writable, m_clearable, m_readable;
     std::vector<std::uint64_t> m_values;
     read_handler m_on_read;
+    read_handler m_on_debug_read;
     write_handler m_on_write;
 };
 
@@ -88,6 +92,8 @@ public:
     bool write(std::uint64_t offset, const void* from, unsigned size, bool debug = false);
     void reset();
 
+    /// Accesses so far that touched unmapped offsets (guests that probe, or a register that is missing).
+    std::uint64_t gap_accesses() const { return m_gap_accesses; }
     std::uint64_t size() const { return m_size; }
     const std::vector<device_register*>& registers() const { return m_registers; }
     device_register* find(const std::string& name) const;
@@ -96,10 +102,14 @@ private:
     friend class device_register;
     struct hit { device_register* reg; std::size_t index; unsigned byte; };
     bool locate(std::uint64_t offset, hit& h) const;
+    bool admits(std::uint64_t offset, unsigned size) const;
+    void add(device_register& added);
 
     std::uint64_t m_size;
     gaps m_gaps;
+    std::uint64_t m_gap_accesses = 0;
     std::vector<device_register*> m_registers;  // sorted by offset
+    std::vector<std::uint64_t> m_reach;         // end of the farthest register up to each of these
 };
 
 }  // namespace fabricvp

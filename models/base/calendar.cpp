@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/calendar.h"
+
+#include <algorithm>
+#include <stdexcept>
+#include <string>
+#include <utility>
+
+#include "base/event_wheel.h"
+
+namespace fabricvp {
+
+namespace {
+
+calendar* the_calendar = nullptr;
+
+constexpr ticks longest_slice = 100'000'000;  // 100 us: bounds how far the calendar runs ahead of the kernel
+
+ticks sum(ticks a, ticks b) { return a > never - b ? never : a + b; }
+
+ticks kernel_now() { return sc_core::sc_time_stamp().value(); }
+sc_core::sc_time to_sc_time(ticks t) { return sc_core::sc_time::from_value(t); }
+
+[[noreturn]] void refuse(const calendar_event& event, const std::string& why) {
+    throw std::logic_error((event.owner() ? event.owner()->name() : "calendar") + std::string(": ") + why);
+}
+
+}  // namespace
+
+calendar_event::~calendar_event() {
+    if (m_calendar) m_calendar->cancel(*this);
+}
+
+calendar::calendar(const sc_core::sc_module_name& name) : sc_module(name), m_wheel(std::make_unique<wheel>()) {
+    if (the_calendar) throw std::logic_error("a simulation has one calendar");
+    if (sc_core::sc_get_time_resolution() != sc_core::sc_time(1, sc_core::SC_PS))
+        throw std::logic_error("SystemC's time resolution must be 1 ps");
+    the_calendar = this;
+    SC_METHOD(drain);
+    sensitive << m_wake;
+}
+
+calendar::~calendar() {
+    m_wheel->for_each([](calendar_event& e) { e.m_when = never; e.m_calendar = nullptr; });
+    the_calendar = nullptr;
+}
+
+calendar& calendar::current() {
+    if (!the_calendar) throw std::logic_error("construct the calendar before the first model");
+    return *the_calendar;
+}
+
+void calendar::schedule(calendar_event& event, ticks when) {
+    if (when == never) refuse(event, "scheduled at the end of time");
+    if (event.scheduled()) {
+        m_wheel->remove(event);
+        event.m_when = never;
+    }
+    if (when < m_wheel->base()) {
+        if (m_in_callback) refuse(event, "scheduled in the past");
+        when = m_wheel->base();
+    }
+    event.m_calendar = this;
+    event.m_when = when;
+    m_wheel->insert(event);
+    if (!m_in_callback) wake_at_once();
+}
+
+void calendar::cancel(calendar_event& event) {
+    if (!event.scheduled()) return;
+    m_wheel->remove(event);
+    event.m_when = never;
+}
+
+ticks calendar::next_event_time() const { return m_wheel->next(); }
+
+void calendar::stop() {
+    m_stop_requested = true;
+    if (m_running && !m_in_callback) sc_core::sc_pause();
+}
+
+void calendar::wake_at_once() {
+    if (m_woken || !m_running) return;  // run_until() wakes it anyhow
+    m_woken = true;
+    m_wake.cancel();
+    m_wake.notify(sc_core::SC_ZERO_TIME);
+}
+
+ticks calendar::kernel_horizon(ticks kernel_time) const {
+    const ticks pending = sum(kernel_time, sc_core::sc_time_to_pending_activity().value());
+    return std::min({pending, m_limit, sum(std::max(kernel_time, m_wheel->next()), longest_slice)});
+}
+
+void calendar::drain() {
+    m_wake.cancel();
+    m_woken = false;
+    if (m_stop_requested || m_wheel->empty()) return;
+    const ticks kernel_time = kernel_now();
+    ticks horizon = kernel_horizon(kernel_time);
+    // Foreign processes that are still to run at this time may insert events: let them, whatever their order is.
+    const bool others_first = horizon == kernel_time && sc_core::sc_pending_activity_at_current_time();
+    if (!others_first) execute(horizon, kernel_time);
+    if (m_stop_requested) {
+        sc_core::sc_pause();
+        return;
+    }
+    const ticks reached = m_wheel->base();
+    if (m_wheel->empty() && reached <= kernel_time) return;
+    horizon = m_wheel->empty() ? reached : kernel_horizon(kernel_time);
+    if (horizon == kernel_time) {
+        if (m_limit <= kernel_time && !sc_core::sc_pending_activity_at_current_time()) return;
+        m_woken = true;
+        m_wake.notify(sc_core::SC_ZERO_TIME);
+    } else {
+        m_wake.notify(to_sc_time(horizon - kernel_time));
+    }
+}
+
+void calendar::execute(ticks horizon, ticks kernel_time) {
+    m_horizon_stale = false;
+    m_in_callback = true;
+    try {
+        while (!m_wheel->empty()) {
+            calendar_event* event = m_wheel->take(horizon);
+            if (!event) break;
+            m_now = event->m_when;
+            event->m_when = never;
+            ++m_executed;
+            event->m_call(event->m_object);
+            if (m_stop_requested) break;
+            if (m_horizon_stale) {
+                m_horizon_stale = false;
+                horizon = kernel_horizon(kernel_time);
+            }
+        }
+    } catch (...) {
+        m_error = std::current_exception();
+        m_stop_requested = true;
+    }
+    m_in_callback = false;
+}
+
+void calendar::advance_kernel(ticks to, sc_core::sc_starvation_policy policy) {
+    const ticks latest = sc_core::sc_max_time().value() - 1;
+    sc_core::sc_start(to_sc_time(std::min(to, latest) - kernel_now()), policy);
+}
+
+ticks calendar::run_until(ticks limit) {
+    if (m_running) throw std::logic_error("run_until() was called while the simulation runs");
+    const auto ended = [] { return sc_core::sc_get_status() == sc_core::SC_STOPPED; };
+    if (limit < kernel_now() || ended()) return kernel_now();
+    m_stop_requested = false;
+    m_limit = limit;
+    m_running = true;
+    try {
+        wake_at_once();
+        do advance_kernel(limit, sc_core::SC_EXIT_ON_STARVATION);
+        while (limit == kernel_now() && sc_core::sc_pending_activity_at_current_time() && !m_stop_requested && !ended() && m_woken);
+        // The kernel may be behind: after stop(), or where it has nothing to do before the limit.
+        const bool starved = m_wheel->empty() && !sc_core::sc_pending_activity();
+        const ticks to = m_stop_requested ? std::max(m_wheel->base(), kernel_now()) : starved ? kernel_now() : limit;
+        if (!ended() && kernel_now() < to && to != never) {
+            m_stop_requested = true;
+            advance_kernel(to, sc_core::SC_RUN_TO_TIME);
+        }
+    } catch (...) {
+        m_running = false;
+        throw;
+    }
+    m_running = false;
+    m_limit = never;
+    if (m_error) std::rethrow_exception(std::exchange(m_error, nullptr));
+    return kernel_now();
+}
+
+}  // namespace fabricvp

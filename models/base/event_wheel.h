@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+// The calendar's queue: a hierarchical timing wheel of intrusive lists. Level k has one slot for each value of the k-th
+// digit (base 1024) of a time; an event lies at the highest digit in which its time differs from the base, the time of
+// the last event taken. So every slot in use lies ahead of the base's own digit, the first occupied slot of the lowest
+// occupied level holds the earliest event, and appending to slots keeps insertion order at equal times. Entering a slot
+// of a higher level deals its events out again, relative to the earliest of them.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "base/calendar.h"
+
+namespace fabricvp {
+
+struct calendar::wheel {
+    static constexpr unsigned digit_bits = 10;
+    static constexpr unsigned slots = 1u << digit_bits;
+    static constexpr unsigned levels = (64 + digit_bits - 1) / digit_bits;
+
+    bool empty() const { return m_occupied_levels == 0; }
+    ticks base() const { return m_base; }
+
+    /// `event.m_when` must be set and not before base().
+    void insert(calendar_event& event) {
+        const unsigned level = level_of(event.m_when);
+        level_slots& l = m_levels[level];
+        const unsigned slot = slot_of(event.m_when, level);
+        calendar_event*& head = l.heads[slot];
+        if (!head) {
+            event.m_previous = event.m_next = &event;
+            head = &event;
+            l.occupied[slot / 64] |= std::uint64_t{1} << (slot % 64);
+            l.words |= std::uint32_t{1} << (slot / 64);
+            m_occupied_levels |= 1u << level;
+        } else {
+            calendar_event* tail = head->m_previous;
+            event.m_previous = tail;
+            event.m_next = head;
+            tail->m_next = &event;
+            head->m_previous = &event;
+        }
+    }
+
+    void remove(calendar_event& event) {
+        if (event.m_next == &event) {
+            const unsigned level = level_of(event.m_when);
+            vacate(level, slot_of(event.m_when, level));
+            return;
+        }
+        event.m_previous->m_next = event.m_next;
+        event.m_next->m_previous = event.m_previous;
+        const unsigned level = level_of(event.m_when);
+        calendar_event*& head = m_levels[level].heads[slot_of(event.m_when, level)];
+        if (head == &event) head = event.m_next;
+    }
+
+    /// The earliest event, if it is due at `horizon` or before; the wheel must not be empty. It is taken out.
+    calendar_event* take(ticks horizon) {
+        for (;;) {
+            const unsigned level = static_cast<unsigned>(__builtin_ctz(m_occupied_levels));
+            const unsigned slot = first_slot(level);
+            calendar_event* head = m_levels[level].heads[slot];
+            calendar_event* second = head->m_next;
+            if (second == head || level == 0) {
+                if (head->m_when > horizon) return nullptr;
+                m_base = head->m_when;
+                if (second == head) {
+                    vacate(level, slot);
+                } else {
+                    calendar_event* tail = head->m_previous;
+                    tail->m_next = second;
+                    second->m_previous = tail;
+                    m_levels[level].heads[slot] = second;
+                }
+                return head;
+            }
+            const ticks first = earliest(head);
+            if (first > horizon) return nullptr;
+            vacate(level, slot);
+            m_base = first;
+            deal(head);
+        }
+    }
+
+    /// Time of the earliest event, `never` if there is none.
+    ticks next() const {
+        if (empty()) return never;
+        const unsigned level = static_cast<unsigned>(__builtin_ctz(m_occupied_levels));
+        return earliest(m_levels[level].heads[first_slot(level)]);
+    }
+
+    template <class Function>
+    void for_each(Function f) {
+        for (auto& l : m_levels)
+            for (auto* head : l.heads)
+                if (auto* e = head) do { auto* next = e->m_next; f(*e); e = next; } while (e != head);
+    }
+
+private:
+    struct level_slots {
+        std::array<calendar_event*, slots> heads{};
+        std::array<std::uint64_t, slots / 64> occupied{};
+        std::uint32_t words = 0;  // which words of `occupied` are not zero
+    };
+
+    unsigned level_of(ticks when) const {
+        const ticks difference = when ^ m_base;
+        return difference < slots ? 0 : (63u - static_cast<unsigned>(__builtin_clzll(difference))) / digit_bits;
+    }
+    static unsigned slot_of(ticks when, unsigned level) {
+        return static_cast<unsigned>(when >> (level * digit_bits)) & (slots - 1);
+    }
+    unsigned first_slot(unsigned level) const {
+        const level_slots& l = m_levels[level];
+        const unsigned word = static_cast<unsigned>(__builtin_ctz(l.words));
+        return word * 64 + static_cast<unsigned>(__builtin_ctzll(l.occupied[word]));
+    }
+    void vacate(unsigned level, unsigned slot) {
+        level_slots& l = m_levels[level];
+        l.heads[slot] = nullptr;
+        const std::uint64_t rest = l.occupied[slot / 64] &= ~(std::uint64_t{1} << (slot % 64));
+        if (rest) return;
+        if ((l.words &= ~(std::uint32_t{1} << (slot / 64))) == 0) m_occupied_levels &= ~(1u << level);
+    }
+    static ticks earliest(const calendar_event* head) {
+        ticks first = head->m_when;
+        for (const calendar_event* e = head->m_next; e != head; e = e->m_next)
+            if (e->m_when < first) first = e->m_when;
+        return first;
+    }
+    void deal(calendar_event* head) {
+        calendar_event* e = head;
+        do {
+            calendar_event* next = e->m_next;
+            insert(*e);
+            e = next;
+        } while (e != head);
+    }
+
+    ticks m_base = 0;
+    std::uint32_t m_occupied_levels = 0;
+    std::array<level_slots, levels> m_levels;
+};
+
+}  // namespace fabricvp

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/sparse_memory.h"
+
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <stdexcept>
+#include <system_error>
+
+#include <fmt/format.h>
+
+namespace fabricvp {
+
+namespace {
+
+std::uint8_t* reserve(std::uint64_t size) {
+    void* p = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (p == MAP_FAILED)
+        throw std::runtime_error(fmt::format("cannot reserve {} bytes of host address space: {}", size,
+                                             std::generic_category().message(errno)));
+    return static_cast<std::uint8_t*>(p);
+}
+
+}  // namespace
+
+sparse_memory::sparse_memory(std::uint64_t size) : m_size(size) {
+    if (size == 0 || size % page_size != 0)
+        throw std::invalid_argument(fmt::format("memory of {} bytes is not a multiple of {} bytes", size, page_size));
+    m_data = reserve(size);
+    try {
+        m_marks = reserve(size >> page_bits);
+    } catch (...) {
+        munmap(m_data, size);
+        throw;
+    }
+}
+
+sparse_memory::~sparse_memory() {
+    munmap(m_data, m_size);
+    munmap(m_marks, m_size >> page_bits);
+}
+
+void sparse_memory::read(std::uint64_t offset, void* to, std::size_t size) const {
+    std::memcpy(to, m_data + offset, size);
+}
+
+void sparse_memory::write(std::uint64_t offset, const void* from, std::size_t size, const memory_observer* writer) {
+    std::memcpy(m_data + offset, from, size);
+    written(offset, size, writer);
+}
+
+void sparse_memory::fill(std::uint64_t offset, std::uint8_t byte, std::uint64_t size) {
+    std::memset(m_data + offset, byte, size);
+    written(offset, size);
+}
+
+void sparse_memory::written(std::uint64_t offset, std::uint64_t size, const memory_observer* writer) {
+    if (size == 0) return;
+    const std::uint64_t last = (offset + size - 1) >> page_bits;
+    for (std::uint64_t page = offset >> page_bits; page <= last; ++page) {
+        if (!(m_marks[page] & (decoded | reserved))) continue;
+        const std::uint64_t from = std::max(offset, page << page_bits);
+        const std::uint64_t to = std::min(offset + size, (page + 1) << page_bits);
+        for (auto* observer : m_observers) observer->marked_page_written(*this, from, to - from, writer);
+    }
+}
+
+void sparse_memory::set_mark(std::uint64_t page, unsigned mark) {
+    const unsigned added = mark & ~marks(page);
+    if (!added) return;
+    m_marks[page] = static_cast<std::uint8_t>(m_marks[page] | added);
+    for (auto* observer : m_observers) observer->page_marked(*this, page, added);
+}
+
+void sparse_memory::touch_by_device(std::uint64_t offset, std::uint64_t size) {
+    if (size == 0) return;
+    const std::uint64_t last = (offset + size - 1) >> page_bits;
+    for (std::uint64_t page = offset >> page_bits; page <= last; ++page) set_mark(page, device);
+}
+
+void sparse_memory::detach(memory_observer& observer) {
+    m_observers.erase(std::remove(m_observers.begin(), m_observers.end(), &observer), m_observers.end());
+}
+
+void sparse_memory::clear() {
+    madvise(m_data, m_size, MADV_DONTNEED);
+    madvise(m_marks, m_size >> page_bits, MADV_DONTNEED);
+    for (auto* observer : m_observers) observer->marked_page_written(*this, 0, m_size, nullptr);
+}
+
+}  // namespace fabricvp

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/statistics.h"
+
+#include <algorithm>
+#include <cmath>
+#include <stdexcept>
+
+#include "base/calendar.h"
+
+namespace fabricvp {
+
+namespace {
+
+std::vector<statistic*>& registry() {
+    static auto* all = new std::vector<statistic*>;  // outlives every model, static ones too
+    return *all;
+}
+
+auto place(const std::string& path) {
+    auto& all = registry();
+    return std::lower_bound(all.begin(), all.end(), path, [](const statistic* s, const std::string& p) { return s->path() < p; });
+}
+
+bool lies_under(const std::string& path, const std::string& prefix) {
+    if (path.compare(0, prefix.size(), prefix) != 0) return false;
+    return prefix.empty() || prefix.back() == '.' || path.size() == prefix.size() || path[prefix.size()] == '.';
+}
+
+}  // namespace
+
+statistic::statistic(const sc_core::sc_object& owner, std::string name, std::string unit, std::string help)
+    : m_path(std::string(owner.name()) + '.' + name), m_unit(std::move(unit)), m_help(std::move(help)) {
+    const auto at = place(m_path);
+    if (at != registry().end() && (*at)->path() == m_path) throw std::logic_error("statistic " + m_path + " exists twice");
+    registry().insert(at, this);
+}
+
+statistic::~statistic() { registry().erase(place(m_path)); }
+
+void counter::report(statistics_snapshot& to) const { to[path()] = static_cast<double>(value()); }
+
+derived::derived(const sc_core::sc_object& owner, std::string name, std::string unit, std::string help,
+                 std::function<double()> value)
+    : statistic(owner, std::move(name), std::move(unit), std::move(help)), m_value(std::move(value)) {}
+
+void derived::report(statistics_snapshot& to) const { to[path()] = m_value(); }
+
+void histogram::add(std::uint64_t value, std::uint64_t times) {
+    if (times == 0) return;
+    m_buckets[value ? 64 - static_cast<unsigned>(__builtin_clzll(value)) : 0] += times;
+    m_count += times;
+    m_sum += static_cast<double>(value) * static_cast<double>(times);
+    m_min = std::min(m_min, value);
+    m_max = std::max(m_max, value);
+}
+
+double histogram::percentile(double fraction) const {
+    if (m_count == 0) return 0;
+    const double rank = std::clamp(fraction, 0.0, 1.0) * static_cast<double>(m_count);
+    double below = 0;
+    for (unsigned b = 0; b < m_buckets.size(); ++b) {
+        const auto in_bucket = static_cast<double>(m_buckets[b]);
+        if (in_bucket == 0 || below + in_bucket < rank) {
+            below += in_bucket;
+            continue;
+        }
+        // Bucket b holds [2^(b-1), 2^b - 1]; its ends are tightened by the extremes seen.
+        const double low = std::max(b == 0 ? 0.0 : std::ldexp(1.0, static_cast<int>(b) - 1), static_cast<double>(m_min));
+        const double high = std::min(b == 0 ? 0.0 : std::ldexp(1.0, static_cast<int>(b)) - 1, static_cast<double>(m_max));
+        return low + (high - low) * (rank - below) / in_bucket;
+    }
+    return static_cast<double>(m_max);
+}
+
+void histogram::report(statistics_snapshot& to) const {
+    to[path() + ".count"] = static_cast<double>(m_count);
+    to[path() + ".sum"] = m_sum;
+    to[path() + ".min"] = m_count ? static_cast<double>(m_min) : 0.0;
+    to[path() + ".max"] = static_cast<double>(m_max);
+    to[path() + ".mean"] = mean();
+    to[path() + ".p50"] = percentile(0.50);
+    to[path() + ".p99"] = percentile(0.99);
+}
+
+void histogram::restart() {
+    m_buckets.fill(0);
+    m_count = m_max = 0;
+    m_min = ~std::uint64_t{0};
+    m_sum = 0;
+}
+
+time_series::time_series(const sc_core::sc_object& owner, std::string name, std::string unit, std::string help,
+                         ticks window, std::size_t most_windows)
+    : statistic(owner, std::move(name), std::move(unit), std::move(help)), m_window(window), m_initial_window(window),
+      m_most(most_windows) {
+    if (window == 0 || most_windows < 2) throw std::invalid_argument(path() + ": a time series needs a window and room for two");
+}
+
+void time_series::add(ticks when, double amount) {
+    const ticks since = when > m_start ? when - m_start : 0;
+    while (since / m_window >= m_most) {
+        const std::size_t half = (m_values.size() + 1) / 2;
+        for (std::size_t i = 0; i < half; ++i)
+            m_values[i] = m_values[2 * i] + (2 * i + 1 < m_values.size() ? m_values[2 * i + 1] : 0.0);
+        m_values.resize(half);
+        m_window *= 2;
+    }
+    const auto index = static_cast<std::size_t>(since / m_window);
+    if (index >= m_values.size()) m_values.resize(index + 1);
+    m_values[index] += amount;
+}
+
+void time_series::report(statistics_snapshot& to) const {
+    double sum = 0, peak = 0;
+    for (const double v : m_values) {
+        sum += v;
+        peak = std::max(peak, v);
+    }
+    to[path() + ".sum"] = sum;
+    to[path() + ".peak"] = peak;
+    to[path() + ".windows"] = static_cast<double>(m_values.size());
+    to[path() + ".window_ps"] = static_cast<double>(m_window);
+}
+
+void time_series::restart() {
+    m_values.clear();
+    m_window = m_initial_window;
+    m_start = calendar::current().now();
+}
+
+const std::vector<statistic*>& all_statistics() { return registry(); }
+
+statistics_snapshot snapshot_statistics(const std::string& prefix) {
+    statistics_snapshot all;
+    for (const statistic* s : registry())
+        if (lies_under(s->path(), prefix)) s->report(all);
+    return all;
+}
+
+void restart_statistics(const std::string& prefix) {
+    for (statistic* s : registry())
+        if (lies_under(s->path(), prefix)) s->restart();
+}
+
+}  // namespace fabricvp
