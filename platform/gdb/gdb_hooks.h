@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "base/statistics.h"
+#include "base/time.h"
+#include "riscv/hart_debug.h"
+
+namespace fabricvp {
+
+/// One stretch of RAM or ROM in GDB's memory map. Devices are left out: GDB must not prefetch from them.
+struct gdb_region {
+    std::uint64_t base = 0;
+    std::uint64_t size = 0;
+    bool writable = true;  ///< false: ROM, where GDB then uses hardware breakpoints by itself
+};
+
+/// What a debugger sees as one process: the harts of a node.
+struct gdb_process {
+    std::string name;    ///< for people ("node0")
+    unsigned id = 1;     ///< process id: node + 1
+    std::vector<riscv::debug_target*> threads;  ///< thread id = index + 1; they outlive the server
+    std::vector<gdb_region> memory;
+};
+
+/// What the server asks of the platform around it. An empty function means that the platform cannot do it, and the
+/// debugger is told so. All are called on the simulation thread, and between slices unless noted.
+struct gdb_hooks {
+    /// A hart stopped: let the simulation return to its services soon (calendar::stop()). Called inside a callback.
+    std::function<void()> end_slice;
+    /// While true, no hart may be more than one instruction ahead of another.
+    std::function<void(bool)> set_lockstep;
+    /// Power-on reset of the machine (`monitor reset`).
+    std::function<void()> reset;
+    /// The debugger killed the node: end the run.
+    std::function<void()> kill;
+    std::function<ticks()> now;
+    /// Statistics whose path starts with a prefix.
+    std::function<statistics_snapshot(const std::string& prefix)> statistics;
+    std::function<void()> restart_statistics;
+    /// Starts a trace into `file` (empty: the default) and returns the file's name. \throws std::exception with one line
+    std::function<std::string(const std::string& file)> start_trace;
+    std::function<void()> stop_trace;
+    /// Called some 50 times a second while the debugger holds the simulation, so that other services live on. Returning
+    /// false makes gdb_server::poll() return although the harts stay halted (a run that is to end, for instance).
+    std::function<bool()> while_stopped;
+};
+
+}  // namespace fabricvp

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "platform/gdb/monitor.h"
+
+#include <exception>
+#include <sstream>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace fabricvp::gdb {
+
+namespace {
+constexpr const char* unsupported = "not supported by this platform\n";
+}
+
+monitor::monitor(const gdb_hooks& hooks, std::function<void()> after_reset)
+    : m_hooks(hooks), m_after_reset(std::move(after_reset)) {}
+
+std::string monitor::execute(std::string_view line) {
+    std::istringstream words{std::string(line)};
+    std::string command, argument, more, extra;
+    words >> command >> argument >> more >> extra;
+    try {
+        if (command.empty() || command == "help") return help();
+        if (command == "stats" && more.empty()) return stats(argument);
+        if (command == "trace" && extra.empty()) return trace(argument, more);
+        if (command == "reset" && argument.empty()) return reset();
+        if (command == "time" && argument.empty()) return time();
+    } catch (const std::exception& e) {
+        return fmt::format("{}: {}\n", command, e.what());
+    }
+    return fmt::format("'{}' is not a monitor command; try `monitor help`\n", line);
+}
+
+std::string monitor::help() const {
+    return "monitor help              this list\n"
+           "monitor stats [prefix]    statistics, of one component if named (node0.host.hart0)\n"
+           "monitor stats reset       start a region of interest: statistics count from zero\n"
+           "monitor trace on [file]   record a Perfetto trace from now on\n"
+           "monitor trace off         end the trace\n"
+           "monitor reset             power-on reset of the machine\n"
+           "monitor time              simulated time\n"
+           "To look at device registers: set mem inaccessible-by-default off\n";
+}
+
+std::string monitor::stats(const std::string& argument) {
+    if (argument == "reset") {
+        if (!m_hooks.restart_statistics) return unsupported;
+        m_hooks.restart_statistics();
+        return "statistics count from zero\n";
+    }
+    if (!m_hooks.statistics) return unsupported;
+    std::string text;
+    for (const auto& [path, value] : m_hooks.statistics(argument)) text += fmt::format("{:<56} {}\n", path, value);
+    return text.empty() ? fmt::format("no statistic starts with '{}'\n", argument) : text;
+}
+
+std::string monitor::trace(const std::string& argument, const std::string& file) {
+    if (argument == "on") {
+        if (!m_hooks.start_trace) return unsupported;
+        return fmt::format("tracing to {}\n", m_hooks.start_trace(file));
+    }
+    if (argument == "off" && file.empty()) {
+        if (!m_hooks.stop_trace) return unsupported;
+        m_hooks.stop_trace();
+        return "trace ended\n";
+    }
+    return "usage: monitor trace on [file] | off\n";
+}
+
+std::string monitor::reset() {
+    if (!m_hooks.reset) return unsupported;
+    m_hooks.reset();
+    m_after_reset();
+    return "machine reset; GDB still shows old registers until `maintenance flush register-cache`\n";
+}
+
+std::string monitor::time() const {
+    if (!m_hooks.now) return unsupported;
+    const ticks t = m_hooks.now();
+    return fmt::format("{}.{:012} s\n", t / ticks_per_second, t % ticks_per_second);
+}
+
+}  // namespace fabricvp::gdb

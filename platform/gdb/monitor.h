@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <functional>
+#include <string>
+#include <string_view>
+
+#include "platform/gdb/gdb_hooks.h"
+
+namespace fabricvp::gdb {
+
+/// The `monitor` commands: what people type beside the debugger's own language.
+class monitor {
+public:
+    /// \param after_reset called when the machine has been reset; both must outlive this object
+    monitor(const gdb_hooks& hooks, std::function<void()> after_reset);
+
+    /// \returns the text to show, with a line feed at its end; never throws.
+    std::string execute(std::string_view line);
+
+private:
+    std::string help() const;
+    std::string stats(const std::string& argument);
+    std::string trace(const std::string& argument, const std::string& file);
+    std::string reset();
+    std::string time() const;
+
+    const gdb_hooks& m_hooks;
+    std::function<void()> m_after_reset;
+};
+
+}  // namespace fabricvp::gdb
