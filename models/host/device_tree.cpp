@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "host/device_tree.h"
+
+#include <initializer_list>
+#include <stdexcept>
+
+#include <fmt/format.h>
+extern "C" {
+#include <libfdt.h>
+}
+
+#include "abi/finisher.h"
+#include "abi/memory_map.h"
+
+namespace fabricvp::host {
+
+namespace {
+
+class writer {
+public:
+    writer() : m_blob(std::size_t{1} << 20) {
+        check(fdt_create(m_blob.data(), static_cast<int>(m_blob.size())));
+        check(fdt_finish_reservemap(m_blob.data()));
+    }
+
+    template <class Body>
+    void node(const std::string& name, Body body) {
+        check(fdt_begin_node(m_blob.data(), name.c_str()));
+        body();
+        check(fdt_end_node(m_blob.data()));
+    }
+    void flag(const char* name) { check(fdt_property(m_blob.data(), name, nullptr, 0)); }
+    void text(const char* name, const std::string& value) { check(fdt_property_string(m_blob.data(), name, value.c_str())); }
+    /// Strings, each with its terminator.
+    void texts(const char* name, std::initializer_list<const char*> values) {
+        std::string all;
+        for (const auto* v : values) all += std::string(v) + '\0';
+        check(fdt_property(m_blob.data(), name, all.data(), static_cast<int>(all.size())));
+    }
+    void cells(const char* name, const std::vector<std::uint32_t>& values) {
+        std::vector<fdt32_t> big_endian;
+        for (auto v : values) big_endian.push_back(cpu_to_fdt32(v));
+        check(fdt_property(m_blob.data(), name, big_endian.data(), static_cast<int>(4 * big_endian.size())));
+    }
+    void cell(const char* name, std::uint32_t value) { cells(name, {value}); }
+    /// Pairs of (address, size) or single addresses, two cells each.
+    void wide(const char* name, std::initializer_list<std::uint64_t> values) {
+        std::vector<std::uint32_t> halves;
+        for (auto v : values) {
+            halves.push_back(static_cast<std::uint32_t>(v >> 32));
+            halves.push_back(static_cast<std::uint32_t>(v));
+        }
+        cells(name, halves);
+    }
+
+    std::vector<std::uint8_t> finish() {
+        check(fdt_finish(m_blob.data()));
+        m_blob.resize(fdt_totalsize(m_blob.data()));
+        return std::move(m_blob);
+    }
+
+private:
+    static void check(int error) {
+        if (error) throw std::runtime_error(fmt::format("device tree: {}", fdt_strerror(error)));
+    }
+    std::vector<std::uint8_t> m_blob;
+};
+
+constexpr std::uint32_t finisher_handle = 1;
+constexpr std::uint32_t plic_handle = 2;
+constexpr std::uint32_t cpu_handle(std::size_t hart) { return static_cast<std::uint32_t>(3 + 2 * hart); }
+constexpr std::uint32_t interrupt_handle(std::size_t hart) { return static_cast<std::uint32_t>(4 + 2 * hart); }
+constexpr std::uint32_t software_interrupt = 3, timer_interrupt = 7, supervisor_external = 9, machine_external = 11;
+constexpr std::uint32_t no_interrupt = 0xffff'ffff;
+
+std::string unit(const char* name, std::uint64_t address) { return fmt::format("{}@{:x}", name, address); }
+
+void write_cpus(writer& w, const device_tree_description& d) {
+    w.cell("#address-cells", 1);
+    w.cell("#size-cells", 0);
+    w.cell("timebase-frequency", static_cast<std::uint32_t>(d.timebase));
+    for (std::size_t i = 0; i < d.isa.size(); ++i) {
+        w.node(unit("cpu", i), [&] {
+            w.text("device_type", "cpu");
+            w.cell("reg", static_cast<std::uint32_t>(i));
+            w.text("status", "okay");
+            w.text("compatible", "riscv");
+            w.text("riscv,isa", d.isa[i]);
+            w.text("mmu-type", d.supervisor ? "riscv,sv48" : "riscv,none");
+            w.cell("phandle", cpu_handle(i));
+            w.node("interrupt-controller", [&] {
+                w.cell("#interrupt-cells", 1);
+                w.flag("interrupt-controller");
+                w.text("compatible", "riscv,cpu-intc");
+                w.cell("phandle", interrupt_handle(i));
+            });
+        });
+    }
+    w.node("cpu-map", [&] {
+        w.node("cluster0", [&] {
+            for (std::size_t i = 0; i < d.isa.size(); ++i)
+                w.node(fmt::format("core{}", i), [&] { w.cell("cpu", cpu_handle(i)); });
+        });
+    });
+}
+
+void write_interrupt_controllers(writer& w, const device_tree_description& d) {
+    std::vector<std::uint32_t> local, external;
+    for (std::size_t i = 0; i < d.isa.size(); ++i) {
+        local.insert(local.end(), {interrupt_handle(i), software_interrupt, interrupt_handle(i), timer_interrupt});
+        external.insert(external.end(), {interrupt_handle(i), machine_external, interrupt_handle(i),
+                                         d.supervisor ? supervisor_external : no_interrupt});
+    }
+    w.node(unit("clint", VIRT_CLINT_BASE), [&] {
+        w.texts("compatible", {"sifive,clint0", "riscv,clint0"});
+        w.wide("reg", {VIRT_CLINT_BASE, VIRT_CLINT_SIZE});
+        w.cells("interrupts-extended", local);
+    });
+    w.node(unit("plic", VIRT_PLIC_BASE), [&] {
+        w.texts("compatible", {"sifive,plic-1.0.0", "riscv,plic0"});
+        w.wide("reg", {VIRT_PLIC_BASE, VIRT_PLIC_SIZE});
+        w.cells("interrupts-extended", external);
+        w.cell("#address-cells", 0);
+        w.cell("#interrupt-cells", 1);
+        w.flag("interrupt-controller");
+        w.cell("riscv,ndev", VIRT_PLIC_SOURCES);
+        w.cell("phandle", plic_handle);
+    });
+}
+
+void write_pcie(writer& w, const device_tree_description& d) {
+    constexpr std::uint32_t space_io = 0x0100'0000, space_memory32 = 0x0200'0000, space_memory64 = 0x0300'0000;
+    const auto high = [](std::uint64_t v) { return static_cast<std::uint32_t>(v >> 32); };
+    const auto low = [](std::uint64_t v) { return static_cast<std::uint32_t>(v); };
+    const auto wide_range = [&](std::uint32_t space, std::uint64_t bus, std::uint64_t cpu, std::uint64_t size) {
+        return std::vector<std::uint32_t>{space, high(bus), low(bus), high(cpu), low(cpu), high(size), low(size)};
+    };
+    std::vector<std::uint32_t> ranges;
+    for (const auto& r : {wide_range(space_io, 0, VIRT_PCIE_PIO_BASE, VIRT_PCIE_PIO_SIZE),
+                          wide_range(space_memory32, VIRT_PCIE_MMIO32_BASE, VIRT_PCIE_MMIO32_BASE, VIRT_PCIE_MMIO32_SIZE),
+                          wide_range(space_memory64, d.pcie_mmio64_base, d.pcie_mmio64_base, VIRT_PCIE_MMIO64_SIZE)})
+        ranges.insert(ranges.end(), r.begin(), r.end());
+    // INTx swizzle: interrupt = (pin - 1 + device) modulo 4.
+    std::vector<std::uint32_t> interrupts;
+    for (std::uint32_t device = 0; device < 4; ++device)
+        for (std::uint32_t pin = 1; pin <= 4; ++pin)
+            interrupts.insert(interrupts.end(), {device << 11, 0, 0, pin, plic_handle, VIRT_PCIE_IRQ + (pin - 1 + device) % 4});
+
+    w.node(unit("pci", VIRT_PCIE_ECAM_BASE), [&] {
+        w.text("compatible", "pci-host-ecam-generic");
+        w.text("device_type", "pci");
+        w.cell("#address-cells", 3);
+        w.cell("#size-cells", 2);
+        w.cell("#interrupt-cells", 1);
+        w.cell("linux,pci-domain", 0);
+        w.cells("bus-range", {0, 255});
+        w.flag("dma-coherent");
+        w.wide("reg", {VIRT_PCIE_ECAM_BASE, VIRT_PCIE_ECAM_SIZE});
+        w.cells("ranges", ranges);
+        w.cells("interrupt-map-mask", {0x1800, 0, 0, 7});
+        w.cells("interrupt-map", interrupts);
+    });
+}
+
+void write_device(writer& w, std::uint64_t base, std::uint64_t size,
+                  std::initializer_list<const char*> compatible, std::uint32_t interrupt = 0) {
+    w.texts("compatible", compatible);
+    w.wide("reg", {base, size});
+    if (interrupt) {
+        w.cell("interrupt-parent", plic_handle);
+        w.cell("interrupts", interrupt);
+    }
+}
+
+void write_soc(writer& w, const device_tree_description& d) {
+    w.cell("#address-cells", 2);
+    w.cell("#size-cells", 2);
+    w.text("compatible", "simple-bus");
+    w.flag("ranges");
+    w.node(unit("serial", VIRT_UART_BASE), [&] {
+        write_device(w, VIRT_UART_BASE, VIRT_UART_SIZE, {"ns16550a"}, VIRT_UART_IRQ);
+        w.cell("clock-frequency", static_cast<std::uint32_t>(d.uart_clock));
+    });
+    w.node(unit("test", VIRT_FINISHER_BASE), [&] {
+        write_device(w, VIRT_FINISHER_BASE, VIRT_FINISHER_SIZE, {"sifive,test1", "sifive,test0", "syscon"});
+        w.cell("phandle", finisher_handle);
+    });
+    w.node(unit("rtc", VIRT_RTC_BASE), [&] {
+        write_device(w, VIRT_RTC_BASE, VIRT_RTC_SIZE, {"google,goldfish-rtc"}, VIRT_RTC_IRQ);
+    });
+    w.node(unit("marker", VIRT_MARKER_BASE), [&] {
+        write_device(w, VIRT_MARKER_BASE, VIRT_MARKER_SIZE, {"fabricvp,marker"});
+    });
+    write_interrupt_controllers(w, d);
+    write_pcie(w, d);
+}
+
+void write_syscon_command(writer& w, const char* compatible, std::uint32_t value) {
+    w.text("compatible", compatible);
+    w.cell("regmap", finisher_handle);
+    w.cell("offset", FINISHER_COMMAND);
+    w.cell("value", value);
+}
+
+}  // namespace
+
+std::vector<std::uint8_t> make_device_tree(const device_tree_description& d) {
+    writer w;
+    w.node("", [&] {
+        w.cell("#address-cells", 2);
+        w.cell("#size-cells", 2);
+        w.text("compatible", "riscv-virtio");
+        w.text("model", "FabricVP host");
+        w.node("chosen", [&] {
+            w.text("stdout-path", "/soc/" + unit("serial", VIRT_UART_BASE));
+            if (!d.bootargs.empty()) w.text("bootargs", d.bootargs);
+            if (d.initrd_end > d.initrd_start) {
+                w.wide("linux,initrd-start", {d.initrd_start});
+                w.wide("linux,initrd-end", {d.initrd_end});
+            }
+        });
+        w.node("aliases", [&] { w.text("serial0", "/soc/" + unit("serial", VIRT_UART_BASE)); });
+        w.node(unit("memory", d.memory_base), [&] {
+            w.text("device_type", "memory");
+            w.wide("reg", {d.memory_base, d.memory_size});
+        });
+        w.node("cpus", [&] { write_cpus(w, d); });
+        w.node("soc", [&] { write_soc(w, d); });
+        w.node("poweroff", [&] { write_syscon_command(w, "syscon-poweroff", FINISHER_PASS); });
+        w.node("reboot", [&] { write_syscon_command(w, "syscon-reboot", FINISHER_RESET); });
+    });
+    return w.finish();
+}
+
+}  // namespace fabricvp::host

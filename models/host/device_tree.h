@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace fabricvp::host {
+
+/// What the device tree of a host says. Only hardware that exists appears in it, since a node invites a probe.
+struct device_tree_description {
+    std::vector<std::string> isa;  ///< one canonical ISA string a hart
+    bool supervisor = true;
+    std::uint64_t timebase = 10'000'000;
+    std::uint64_t memory_base = 0;
+    std::uint64_t memory_size = 0;
+    std::uint64_t pcie_mmio64_base = 0;
+    std::uint64_t uart_clock = 3'686'400;
+    std::string bootargs;
+    std::uint64_t initrd_start = 0;  ///< [start, end); equal: none
+    std::uint64_t initrd_end = 0;
+};
+
+/// Flattened device tree blob (version 17), compatible with what QEMU's `virt` machine offers for the same devices.
+std::vector<std::uint8_t> make_device_tree(const device_tree_description& d);
+
+}  // namespace fabricvp::host

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "host/host_complex.h"
+
+#include <algorithm>
+#include <stdexcept>
+
+#include <fmt/format.h>
+
+#include "abi/memory_map.h"
+#include "host/device_tree.h"
+
+namespace fabricvp::host {
+
+namespace {
+constexpr std::uint64_t device_tree_alignment = std::uint64_t{2} << 20;
+// Firmware and kernels map the blob early, when they reach little memory: as QEMU, stay below 3 GiB.
+constexpr std::uint64_t device_tree_limit = std::uint64_t{3} << 30;
+
+constexpr std::uint64_t align_down(std::uint64_t value, std::uint64_t alignment) { return value & ~(alignment - 1); }
+}  // namespace
+
+void host_params::describe(parameter_visitor& v) {
+    v.field("harts", harts, between{1, VIRT_MAXIMUM_HARTS}, "number of harts");
+    v.field("memory", memory, between{1 << 20, 64.0 * (1ull << 30)}, "DRAM; a multiple of 4 KiB; costs what the guest touches");
+    v.field("quantum", quantum, between{1e3, 1e8}, "longest time a hart runs ahead of the others");
+    v.field("bootargs", bootargs, "/chosen bootargs: the kernel's command line");
+    v.group("hart", hart, "every hart");
+    v.group("bus", bus, "interconnect");
+    v.group("dram", dram, "memory, as devices see it");
+    v.group("clint", clint, "core-local interruptor");
+    v.group("uart", uart, "console");
+    v.group("rtc", rtc, "real-time clock");
+    v.group("marker", marker, "marker device (regions of interest)");
+}
+
+host_complex::host_complex(const sc_core::sc_module_name& name, const host_params& p)
+    : model(name),
+      params(p),
+      bus("bus", p.bus),
+      dram("dram", p.dram, p.memory),
+      clint("clint", p.clint, p.harts),
+      plic("plic", VIRT_PLIC_SOURCES, 2 * p.harts),
+      uart("uart", p.uart),
+      rtc("rtc", p.rtc),
+      marker("marker", p.marker),
+      m_bootargs(p.bootargs) {
+    m_boot.entry = VIRT_DRAM_BASE;
+    direct_memory.add(VIRT_BOOT_ROM_BASE, VIRT_BOOT_ROM_SIZE, {&boot_rom.memory, 0, false});
+    direct_memory.add(VIRT_DRAM_BASE, params.memory, {&dram.memory, 0, true});
+    for (std::uint64_t i = 0; i < params.harts; ++i) {
+        harts.push_back(std::make_unique<riscv::hart>(fmt::format("hart{}", i).c_str(), params.hart, i, direct_memory, clint,
+                                                      params.quantum));
+        harts.back()->set_reset_vector(VIRT_BOOT_ROM_BASE);
+    }
+    connect();
+}
+
+void host_complex::connect() {
+    for (auto& hart : harts) hart->bus.bind(bus.from_harts);
+
+    bus.map("boot_rom", VIRT_BOOT_ROM_BASE, VIRT_BOOT_ROM_SIZE, boot_rom.bus, &boot_rom.memory);
+    bus.map("finisher", VIRT_FINISHER_BASE, VIRT_FINISHER_SIZE, finisher.bus);
+    bus.map("rtc", VIRT_RTC_BASE, VIRT_RTC_SIZE, rtc.bus);
+    bus.map("marker", VIRT_MARKER_BASE, VIRT_MARKER_SIZE, marker.bus);
+    bus.map("clint", VIRT_CLINT_BASE, VIRT_CLINT_SIZE, clint.bus);
+    bus.map("plic", VIRT_PLIC_BASE, VIRT_PLIC_SIZE, plic.bus);
+    bus.map("uart", VIRT_UART_BASE, VIRT_UART_SIZE, uart.bus);
+    bus.map("pcie.pio", VIRT_PCIE_PIO_BASE, VIRT_PCIE_PIO_SIZE, pcie.pio.bus);
+    bus.map("pcie.ecam", VIRT_PCIE_ECAM_BASE, VIRT_PCIE_ECAM_SIZE, pcie.ecam.bus);
+    bus.map("pcie.mmio32", VIRT_PCIE_MMIO32_BASE, VIRT_PCIE_MMIO32_SIZE, pcie.mmio32.bus);
+    bus.map("pcie.mmio64", pcie_mmio64_base(), VIRT_PCIE_MMIO64_SIZE, pcie.mmio64.bus);
+    bus.map("dram", VIRT_DRAM_BASE, params.memory, dram.bus, &dram.memory);
+
+    using line = riscv::interrupt_line;
+    for (std::size_t i = 0; i < harts.size(); ++i) {
+        auto& hart = *harts[i];
+        clint.software_interrupt[i].connect([&hart](bool level) { hart.set_interrupt(line::machine_software, level); });
+        clint.timer_interrupt[i].connect([&hart](bool level) { hart.set_interrupt(line::machine_timer, level); });
+        plic.external_interrupt[2 * i].connect([&hart](bool level) { hart.set_interrupt(line::machine_external, level); });
+        plic.external_interrupt[2 * i + 1].connect([&hart](bool level) { hart.set_interrupt(line::supervisor_external, level); });
+    }
+    uart.interrupt.connect([this](bool level) { plic.set_source(VIRT_UART_IRQ, level); });
+    rtc.interrupt.connect([this](bool level) { plic.set_source(VIRT_RTC_IRQ, level); });
+
+    finisher.on_power_off = [this](int status) { if (on_power_off) on_power_off(status); };
+    finisher.on_reset = [this] { if (on_system_reset) on_system_reset(); };
+}
+
+std::uint64_t host_complex::pcie_mmio64_base() const {
+    const auto memory_end = VIRT_DRAM_BASE + params.memory;
+    const auto above_memory = align_down(memory_end + VIRT_PCIE_MMIO64_SIZE - 1, VIRT_PCIE_MMIO64_SIZE);
+    return std::max<std::uint64_t>(VIRT_PCIE_MMIO64_BASE, above_memory);
+}
+
+void host_complex::set_initrd(std::uint64_t start, std::uint64_t end) {
+    if (start > end) throw std::invalid_argument("initrd ends before it starts");
+    m_initrd_start = start;
+    m_initrd_end = end;
+}
+
+std::vector<std::uint8_t> host_complex::device_tree() const {
+    device_tree_description d;
+    for (const auto& hart : harts) d.isa.push_back(hart->isa_string());
+    d.supervisor = params.hart.supervisor;
+    d.timebase = params.clint.timebase;
+    d.memory_base = VIRT_DRAM_BASE;
+    d.memory_size = params.memory;
+    d.pcie_mmio64_base = pcie_mmio64_base();
+    d.uart_clock = params.uart.clock;
+    d.bootargs = m_bootargs;
+    d.initrd_start = m_initrd_start;
+    d.initrd_end = m_initrd_end;
+    return make_device_tree(d);
+}
+
+std::uint64_t host_complex::device_tree_address() const {
+    const auto size = device_tree().size();
+    const auto end = std::min<std::uint64_t>(VIRT_DRAM_BASE + params.memory, device_tree_limit);
+    const auto aligned = align_down(end - size, device_tree_alignment);
+    // Memories smaller than the alignment have only its start, where the firmware is.
+    return aligned > VIRT_DRAM_BASE ? aligned : align_down(end - size, sparse_memory::page_size);
+}
+
+void host_complex::start() {
+    const auto blob = device_tree();
+    m_boot.device_tree = device_tree_address();
+    dram.memory.write(m_boot.device_tree - VIRT_DRAM_BASE, blob.data(), blob.size());
+    boot_rom.program(m_boot);
+    for (auto& hart : harts) hart->start();
+}
+
+void host_complex::reset() { model::reset(); }
+
+}  // namespace fabricvp::host

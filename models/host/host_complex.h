@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+// A node's host: harts, memory and devices on a memory map compatible with QEMU's `virt` machine (abi/memory_map.h).
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/address_map.h"
+#include "base/parameters.h"
+#include "host/address_bus.h"
+#include "host/boot_rom.h"
+#include "host/clint.h"
+#include "host/dram.h"
+#include "host/finisher.h"
+#include "host/marker.h"
+#include "host/pcie_root_bus.h"
+#include "host/plic.h"
+#include "host/rtc.h"
+#include "host/uart.h"
+#include "riscv/hart.h"
+
+namespace fabricvp::host {
+
+struct host_params {
+    std::uint64_t harts = 1;
+    byte_size memory{std::uint64_t{128} << 20};
+    duration quantum{1'000'000};
+    std::string bootargs;
+    riscv::hart_params hart;
+    address_bus_params bus;
+    dram_params dram;
+    clint_params clint;
+    uart_params uart;
+    rtc_params rtc;
+    marker_params marker;
+    void describe(parameter_visitor& v);
+};
+
+class host_complex final : public model {
+public:
+    const host_params params;
+
+    direct_memory_map direct_memory;  ///< what harts reach without the bus: boot ROM and DRAM
+    address_bus bus;
+    host::boot_rom boot_rom{"boot_rom"};
+    host::dram dram;
+    host::clint clint;
+    host::plic plic;
+    host::uart uart;
+    host::rtc rtc;
+    host::finisher finisher{"finisher"};
+    host::marker marker;
+    pcie_root_bus pcie{"pcie"};
+    std::vector<std::unique_ptr<riscv::hart>> harts;  ///< hart0, hart1, …
+
+    /// The guest powered off (0: clean). Called inside the callback of its access; end the run there.
+    std::function<void(int status)> on_power_off;
+    /// The guest asks for a reset. Called the same way; end the run, then call reset() and start().
+    std::function<void()> on_system_reset;
+
+    host_complex(const sc_core::sc_module_name& name, const host_params& params);
+
+    /// Where the boot ROM jumps (default: start of DRAM).
+    void set_entry(std::uint64_t address) { m_boot.entry = address; }
+    /// What fw_dynamic firmware starts next, in supervisor mode.
+    void set_next_stage(std::uint64_t address) { m_boot.next_stage = address; }
+    void set_bootargs(std::string arguments) { m_bootargs = std::move(arguments); }
+    /// Initial RAM disk in memory at [start, end).
+    void set_initrd(std::uint64_t start, std::uint64_t end);
+
+    /// Writes boot ROM and device tree and starts all harts at the reset vector.
+    void start();
+    /// Resets all of it; harts stay stopped until start(). Memory keeps its contents.
+    void reset() override;
+
+    /// Address of the device tree blob: as high as memory below 3 GiB allows, on a 2 MiB boundary.
+    std::uint64_t device_tree_address() const;
+    std::vector<std::uint8_t> device_tree() const;
+    std::uint64_t pcie_mmio64_base() const;
+
+private:
+    void connect();
+
+    boot_information m_boot;
+    std::string m_bootargs;
+    std::uint64_t m_initrd_start = 0, m_initrd_end = 0;
+};
+
+}  // namespace fabricvp::host

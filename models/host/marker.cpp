@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "host/marker.h"
+
+#include "abi/marker.h"
+#include "abi/memory_map.h"
+#include "base/log.h"
+
+namespace fabricvp::host {
+
+void marker_params::describe(parameter_visitor& v) {
+    v.field("scope", scope, "path prefix of the statistics that marks reset and dump; empty: the whole machine");
+}
+
+marker::marker(const sc_core::sc_module_name& name, const marker_params& p)
+    : register_target(name, VIRT_MARKER_SIZE),
+      params(p),
+      id(registers, "id", MARKER_ID, 4, MARKER_MAGIC, {{"magic", 0, 32, field_access::read_only, "\"FPVM\""}}),
+      command(registers, "command", MARKER_COMMAND, 4, 0,
+              {{"command", 0, 32, field_access::write_only, "1 reset, 2 dump, 3 note"}}),
+      label(registers, "label", MARKER_LABEL, 1, 0,
+            {{"character", 0, 8, field_access::write_only, "appended to the label; 0 clears it"}}),
+      regions_dumped(registers, "regions_dumped", MARKER_REGIONS, 4, 0,
+                     {{"count", 0, 32, field_access::read_only, "regions dumped since reset"}}) {
+    command.on_write([this](std::size_t, std::uint64_t c) { execute(c); });
+    label.on_write([this](std::size_t, std::uint64_t c) { add_to_label(static_cast<char>(c & 0xff)); });
+}
+
+void marker::reset() {
+    m_label.clear();
+    m_regions.clear();
+    m_from = now();
+    register_target::reset();
+}
+
+void marker::add_to_label(char c) {
+    label.set(0);
+    if (c == 0) m_label.clear();
+    else if (m_label.size() < MARKER_LABEL_LENGTH) m_label += c >= 0x20 && c < 0x7f ? c : '?';
+}
+
+void marker::execute(std::uint64_t written) {
+    command.set(0);
+    switch (written) {
+        case MARKER_COMMAND_RESET:
+            restart_statistics(params.scope);
+            m_from = now();
+            if (on_mark) on_mark(kind::reset, m_label);
+            break;
+        case MARKER_COMMAND_DUMP:
+            m_regions.push_back({m_label, m_from, now(), snapshot_statistics(params.scope)});
+            regions_dumped.set(m_regions.size());
+            if (on_mark) on_mark(kind::dump, m_label);
+            break;
+        case MARKER_COMMAND_NOTE:
+            if (on_mark) on_mark(kind::note, m_label);
+            break;
+        default:
+            log(log_level::warning, *this, "unknown command {:#x} ignored", written);
+    }
+}
+
+}  // namespace fabricvp::host

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "base/parameters.h"
+#include "base/statistics.h"
+#include "host/register_target.h"
+
+namespace fabricvp::host {
+
+struct marker_params {
+    std::string scope;
+    void describe(parameter_visitor& v);
+};
+
+/// Marker device: firmware opens and closes regions of interest. Dumped regions are kept with their statistics.
+class marker final : public register_target {
+public:
+    enum class kind { reset, dump, note };
+    struct region {
+        std::string label;
+        ticks from;
+        ticks to;
+        statistics_snapshot values;
+    };
+
+    const marker_params params;
+
+    device_register id;
+    device_register command;
+    device_register label;
+    device_register regions_dumped;
+
+    /// Called inside the calendar callback of the guest's access, after the device has done its part.
+    std::function<void(kind, const std::string& label)> on_mark;
+
+    marker(const sc_core::sc_module_name& name, const marker_params& params);
+
+    void reset() override;
+    const std::vector<region>& regions() const { return m_regions; }
+
+private:
+    void execute(std::uint64_t command);
+    void add_to_label(char c);
+
+    std::string m_label;
+    ticks m_from = 0;
+    std::vector<region> m_regions;
+};
+
+}  // namespace fabricvp::host
