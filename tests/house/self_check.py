@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Proves that the two house checks see what they are to see, on a small tree that breaks each rule once."""
+import pathlib
+import sys
+import tempfile
+
+sys.path.insert(0, str(pathlib.Path(__file__).parent))
+import files
+import includes
+
+LINE = "// SPDX-License-Identifier: Apache-2.0\n"
+BAD_INCLUDES = {
+    "models/base/a.h": '#include "riscv/hart.h"',
+    "models/riscv/b.cpp": '#include "host/uart.h"',
+    "models/host/c.cpp": '#include "platform/platform.h"',
+    "models/host/d.h": "#include <yaml-cpp/yaml.h>",
+    "models/fabric/e.h": '#  include "pcie/tlp.h"',
+    "models/analytic/f.h": '#include "base/time.h"',
+    "models/host/g.h": '#include "../riscv/hart.h"',
+    "models/pcie/h.h": '#include "fabricvp/gpu/x.h"',
+    "models/new_room/i.h": "",
+    "python/j.cpp": '#include "host/uart.h"',
+}
+GOOD_INCLUDES = {
+    "models/host/good.h": '#include "riscv/hart.h"\n#include "base/time.h"\n#include "abi/x.h"\n#include <vector>',
+    "models/gpu/good.h": '#include "fabric/x.h"\n#include "gpu/y.h"',
+    "platform/good.cpp": '#include "host/uart.h"\n#include <yaml-cpp/yaml.h>',
+    "python/good.cpp": '#include "platform/platform.h"\n#include <pybind11/pybind11.h>',
+}
+BAD_FILES = {
+    "models/base/long.cpp": LINE + "\n" * 500,
+    "models/base/bare.cpp": "int x;\n",
+    "scripts/host.sh": "# SPDX-License-Identifier: Apache-2.0\nm=http://" + "deb.debian.org\n",
+}
+
+
+def named(check, contents):
+    """The files that the check complains about in a tree of these contents."""
+    with tempfile.TemporaryDirectory() as name:
+        tree = pathlib.Path(name)
+        for path, text in contents.items():
+            (tree / path).parent.mkdir(parents=True, exist_ok=True)
+            (tree / path).write_text(text)
+        return sorted({line.split(":")[0] for line in check.violations(tree)})
+
+
+assert named(includes, BAD_INCLUDES | GOOD_INCLUDES) == sorted(BAD_INCLUDES)
+assert named(files, BAD_FILES | {"models/base/fine.cpp": LINE + "\n" * 498}) == sorted(BAD_FILES)
+print("the house checks see what they are to see")
