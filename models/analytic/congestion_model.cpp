@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analytic/congestion_model.h"
+
+#include <limits>
+#include <stdexcept>
+#include <string>
+
+#include "analytic/congestion_flow.h"
+
+namespace fabricvp::analytic {
+
+congestion_model::congestion_model(pcie_tree tree, double tau, double bandwidth, congestion_form form)
+    : m_tree(std::move(tree)), m_tau(tau), m_bandwidth(bandwidth), m_form(form), m_order(m_tree.topological_order()) {
+    if (!(tau >= 0 && tau < 0.5)) throw std::invalid_argument("tau must be at least 0 and below 0.5");
+    if (!(bandwidth > 0)) throw std::invalid_argument("the bandwidth must be above 0");
+    const auto n = m_tree.endpoints();
+    m_routes.resize(n);
+    for (std::size_t s = 0; s < n; ++s) {
+        m_routes[s].resize(n);
+        for (std::size_t d = 0; d < n; ++d)
+            if (s != d) m_routes[s][d] = m_tree.route(s, d);
+    }
+}
+
+std::vector<double> congestion_model::factors(const std::vector<communication>& active) const {
+    std::vector<flow> flows;
+    flows.reserve(active.size());
+    for (const auto& c : active) {
+        if (c.source >= m_tree.endpoints() || c.destination >= m_tree.endpoints() || c.source == c.destination)
+            throw std::invalid_argument("no communication from endpoint " + std::to_string(c.source) + " to " +
+                                        std::to_string(c.destination));
+        flow f;
+        f.route = &m_routes[c.source][c.destination];
+        f.id = flows.size();
+        flows.push_back(f);
+    }
+    return m_form == congestion_form::published ? published(flows) : maxmin(flows);
+}
+
+congestion_model::result congestion_model::solve(const std::vector<communication>& all) const {
+    result r;
+    r.finish.assign(all.size(), 0.0);
+    std::vector<double> left(all.size());
+    for (std::size_t i = 0; i < all.size(); ++i) {
+        if (!(all[i].bytes > 0)) throw std::invalid_argument("a message must have more than 0 bytes");
+        if (!(all[i].start >= 0)) throw std::invalid_argument("a message starts at 0 s or later");
+        left[i] = all[i].bytes;
+    }
+    double now = 0;
+    for (std::size_t done = 0; done < all.size();) {
+        std::vector<std::size_t> running;
+        std::vector<communication> active;
+        double next_start = std::numeric_limits<double>::infinity();
+        for (std::size_t i = 0; i < all.size(); ++i) {
+            if (left[i] <= 0) continue;
+            if (all[i].start <= now) {
+                running.push_back(i);
+                active.push_back(all[i]);
+            } else {
+                next_start = std::min(next_start, all[i].start);
+            }
+        }
+        if (running.empty()) {
+            now = next_start;
+            continue;
+        }
+        const auto rho = factors(active);
+        double span = next_start - now;
+        for (std::size_t k = 0; k < running.size(); ++k)
+            if (rho[k] > 0) span = std::min(span, left[running[k]] / (rho[k] * m_bandwidth));
+        if (span == std::numeric_limits<double>::infinity())
+            throw std::invalid_argument("tau leaves a communication no bandwidth at all");
+        phase p;
+        p.factors.assign(all.size(), 0.0);
+        now += span;
+        for (std::size_t k = 0; k < running.size(); ++k) {
+            const auto i = running[k];
+            p.factors[i] = rho[k];
+            left[i] -= rho[k] * m_bandwidth * span;
+            if (left[i] <= all[i].bytes * 1e-12) {  // rounding, not data
+                left[i] = 0;
+                r.finish[i] = now;
+                ++done;
+            }
+        }
+        p.end = now;
+        r.phases.push_back(std::move(p));
+    }
+    r.end = now;
+    return r;
+}
+
+}  // namespace fabricvp::analytic
