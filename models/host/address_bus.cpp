@@ -22,14 +22,25 @@ address_bus::address_bus(const sc_core::sc_module_name& name, const address_bus_
     to_targets.register_nb_transport_bw(this, &address_bus::response);
 }
 
-void address_bus::map(const std::string& name, std::uint64_t base, std::uint64_t size, bus_target_socket& target,
-                      sparse_memory* memory) {
+void address_bus::check_free(const std::string& name, std::uint64_t base, std::uint64_t size) const {
+    if (size == 0 || base + (size - 1) < base)
+        throw std::invalid_argument(fmt::format("address range of {} ({:#x}, {:#x} bytes) is empty or wraps", name, base, size));
     for (const auto& r : m_ranges)
         if (base <= r.last() && r.base <= base + (size - 1))
             throw std::invalid_argument(fmt::format("address range of {} ({:#x}, {:#x} bytes) overlaps that of {} ({:#x}, {:#x} bytes)",
                                                     name, base, size, r.value.name, r.base, r.size));
+}
+
+void address_bus::map(const std::string& name, std::uint64_t base, std::uint64_t size, bus_target_socket& target,
+                      sparse_memory* memory) {
+    check_free(name, base, size);
     to_targets.bind(target);
     m_ranges.add(base, size, target_range{name, m_targets++, &target.get_base_interface(), memory});
+}
+
+void address_bus::map(const std::string& name, std::uint64_t base, std::uint64_t size, tlm::tlm_fw_transport_if<>& target) {
+    check_free(name, base, size);
+    m_ranges.add(base, size, target_range{name, m_targets++, &target, nullptr});
 }
 
 tlm::tlm_sync_enum address_bus::hart_request(int id, bus_payload& payload, tlm::tlm_phase& phase, sc_core::sc_time& delay) {

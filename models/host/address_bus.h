@@ -51,6 +51,8 @@ public:
     /// \throws std::invalid_argument if the range is empty or overlaps another one; the message names both.
     void map(const std::string& name, std::uint64_t base, std::uint64_t size, bus_target_socket& target,
              sparse_memory* memory = nullptr);
+    /// Adds a target that answers at once and is no SystemC module, at any time. \throws std::invalid_argument the same way
+    void map(const std::string& name, std::uint64_t base, std::uint64_t size, tlm::tlm_fw_transport_if<>& target);
 
     struct target_range {
         std::string name;
@@ -89,6 +91,7 @@ private:
     void blocking(side from, int id, bus_payload& payload, sc_core::sc_time& delay);
     unsigned debug(int id, bus_payload& payload);
     unsigned debug_transport(bus_payload& payload);
+    void check_free(const std::string& name, std::uint64_t base, std::uint64_t size) const;
     const address_map<target_range>::range* decode(side from, int id, bus_payload& payload);
     void note_response(side from, int id, const bus_payload& payload, std::uint64_t address);
     std::size_t debug_transfer(tlm::tlm_command command, std::uint64_t address, std::uint8_t* data, std::size_t size);
