@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+// The compiled half of the package. It knows no convenience: the Python classes in python/fabricvp have the docstrings.
+#include <pybind11/pybind11.h>
+#include <pybind11/stl.h>
+
+#include <cstdlib>
+#include <stdexcept>
+
+#include "bindings/parameter_list.h"
+#include "bindings/session.h"
+#include "platform/cli/cli.h"
+#include "platform/console.h"
+#include "platform/gdb/csr_names.h"
+#include "platform/loader/image_paths.h"
+
+namespace py = pybind11;
+using namespace fabricvp;
+using fabricvp::python::parameter_record;
+using fabricvp::python::python_device;
+using fabricvp::python::python_timer;
+using fabricvp::python::register_handle;
+using fabricvp::python::session;
+
+// libsystemc wants this symbol from a program; here nobody calls it.
+extern "C" __attribute__((visibility("default"))) int sc_main(int, char*[]) {
+    return 0;
+}
+
+namespace {
+
+ticks parse_time(const std::string& text) {
+    duration value;
+    parameter time("time", "", parameter_kind::duration, &value);
+    try {
+        time.parse(text);
+    } catch (const std::invalid_argument& error) {
+        throw input_error(std::string("time: ") + error.what());
+    }
+    return value.value;
+}
+
+py::object csr_number(const std::string& name) {
+    static const auto numbers = [] {
+        std::map<std::string, unsigned> all;
+        for (unsigned n = 0; n < 4096; ++n) all.emplace(gdb::csr_name(n), n);
+        return all;
+    }();
+    const auto found = numbers.find(name);
+    return found == numbers.end() ? py::object(py::none()) : py::int_(found->second);
+}
+
+int run_cli(std::vector<std::string> arguments) {
+    std::vector<char*> argv;
+    for (auto& a : arguments) argv.push_back(a.data());
+    argv.push_back(nullptr);
+    py::gil_scoped_release nogil;
+    return cli_main(static_cast<int>(arguments.size()), argv.data());
+}
+
+void bind_session(py::module_& m) {
+    py::class_<session, std::unique_ptr<session, py::nodelete>> s(m, "Session");
+    s.def_static("from_config", &session::from_config, py::return_value_policy::reference)
+        .def_static("from_text", &session::from_text, py::return_value_policy::reference)
+        .def_static("exists", &session::exists)
+        .def("node_count", [](session& x) { return x.machine().node_count(); })
+        .def("load_images", [](session& x, std::size_t node, std::string firmware, std::string kernel, std::string initrd, std::string append,
+                               bool tohost) { x.load_images(node, image_set{firmware, kernel, initrd, append, tohost}); })
+        .def("load_elf", &session::load_elf)
+        .def("load_binary", [](session& x, std::size_t node, const std::string& path, std::uint64_t address) {
+            x.check_not_running();
+            x.machine().load_binary(node, path, address);
+        })
+        .def("run_until", &session::run_until)
+        .def("running", &session::running)
+        .def("check_not_running", &session::check_not_running)
+        .def("request_stop", [](session& x) { x.machine().request_stop(); })
+        .def("now", [](session& x) { return x.machine().now(); })
+        .def("reset", &session::reset)
+        .def("call_at", &session::call_at)
+        .def("stop_when_closed", &session::stop_when_closed)
+        .def("before_fork", &session::before_fork)
+        .def("after_fork_in_child", &session::after_fork_in_child)
+        .def("close", &session::close);
+    s.def("console_output", &session::console_output)
+        .def("console_type", [](session& x, std::size_t node, const std::string& text) { x.machine().serial(node).type(text); })
+        .def("console_attach", [](session& x, std::size_t node, const std::string& where) { x.machine().serial(node).attach(where); })
+        .def("console_port", [](session& x, std::size_t node) { return x.machine().serial(node).port(); })
+        .def("console_input", [](session& x, std::size_t node) { return x.machine().serial(node).recorded_input(); })
+        .def("watch_console_text", [](session& x, std::size_t node, std::size_t from, py::bytes text, std::string description) {
+            return x.watch_console_text(node, from, text, std::move(description));
+        })
+        .def("watch_console", &session::watch_console)
+        .def("unwatch_console", &session::unwatch_console)
+        .def("watch_marker", &session::watch_marker)
+        .def("unwatch_marker", &session::unwatch_marker);
+    s.def("hart_count", &session::hart_count)
+        .def("hart_name", [](session& x, std::size_t node, std::size_t hart) { return x.hart(node, hart).debug_name(); })
+        .def("hart_state", [](session& x, std::size_t node, std::size_t hart) { return x.hart(node, hart).debug_state(); })
+        .def("read_register", [](session& x, std::size_t node, std::size_t hart, unsigned number) -> std::optional<std::uint64_t> {
+            std::uint64_t value = 0;
+            if (!x.hart(node, hart).read_register(number, value)) return std::nullopt;
+            return value;
+        })
+        .def("write_register", [](session& x, std::size_t node, std::size_t hart, unsigned number, std::uint64_t value) {
+            return x.hart(node, hart).write_register(number, value);
+        })
+        .def("has_csr", [](session& x, std::size_t node, std::size_t hart, unsigned number) { return x.hart(node, hart).has_csr(number); })
+        .def("insert_breakpoint", &session::insert_breakpoint)
+        .def("remove_breakpoint", &session::remove_breakpoint)
+        .def("insert_watchpoint", &session::insert_watchpoint)
+        .def("remove_watchpoint", &session::remove_watchpoint)
+        .def("symbol", &session::symbol);
+    s.def("read_memory", &session::read_memory)
+        .def("write_memory", &session::write_memory)
+        .def("view_memory", &session::view_memory)
+        .def("device_registers", &session::device_registers)
+        .def("add_device", &session::add_device)
+        .def("parameters", &session::parameters)
+        .def("resolved_config", [](session& x) { return x.machine().resolved_config(); })
+        .def("statistics", [](session& x) { return x.machine().statistics(); })
+        .def("statistic_descriptions", &session::statistic_descriptions)
+        .def("restart_statistics", [](session&, const std::string& prefix) { restart_statistics(prefix); })
+        .def("time_series_names", &session::time_series_names)
+        .def("time_series", &session::time_series)
+        .def("write_results", [](session& x, const std::string& folder) { x.machine().write_results(folder); })
+        .def("start_trace", [](session& x, ticks from, ticks to, const std::string& filter, std::uint64_t most) {
+            x.machine().start_trace(from, to, filter, most);
+        })
+        .def("listen_gdb", [](session& x, std::size_t node, std::uint16_t port) { return x.machine().listen_gdb(node, port); });
+}
+
+void bind_parts(py::module_& m) {
+    py::class_<python_device, std::shared_ptr<python_device>>(m, "Device")
+        .def("set_interrupt", &python_device::set_interrupt)
+        .def("interrupt_level", &python_device::interrupt_level);
+    py::class_<python_timer, std::shared_ptr<python_timer>>(m, "Timer")
+        .def("active", &python_timer::active)
+        .def("cancel", &python_timer::cancel);
+    py::class_<register_handle>(m, "Register")
+        .def_readonly("device", &register_handle::device)
+        .def_property_readonly("name", [](const register_handle& r) { return r.reg->name(); })
+        .def_property_readonly("offset", [](const register_handle& r) { return r.reg->offset(); })
+        .def_property_readonly("count", [](const register_handle& r) { return r.reg->count(); })
+        .def_property_readonly("fields", [](const register_handle& r) {
+            std::vector<std::tuple<std::string, unsigned, unsigned, std::string>> fields;
+            for (const auto& f : r.reg->fields()) fields.emplace_back(f.name, f.low, f.width, f.help);
+            return fields;
+        })
+        .def("get", [](const register_handle& r, std::size_t index) { return r.reg->bus_read(index, true); })
+        .def("set", [](const register_handle& r, std::uint64_t value, std::size_t index) { r.reg->set(value, index); });
+    py::class_<parameter_record>(m, "Parameter")
+        .def_readonly("path", &parameter_record::path)
+        .def_readonly("kind", &parameter_record::kind)
+        .def_readonly("text", &parameter_record::text)
+        .def_readonly("allowed", &parameter_record::allowed)
+        .def_readonly("help", &parameter_record::help)
+        .def_readonly("value", &parameter_record::value);
+}
+
+}  // namespace
+
+PYBIND11_MODULE(_fabricvp, m) {
+    setenv("SYSTEMC_DISABLE_COPYRIGHT_MESSAGE", "1", 0);
+    py::register_exception<input_error>(m, "InputError", PyExc_ValueError).doc() =
+        "Bad user input: a configuration, an image, a time. The text is one line that says what and where. Commands end with status 2.";
+    m.attr("NEVER") = never;
+    m.def("parse_time", &parse_time);
+    m.def("csr_number", &csr_number);
+    m.def("config_folder", &config_folder);
+    m.def("firmware_folder", &firmware_folder);
+    m.def("find_config", &find_config);
+    m.def("cli_main", &run_cli);
+    bind_parts(m);
+    bind_session(m);
+}

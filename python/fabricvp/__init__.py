@@ -1,0 +1,31 @@
+# SPDX-License-Identifier: Apache-2.0
+"""FabricVP: a SystemC/TLM-2.0 virtual platform of multi-GPU servers and clusters.
+
+    import fabricvp
+
+    platform = fabricvp.Platform.from_config("uboot", node__host__harts=4)
+    platform.run_until_console("=> ", timeout="2 s")
+    console = platform.nodes[0].console
+    console.type("version\\n")
+    print(console.expect("=> ", timeout="1 s").before)
+
+SystemC elaborates once a process, so a process has one `Platform`. `spawn()` runs further ones in child processes, and
+`Platform.fork()` branches a warm machine.
+"""
+
+from .conditions import Breakpoint, ConsoleText, Marker, Watchpoint
+from .data import config_path, configs, firmware_path, firmwares
+from .errors import AddressError, ExpectTimeout, GuestStopped, InputError, RemoteError
+from .platform import Platform
+from .remote import RemotePlatform
+from .results import Match, Outcome, RunResult
+from .spawning import spawn
+from .units import seconds, to_picoseconds
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "AddressError", "Breakpoint", "ConsoleText", "ExpectTimeout", "GuestStopped", "InputError", "Marker", "Match", "Outcome",
+    "Platform", "RemoteError", "RemotePlatform", "RunResult", "Watchpoint", "config_path", "configs", "firmware_path", "firmwares",
+    "seconds", "spawn", "to_picoseconds",
+]

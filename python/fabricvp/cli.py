@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The command `fabricvp`. Commands that need no Python are the C++ program's, in this process; others are listed here."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import sys
+
+#: Commands that are written in Python: name → (module with main(arguments) -> status, one line of help).
+PYTHON_COMMANDS: dict[str, tuple[str, str]] = {}
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Runs the command. Gives 0 for success, 1 where the guest failed, 2 for bad input."""
+    arguments = sys.argv[1:] if arguments is None else list(arguments)
+    if arguments and arguments[0] in PYTHON_COMMANDS:
+        return _python_command(*arguments)
+    from . import _fabricvp
+    from .data import configs, resolve_config
+
+    if len(arguments) > 1 and arguments[0] in ("run", "check", "describe") and arguments[1] in configs():
+        arguments[1] = resolve_config(arguments[1])
+    sys.stdout.flush()
+    status = _fabricvp.cli_main(["fabricvp", *arguments])
+    if PYTHON_COMMANDS and (not arguments or arguments[0] in ("-h", "--help", "help")):
+        print("\nWritten in Python:")
+        for name, (_, text) in PYTHON_COMMANDS.items():
+            print(f"  {name:<10} {text}")
+    return status
+
+
+def _python_command(name: str, *arguments: str) -> int:
+    from .errors import InputError
+
+    module = importlib.import_module(PYTHON_COMMANDS[name][0])
+    try:
+        return module.main(list(arguments))
+    except InputError as error:
+        print(f"fabricvp {name}: {error}", file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        return 130
+    except BrokenPipeError:  # the reader of our output is gone; that is its business
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0

@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A node's serial console, in the manner of pexpect but on simulated time."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from .results import Match
+from .units import Time
+
+if TYPE_CHECKING:
+    from .node import Node
+
+
+class Console:
+    """Everything that the guest prints is kept; everything that is typed is recorded with its simulated time."""
+
+    def __init__(self, node: Node) -> None:
+        self._node = node
+        self._core = node._platform._core
+        self._position = 0  # bytes of output that expect() has consumed
+
+    @property
+    def output(self) -> str:
+        """All output since the start, bytes that are no UTF-8 replaced."""
+        return self.output_bytes.decode(errors="replace")
+
+    @property
+    def output_bytes(self) -> bytes:
+        """All output since the start."""
+        return self._core.console_output(self._node.index, 0)
+
+    @property
+    def unread(self) -> str:
+        """Output that no `expect()` has consumed yet. Bytes that are no UTF-8 appear as surrogates."""
+        return self._core.console_output(self._node.index, self._position).decode(errors="surrogateescape")
+
+    def type(self, text: str | bytes) -> None:
+        """Types text, as fast as the serial line carries it, from the present simulated time on."""
+        self._core.console_type(self._node.index, text.encode() if isinstance(text, str) else text)
+
+    def expect(self, pattern: str | re.Pattern[str], timeout: Time | None = "10 s") -> Match:
+        """Runs until the output shows ``pattern``; consumes the output up to its end.
+
+        Text is searched as it is; compile a regular expression for more. ``timeout`` is simulated time (None: for ever).
+        Raises `ExpectTimeout`, and `GuestStopped` when the guest ends or a breakpoint stops it before.
+        """
+        from .errors import GuestStopped
+
+        result = self._node._platform.run_until_console(pattern, timeout, self._node.index)
+        if result.match is None:
+            raise GuestStopped(f"{result.outcome} ({result.detail}) before the console showed {pattern!r}", result)
+        return result.match
+
+    def command(self, line: str, prompt: str | re.Pattern[str], timeout: Time | None = "10 s") -> str:
+        """Types a line and gives what is printed between its echo and the next ``prompt``. Raises as `expect()`."""
+        self.type(line + "\n")
+        before = self.expect(prompt, timeout).before.replace("\r", "")
+        return before.removeprefix(line).removeprefix("\n")
+
+    def attach(self, where: str) -> None:
+        """Connects the line to "stdio", "file:PATH", "tcp:PORT" (loopback; 0: any) or "none". Raises `InputError`."""
+        self._core.console_attach(self._node.index, where)
+
+    @property
+    def recorded_input(self) -> str:
+        """Input so far with its simulated time, as the platform records it."""
+        return self._core.console_input(self._node.index)
+
+    def _consume(self, characters: int) -> None:
+        self._position += len(self.unread[:characters].encode(errors="surrogateescape"))
+
+    def __repr__(self) -> str:
+        return f"<Console of node {self._node.index}, {len(self.output_bytes)} bytes>"

@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Errors that the package raises beside Python's own."""
+
+from ._fabricvp import InputError
+
+
+class AddressError(IndexError):
+    """Nothing answers at an address of a node, or the answer is shorter than what was asked for."""
+
+
+class ExpectTimeout(TimeoutError):
+    """The console did not show what was expected within the given simulated time.
+
+    ``seen`` holds the output since the previous match.
+    """
+
+    def __init__(self, message: str, seen: str = "") -> None:
+        super().__init__(message)
+        self.seen = seen
+
+    def __reduce__(self):
+        return type(self), (self.args[0], self.seen)
+
+
+class GuestStopped(RuntimeError):
+    """The guest powered off, failed or stood still before what was waited for happened. ``result`` says how."""
+
+    def __init__(self, message: str, result=None) -> None:
+        super().__init__(message)
+        self.result = result
+
+    def __reduce__(self):
+        return type(self), (self.args[0], self.result)
+
+
+class RemoteError(RuntimeError):
+    """A platform in a child process is gone, or raised something that cannot be carried between processes."""
+
+
+__all__ = ["AddressError", "ExpectTimeout", "GuestStopped", "InputError", "RemoteError"]

@@ -1,0 +1,239 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The machine of this process."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Iterable, Mapping
+from functools import cached_property
+from multiprocessing.connection import Pipe
+from typing import Any
+
+from . import _fabricvp
+from .conditions import Condition, ConsoleText, as_conditions
+from .config import ConfigGroup, build_config
+from .data import resolve_config
+from .devices import Timer
+from .errors import ExpectTimeout, GuestStopped
+from .node import Node
+from .overrides import flatten
+from .remote import RemotePlatform, reap_child
+from .results import Outcome, RunResult
+from .statistics import Region, Statistics
+from .units import NEVER, PICOSECONDS, Time, to_picoseconds
+
+
+class Platform:
+    """A machine with its nodes, consoles, memories and statistics.
+
+    A process has one, because SystemC elaborates once; a second one raises `RuntimeError`. Use `spawn()` for further
+    machines, `fork()` for branches of this one. All methods are for the thread that made the platform.
+    """
+
+    def __init__(self, core: _fabricvp.Session) -> None:
+        self._core = core
+
+    # Construction --------------------------------------------------------------------------------------------------
+
+    @classmethod
+    def from_config(cls, path: str | os.PathLike[str], *, overrides: Mapping[str, Any] | None = None,
+                    **keywords: Any) -> Platform:
+        """Reads a configuration and builds the machine.
+
+        ``path`` is a YAML file, or the name of a machine inside the package (see `configs()`). ``overrides`` maps dotted
+        paths to values: ``{"node.host.harts": 4}``. In keywords two underscores stand for a dot: ``node__host__harts=4``.
+        Quantities are text with a unit ("1.5 GHz").
+
+        Raises `InputError` with one line that names file, line and key; `RuntimeError` if the process has had a platform.
+        """
+        _refuse_second()
+        return cls(_fabricvp.Session.from_config(resolve_config(path), list(flatten(overrides, keywords).items())))
+
+    @classmethod
+    def from_text(cls, yaml: str, *, name: str = "text", overrides: Mapping[str, Any] | None = None,
+                  **keywords: Any) -> Platform:
+        """Builds a machine from YAML in a string; ``name`` stands for the file in messages. Else as `from_config()`."""
+        _refuse_second()
+        return cls(_fabricvp.Session.from_text(yaml, name, list(flatten(overrides, keywords).items())))
+
+    @cached_property
+    def nodes(self) -> list[Node]:
+        """The nodes (computers) of the machine."""
+        return [Node(self, index) for index in range(self._core.node_count())]
+
+    # Images --------------------------------------------------------------------------------------------------------
+
+    def load_images(self, node: int = 0, *, firmware: str | os.PathLike[str] = "", kernel: str | os.PathLike[str] = "",
+                    initrd: str | os.PathLike[str] = "", append: str = "", tohost: bool = False) -> None:
+        """Replaces images of a node that the configuration names. Call it before the first `run()`.
+
+        ``firmware`` is an ELF file or raw binary at the reset address, ``kernel`` an ELF file or raw Linux `Image`,
+        ``append`` the kernel's command line; ``tohost`` watches the kernel's `tohost` symbol for a verdict. Empty ones
+        stay as configured. Raises `InputError` for files that cannot be loaded.
+        """
+        self._core.load_images(node, os.fspath(firmware), os.fspath(kernel), os.fspath(initrd), append, tohost)
+
+    def load_elf(self, path: str | os.PathLike[str], node: int = 0) -> int:
+        """Copies an ELF file's segments to their physical addresses and gives its entry point. Raises `InputError`."""
+        return self._core.load_elf(node, os.fspath(path))
+
+    def load_binary(self, path: str | os.PathLike[str], address: int, node: int = 0) -> None:
+        """Copies a file to a physical address. Raises `InputError` if the file or the memory is not there."""
+        self._core.load_binary(node, os.fspath(path), address)
+
+    # Running -------------------------------------------------------------------------------------------------------
+
+    @property
+    def now(self) -> float:
+        """Simulated time in seconds."""
+        return self._core.now() / PICOSECONDS
+
+    @property
+    def now_ps(self) -> int:
+        """Simulated time in picoseconds, exact."""
+        return self._core.now()
+
+    @property
+    def running(self) -> bool:
+        """True inside of `run()`, that is for callbacks."""
+        return self._core.running()
+
+    def run(self, time: Time | None = None, until: Any = None) -> RunResult:
+        """Runs for ``time`` of simulated time from now ("10 ms" or seconds; None: without limit), or until something ends it.
+
+        ``until`` is one condition or several: text or a compiled regular expression (console of node 0), or objects such
+        as `ConsoleText`, `Breakpoint`, `Watchpoint` and `Marker`. The GIL is released while the machine runs.
+
+        The result's outcome says what happened. Ctrl-C ends the run at a slice's border and raises `KeyboardInterrupt`
+        then; the machine can be looked at and run on. An exception of a Python device or callback ends the run and is
+        raised here. Raises `RuntimeError` when called from a callback, `InputError` for a bad time.
+        """
+        limit = NEVER if time is None else min(self._core.now() + to_picoseconds(time), NEVER - 1)
+        return self._run_to(limit, as_conditions(until))
+
+    def run_until_console(self, pattern: str | re.Pattern[str], timeout: Time | None = None, node: int = 0) -> RunResult:
+        """Runs until a node's console has shown a text, or something that a compiled regular expression matches.
+
+        Output that `Console.expect()` or an earlier call has consumed does not count. Raises `ExpectTimeout` when
+        ``timeout`` of simulated time passes first, `GuestStopped` when the guest ends before.
+        """
+        condition = ConsoleText(pattern, node)
+        limit = NEVER if timeout is None else min(self._core.now() + to_picoseconds(timeout), NEVER - 1)
+        result = self._run_to(limit, [condition])
+        if result.match is not None:
+            return result
+        seen = self.nodes[node].console.unread
+        tail = repr(seen[-200:])
+        if result.outcome == Outcome.TIME_LIMIT:
+            raise ExpectTimeout(f"the console did not show {condition.description} within {timeout}; it ends with {tail}", seen)
+        if result.outcome in (Outcome.BREAKPOINT, Outcome.INTERRUPTED):
+            return result
+        raise GuestStopped(f"{result.outcome} ({result.detail}) before the console showed {condition.description}; it ends with {tail}", result)
+
+    def _run_to(self, limit: int, conditions: Iterable[Condition]) -> RunResult:
+        armed: list[Condition] = []
+        try:
+            self._core.check_not_running()
+            for condition in conditions:
+                armed.append(condition)
+                if condition.arm(self):  # true already
+                    return RunResult(Outcome.EVENT, 0, condition.description, self.now, condition.match)
+            outcome, status, detail = self._core.run_until(limit)
+        finally:
+            for condition in armed:
+                condition.disarm(self)
+        match = next((c.match for c in armed if c.match is not None), None)
+        return RunResult(Outcome(outcome), status, detail, self.now, match)
+
+    def request_stop(self) -> None:
+        """Ends a `run()` soon, with outcome "interrupted". May be called from any thread and from callbacks."""
+        self._core.request_stop()
+
+    def reset(self) -> None:
+        """Power-on reset of the whole machine; images are loaded anew, statistics and time go on."""
+        self._core.check_not_running()
+        self._core.reset()
+
+    def call_at(self, time: Time, function: Callable[[], Any]) -> Timer:
+        """Calls a function at an absolute simulated time, once. It must not block; its exception ends `run()`."""
+        return Timer(self._core.call_at(to_picoseconds(time), function))
+
+    def call_in(self, delay: Time, function: Callable[[], Any]) -> Timer:
+        """Calls a function after a simulated time, once. It must not block; its exception ends `run()`."""
+        return Timer(self._core.call_at(self._core.now() + to_picoseconds(delay), function))
+
+    # Branches ------------------------------------------------------------------------------------------------------
+
+    def fork(self) -> RemotePlatform:
+        """Branches the machine: a child process continues from exactly this state and gives a handle with this interface.
+
+        The machine here is not changed, and any number of children may be made; memory that nobody writes is shared. A
+        child can run for other times, with other input, software or memory contents, and be forked again. In the child
+        consoles are detached from terminal and sockets, and no debugger listens. Objects of this platform are used in
+        the child through the handle (``child.nodes[0].memory``).
+
+        Raises `RuntimeError` when called from a callback of a running simulation.
+        """
+        from .serving import fork_and_serve
+
+        self._core.check_not_running()
+        parent_end, child_end = Pipe()
+        pid = fork_and_serve(self, child_end, parent_end)
+        return RemotePlatform(parent_end, pid, reap_child(pid))
+
+    def close(self) -> None:
+        """Writes out what is buffered and detaches consoles. The process still cannot have another platform."""
+        self._core.close()
+
+    def __enter__(self) -> Platform:
+        return self
+
+    def __exit__(self, *_: Any) -> None:
+        self.close()
+
+    # Looking -------------------------------------------------------------------------------------------------------
+
+    @cached_property
+    def config(self) -> ConfigGroup:
+        """Resolved parameters as attributes: ``platform.config.node.host.harts``. Values are in base units
+        (seconds, hertz, bytes, bytes per second, cycles)."""
+        return build_config(self._core.parameters())
+
+    @property
+    def resolved_config(self) -> str:
+        """YAML with every parameter and its value; `from_text()` makes the same machine of it."""
+        return self._core.resolved_config()
+
+    @cached_property
+    def statistics(self) -> Statistics:
+        """Statistics by path, as they are now: a mapping with `to_pandas()`, regions of interest and time series."""
+        return Statistics(self._core)
+
+    def region_of_interest(self, prefix: str = "") -> Region:
+        """A ``with`` block whose statistics count from zero: ``with platform.region_of_interest() as roi: …``;
+        then ``roi.statistics`` is a dict of what the block did."""
+        return Region(self._core, prefix)
+
+    def write_results(self, folder: str | os.PathLike[str]) -> None:
+        """Writes stats.json, stats.csv, config.resolved.yaml and what was recorded. Raises `InputError` if it cannot."""
+        self._core.write_results(os.fspath(folder))
+
+    def start_trace(self, start: Time = 0, end: Time | None = None, filter: str = "", most_bytes: int = 64 << 20) -> None:
+        """Records a Perfetto trace of a window of simulated time, for components whose path contains ``filter``, up to
+        ``most_bytes``; `write_results()` writes it."""
+        self._core.start_trace(to_picoseconds(start), NEVER if end is None else to_picoseconds(end), filter, most_bytes)
+
+    def listen_gdb(self, port: int = 0, node: int = 0) -> int:
+        """Listens for GDB on a loopback port (0: any free one) and gives the port. It is served while `run()` runs.
+        Raises `InputError` if the port cannot be had."""
+        return self._core.listen_gdb(node, port)
+
+    def __repr__(self) -> str:
+        return f"<Platform with {len(self.nodes)} node{'s' * (len(self.nodes) != 1)} at {self.now:.9g} s>"
+
+
+def _refuse_second() -> None:
+    if _fabricvp.Session.exists():
+        raise RuntimeError("this process has a platform already (SystemC elaborates once a process); "
+                           "use fabricvp.spawn() for another machine, or Platform.fork() for a branch of this one")

@@ -1,0 +1,312 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A platform that lives in another process.
+
+The child keeps the real objects. What belongs to the running machine (nodes, memories, harts, consoles) is carried as a
+reference and becomes a `Remote` here; everything else (numbers, bytes, results, data frames) is carried by value. An
+operation on a `Remote` is done in the child, and an exception that it raises there is raised here, with the child's
+traceback as a note.
+"""
+
+from __future__ import annotations
+
+import atexit
+import contextlib
+import io
+import os
+import pickle
+import signal
+import socket
+import time
+import weakref
+from multiprocessing.connection import Connection
+from typing import Any, Callable
+
+from .errors import RemoteError
+
+_open_connections: weakref.WeakSet[Connection] = weakref.WeakSet()
+_open_platforms: weakref.WeakSet[RemotePlatform] = weakref.WeakSet()
+
+
+def live_class(name: str) -> type | None:
+    """The class of an object that stays in the child, by the name that the child gives."""
+    from .serving import LIVE_CLASSES
+
+    return next((c for c in LIVE_CLASSES if c.__name__ == name), None)
+
+
+class _Pickler(pickle.Pickler):
+    """References instead of the remote objects of one channel."""
+
+    def __init__(self, file: io.BytesIO, channel: _Channel) -> None:
+        super().__init__(file, protocol=pickle.HIGHEST_PROTOCOL)
+        self._channel = channel
+
+    def persistent_id(self, obj: Any) -> Any:
+        if not isinstance(obj, Remote):
+            return None
+        if object.__getattribute__(obj, "_channel") is not self._channel:
+            raise RemoteError("an object of one platform was passed to a platform in another process")
+        return object.__getattribute__(obj, "_key")
+
+
+class _Unpickler(pickle.Unpickler):
+    def __init__(self, file: io.BytesIO, channel: _Channel) -> None:
+        super().__init__(file)
+        self._channel = channel
+
+    def persistent_load(self, reference: tuple[int, str]) -> Remote:
+        key, class_name = reference
+        return Remote(self._channel, key, class_name)
+
+
+class _Channel:
+    """Requests to one child and its answers, one at a time."""
+
+    def __init__(self, connection: Connection, pid: int) -> None:
+        self.connection = connection
+        self.pid = pid
+        self.pending: Pending | None = None
+        _open_connections.add(connection)
+
+    def dumps(self, message: Any) -> bytes:
+        buffer = io.BytesIO()
+        _Pickler(buffer, self).dump(message)
+        return buffer.getvalue()
+
+    def send(self, *message: Any) -> Pending:
+        if self.pending is not None:
+            raise RuntimeError("the platform in the child process is busy: take the result of start() first")
+        data = self.dumps(message)
+        try:
+            self.connection.send_bytes(data)
+        except (OSError, ValueError) as error:
+            raise RemoteError(f"the platform's process {self.pid} is gone") from error
+        self.pending = Pending(self)
+        return self.pending
+
+    def request(self, *message: Any) -> Any:
+        return self.send(*message).result()
+
+    def receive(self) -> tuple[bool, Any]:
+        try:
+            return _Unpickler(io.BytesIO(self.connection.recv_bytes()), self).load()
+        except (EOFError, OSError) as error:
+            self.pending = None
+            raise RemoteError(f"the platform's process {self.pid} is gone") from error
+
+
+class Pending:
+    """An operation under way in a child process, from `method.start(...)`."""
+
+    def __init__(self, channel: _Channel) -> None:
+        self._channel = channel
+        self._answer: tuple[bool, Any] | None = None
+
+    def done(self) -> bool:
+        """True if result() will not wait."""
+        return self._answer is not None or self._channel.connection.poll()
+
+    def result(self, timeout: float | None = None) -> Any:
+        """Waits for the operation and gives its value, or raises what it raised.
+
+        ``timeout`` is wall-clock seconds; `TimeoutError` leaves the operation under way. Ctrl-C interrupts the
+        operation in the child, which stays usable, and then raises `KeyboardInterrupt`.
+        """
+        if self._answer is None:
+            try:
+                if timeout is not None and not self._channel.connection.poll(timeout):
+                    raise TimeoutError(f"no answer from the platform's process within {timeout} s")
+                self._answer = self._channel.receive()
+            except KeyboardInterrupt:
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(self._channel.pid, signal.SIGINT)
+                self._answer = self._channel.receive()
+                self._channel.pending = None
+                raise
+            self._channel.pending = None
+        succeeded, value = self._answer
+        if not succeeded:
+            raise value
+        return value
+
+
+class Remote:
+    """Stands for an object of a platform in another process and has its interface (see the module's docstring)."""
+
+    def __init__(self, channel: _Channel, key: int, class_name: str) -> None:
+        object.__setattr__(self, "_channel", channel)
+        object.__setattr__(self, "_key", key)
+        object.__setattr__(self, "_class_name", class_name)
+
+    def _request(self, operation: str, *arguments: Any) -> Any:
+        return self._channel.request("operate", self._key, operation, *arguments)
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__") and name.endswith("__"):  # protocols that probe (copy, pickle, numpy) mean this object
+            raise AttributeError(name)
+        if callable(getattr(live_class(self._class_name), name, None)):
+            return RemoteMethod(self, name)
+        return self._request("getattr", name)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        self._request("setattr", name, value)
+
+    def __getitem__(self, key: Any) -> Any:
+        return self._request("getitem", key)
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        self._request("setitem", key, value)
+
+    def __len__(self) -> int:
+        return self._request("len")
+
+    def __iter__(self):
+        return iter(self._request("list"))
+
+    def __contains__(self, key: Any) -> bool:
+        return self._request("contains", key)
+
+    def __dir__(self):
+        return self._request("dir")
+
+    def __repr__(self) -> str:
+        return f"<remote {self._request('repr')} in process {self._channel.pid}>"
+
+    def __eq__(self, other: Any) -> bool:
+        return isinstance(other, Remote) and (self._channel, self._key) == (other._channel, other._key)
+
+    def __hash__(self) -> int:
+        return hash((id(self._channel), self._key))
+
+    def __bool__(self) -> bool:
+        return True
+
+
+class RemoteMethod:
+    """A method of a remote object: calling it waits; `start(...)` begins it and gives a `Pending`."""
+
+    def __init__(self, target: Remote, name: str) -> None:
+        self._target, self._name = target, name
+        self.__name__ = name
+        self.__doc__ = getattr(live_class(target._class_name), name).__doc__
+
+    def __call__(self, *arguments: Any, **keywords: Any) -> Any:
+        return self._target._request("call", self._name, arguments, keywords)
+
+    def start(self, *arguments: Any, **keywords: Any) -> Pending:
+        target = self._target
+        return target._channel.send("operate", target._key, "call", self._name, arguments, keywords)
+
+
+class RemotePlatform(Remote):
+    """A `Platform` in a child process, from `spawn()` or `Platform.fork()`. Use it as the platform itself.
+
+    Beside the platform's own interface it has `pid`, `call()`, `close()` and, on every method, `start(...)` which does
+    not wait: several children run at the same time on several processors. Leaving a ``with`` block ends the child; so
+    does the end of the parent. Python devices that are added must be picklable and live in the child.
+    """
+
+    def __init__(self, connection: Connection, pid: int, reap: Callable[[float], bool]) -> None:
+        super().__init__(_Channel(connection, pid), 0, "Platform")
+        object.__setattr__(self, "_reap", reap)
+        _open_platforms.add(self)
+
+    @property
+    def pid(self) -> int:
+        """Identity of the child process."""
+        return self._channel.pid
+
+    def call(self, function: Callable[..., Any], *arguments: Any, **keywords: Any) -> Any:
+        """Calls ``function(platform, *arguments, **keywords)`` in the child and gives its (picklable) value."""
+        return self._channel.request("call", function, arguments, keywords)
+
+    def fork(self) -> RemotePlatform:
+        """Branches the machine in the child as it stands; see `Platform.fork()`. The branch belongs to this process."""
+        ours, theirs = socket.socketpair()
+        pending = self._channel.send("fork")
+        channel = socket.socket(fileno=os.dup(self._channel.connection.fileno()))
+        with channel, theirs:
+            socket.send_fds(channel, [b"f"], [theirs.fileno()])
+        try:
+            pid = pending.result()
+        except BaseException:
+            ours.close()
+            raise
+        return RemotePlatform(Connection(ours.detach()), pid, _wait_until_gone(pid))
+
+    def close(self) -> None:
+        """Ends the child process; the machine in it is gone. May be called again."""
+        connection = self._channel.connection
+        if connection.closed:
+            return
+        with contextlib.suppress(RemoteError, RuntimeError):
+            self._channel.send("exit")
+        busy = self._channel.pending is not None and not connection.poll(0.2)
+        connection.close()
+        if busy or not self._reap(2.0):
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(self._channel.pid, signal.SIGKILL)
+            self._reap(5.0)
+
+    def __enter__(self) -> RemotePlatform:
+        return self
+
+    def __exit__(self, *_: Any) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        state = "closed" if self._channel.connection.closed else "open"
+        return f"<RemotePlatform in process {self._channel.pid}, {state}>"
+
+
+def _wait_until_gone(pid: int) -> Callable[[float], bool]:
+    """For processes whose parent is another child, or nobody any more."""
+
+    def gone() -> bool:
+        try:
+            with open(f"/proc/{pid}/stat") as file:
+                return file.read().rpartition(")")[2].split()[0] == "Z"
+        except OSError:
+            return True
+
+    def wait(timeout: float) -> bool:
+        end = time.monotonic() + timeout
+        while not gone() and time.monotonic() < end:
+            time.sleep(0.005)
+        return gone()
+
+    return wait
+
+
+def reap_child(pid: int) -> Callable[[float], bool]:
+    """For children of this process: waits up to `timeout` seconds and tells whether the child has ended."""
+
+    def wait(timeout: float) -> bool:
+        end = time.monotonic() + timeout
+        while True:
+            try:
+                if os.waitpid(pid, os.WNOHANG)[0] == pid:
+                    return True
+            except ChildProcessError:
+                return True
+            if time.monotonic() >= end:
+                return False
+            time.sleep(0.005)
+
+    return wait
+
+
+def forget_in_child() -> None:
+    """After a fork, in the child: the parent's children are not ours, and their pipes must not stay open here."""
+    for connection in list(_open_connections):
+        connection.close()
+    _open_platforms.clear()
+
+
+@atexit.register
+def _close_all() -> None:
+    for platform in list(_open_platforms):
+        platform.close()
+
+
+__all__ = ["Pending", "Remote", "RemoteMethod", "RemotePlatform"]

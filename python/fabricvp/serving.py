@@ -1,0 +1,190 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The child's side of `remote`: keeps the real objects and does what the parent asks for."""
+
+from __future__ import annotations
+
+import contextlib
+import importlib.util
+import io
+import operator
+import os
+import pickle
+import signal
+import socket
+import sys
+import traceback
+from multiprocessing.connection import Connection
+from typing import Any
+
+from . import config, console, devices, memory, node, platform, statistics
+from .errors import RemoteError
+
+#: Objects of these classes belong to the running machine: the parent gets references to them.
+LIVE_CLASSES = (
+    platform.Platform, node.Node, node.Hart, node.Registers, node.FloatRegisters, node.ControlRegisters, node.DeviceRegisters,
+    memory.Memory, console.Console, config.ConfigGroup, statistics.Statistics, statistics.Region, devices.Device,
+    devices.InterruptLine, devices.Timer,
+)
+
+_OPERATIONS = {
+    "getattr": getattr,
+    "setattr": setattr,
+    "getitem": operator.getitem,
+    "setitem": operator.setitem,
+    "contains": operator.contains,
+    "len": len,
+    "list": list,
+    "dir": dir,
+    "repr": repr,
+    "call": lambda target, name, arguments, keywords: getattr(target, name)(*arguments, **keywords),
+}
+
+
+class _Pickler(pickle.Pickler):
+    def __init__(self, file: io.BytesIO, server: Server) -> None:
+        super().__init__(file, protocol=pickle.HIGHEST_PROTOCOL)
+        self._server = server
+
+    def persistent_id(self, obj: Any) -> Any:
+        return (self._server.key_of(obj), type(obj).__name__) if isinstance(obj, LIVE_CLASSES) else None
+
+    def reducer_override(self, obj: Any) -> Any:
+        return (bytes, (obj.tobytes(),)) if isinstance(obj, memoryview) else NotImplemented
+
+
+class _Unpickler(pickle.Unpickler):
+    def __init__(self, file: io.BytesIO, server: Server) -> None:
+        super().__init__(file)
+        self._server = server
+
+    def persistent_load(self, key: int) -> Any:
+        return self._server.objects[key]
+
+    def find_class(self, module: str, name: str) -> Any:
+        if module == "__main__" and self._server.main_path and not hasattr(sys.modules["__main__"], name):
+            module = _load_parent_main(self._server.main_path)
+        return super().find_class(module, name)
+
+
+def _load_parent_main(path: str) -> str:
+    """Imports the parent's script under another name, so that classes and functions of it are known here too."""
+    name = "__fabricvp_parent__"
+    if name not in sys.modules:
+        spec = importlib.util.spec_from_file_location(name, path)
+        module = importlib.util.module_from_spec(spec)
+        sys.modules[name] = module
+        spec.loader.exec_module(module)
+    return name
+
+
+class Server:
+    """Serves one parent until it says so or goes away."""
+
+    def __init__(self, connection: Connection, machine: platform.Platform, main_path: str = "") -> None:
+        self.connection = connection
+        self.main_path = main_path
+        self.objects: dict[int, Any] = {0: machine}
+        self._keys = {id(machine): 0}
+
+    def key_of(self, obj: Any) -> int:
+        key = self._keys.setdefault(id(obj), len(self.objects))
+        self.objects[key] = obj  # keeps it alive, so that its id stays its own
+        return key
+
+    def answer(self, succeeded: bool, value: Any) -> None:
+        try:
+            buffer = io.BytesIO()
+            _Pickler(buffer, self).dump((succeeded, value))
+        except Exception as error:  # what cannot be pickled is told as text
+            text = f"{type(value).__name__}: {value}" if not succeeded else f"a {type(value).__name__} cannot be carried between processes ({error})"
+            buffer = io.BytesIO()
+            _Pickler(buffer, self).dump((False, RemoteError(text)))
+        self.connection.send_bytes(buffer.getvalue())
+
+    def perform(self, message: tuple) -> Any:
+        kind, *rest = message
+        if kind == "operate":
+            key, operation, *arguments = rest
+            return _OPERATIONS[operation](self.objects[key], *arguments)
+        if kind == "call":
+            function, arguments, keywords = rest
+            return function(self.objects[0], *arguments, **keywords)
+        if kind == "fork":
+            return self._fork()
+        raise RemoteError(f"unknown request {kind!r}")
+
+    def _fork(self) -> int:
+        """Forks for the parent, which gave the socket that the branch is to answer on."""
+        with socket.socket(fileno=os.dup(self.connection.fileno())) as channel:
+            _, descriptors, _, _ = socket.recv_fds(channel, 1, 1)
+        signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # branches are the parent's: let the system reap them
+        try:
+            return fork_and_serve(self.objects[0], Connection(descriptors[0]), self.connection, self.main_path)
+        except BaseException:
+            os.close(descriptors[0])
+            raise
+
+    def serve(self) -> None:
+        while True:
+            try:
+                data = self.connection.recv_bytes()
+            except (EOFError, OSError):
+                return
+            try:
+                message = _Unpickler(io.BytesIO(data), self).load()
+                if message[0] == "exit":
+                    return
+                succeeded, value = True, self.perform(message)
+            except BaseException as error:  # KeyboardInterrupt and SystemExit of a request are the parent's to see
+                error.add_note("in the platform's process:\n" + traceback.format_exc().rstrip())
+                succeeded, value = False, error
+            try:
+                self.answer(succeeded, value)
+            except OSError:
+                return
+
+
+def _ignore_interrupts_when_idle(machine: platform.Platform) -> None:
+    """Ctrl-C reaches a child as a signal from its parent, and means only what is running."""
+
+    def interrupted(*_: Any) -> None:
+        if machine.running:
+            raise KeyboardInterrupt
+
+    signal.signal(signal.SIGINT, interrupted)
+
+
+def serve(machine: platform.Platform, connection: Connection, main_path: str = "") -> None:
+    """Answers the parent until it closes the connection."""
+    _ignore_interrupts_when_idle(machine)
+    machine._core.stop_when_closed(connection.fileno())
+    Server(connection, machine, main_path).serve()
+
+
+def fork_and_serve(machine: platform.Platform, ours: Connection, theirs: Connection, main_path: str = "") -> int:
+    """Forks; gives the child's pid. The child serves `ours`, closes `theirs` and never returns."""
+    sys.stdout.flush()
+    sys.stderr.flush()
+    machine._core.before_fork()
+    pid = os.fork()
+    if pid:
+        ours.close()
+        return pid
+    status = 1
+    try:
+        from .remote import forget_in_child
+
+        theirs.close()
+        forget_in_child()
+        with contextlib.suppress(OSError):
+            os.setpgid(0, 0)  # the terminal's Ctrl-C goes to the parent alone, which passes it on
+        machine._core.after_fork_in_child()
+        serve(machine, ours, main_path)
+        status = 0
+    except BaseException:
+        traceback.print_exc()
+    finally:  # never unwind into the parent's stack, its atexit functions or its test runner
+        with contextlib.suppress(Exception):
+            sys.stdout.flush()
+            sys.stderr.flush()
+        os._exit(status)

@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Statistics of the machine."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy
+
+from . import _fabricvp
+
+if TYPE_CHECKING:
+    import pandas
+
+
+class Statistics(Mapping):
+    """Values by path ("node0.host.hart0.instructions"), read when asked for: a mapping path → float.
+
+    Beside what models count there are `sim.time_s`, `sim.wall_s`, `sim.events` and `sim.instructions`.
+    """
+
+    def __init__(self, core: _fabricvp.Session) -> None:
+        self._core = core
+
+    def snapshot(self, prefix: str = "") -> dict[str, float]:
+        """All values now, or those whose path starts with ``prefix``."""
+        return {path: value for path, value in self._core.statistics().items() if path.startswith(prefix)}
+
+    def __getitem__(self, path: str) -> float:
+        return self._core.statistics()[path]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._core.statistics())
+
+    def __len__(self) -> int:
+        return len(self._core.statistics())
+
+    def reset(self, prefix: str = "") -> None:
+        """Starts a region of interest: statistics whose path starts with ``prefix`` count from zero."""
+        self._core.restart_statistics(prefix)
+
+    def to_pandas(self, prefix: str = "") -> pandas.DataFrame:
+        """A data frame with index ``path`` and columns ``value``, ``unit`` and ``help``."""
+        import pandas
+
+        known = {(path): (unit, text) for path, unit, text in self._core.statistic_descriptions()}
+        rows = [(path, value, *known.get(path, ("", ""))) for path, value in self.snapshot(prefix).items()]
+        return pandas.DataFrame(rows, columns=["path", "value", "unit", "help"]).set_index("path")
+
+    def series_names(self) -> list[str]:
+        """Paths of the time series."""
+        return self._core.time_series_names()
+
+    def series(self, path: str) -> tuple[numpy.ndarray, numpy.ndarray]:
+        """A time series as (start of each window in seconds since the region of interest began, sum in the window).
+        Raises `KeyError`."""
+        found = self._core.time_series(path)
+        if found is None:
+            raise KeyError(f"no time series '{path}'; there are: {', '.join(self.series_names()) or 'none'}")
+        window, values = found
+        return numpy.arange(len(values)) * (window / 1e12), numpy.array(values)
+
+    def __repr__(self) -> str:
+        return f"<Statistics: {len(self)} values>"
+
+    __hash__: Any = object.__hash__
+
+
+class Region:
+    """A region of interest as a ``with`` block. ``statistics`` holds its values (those so far, inside of the block)."""
+
+    def __init__(self, core: _fabricvp.Session, prefix: str) -> None:
+        self._core, self._prefix = core, prefix
+        self._result: dict[str, float] | None = None
+
+    def __enter__(self) -> Region:
+        self._result = None
+        self._core.restart_statistics(self._prefix)
+        return self
+
+    def __exit__(self, *_: Any) -> None:
+        self._result = self.statistics
+
+    @property
+    def statistics(self) -> dict[str, float]:
+        """Values of the region by path."""
+        if self._result is not None:
+            return self._result
+        return {path: value for path, value in self._core.statistics().items() if path.startswith(self._prefix)}
