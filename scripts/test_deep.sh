@@ -1,0 +1,64 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# test_deep.sh [PART...]: the tests that take long. Runs the parts named (all by default), keeps each one's output in
+# build/deep/PART.log, and ends with a table. Status 0 when none failed; a part that cannot be run here is skipped.
+set -uo pipefail
+cd "$(dirname "$0")/.."
+jobs=${JOBS:-$(nproc)}
+
+all=(sanitize fuzz differential systemc3 linux install bare)
+declare -A about=(
+    [sanitize]="all C++ tests under address and undefined-behaviour sanitizers"
+    [fuzz]="long fuzzing of the ELF loader, the YAML reader and the GDB packets under the sanitizers"
+    [differential]="10^8 random instructions on our hart and on QEMU"
+    [systemc3]="all C++ tests on SystemC 3.0"
+    [linux]="Linux to a shell, on one hart and on four"
+    [install]="pip install and find_package from an installed tree"
+    [bare]="make demo and make test from a clone on a bare Debian 12"
+)
+
+# A sanitizer build, once for the parts that use it.
+sanitizer_build() {
+    cmake --preset sanitize -DFABRICVP_TESTS=ON >build/deep/sanitize.configure.log 2>&1 || { cat build/deep/sanitize.configure.log; return 1; }
+    cmake --build build/sanitize --parallel "$jobs"
+}
+
+# SystemC keeps its objects until the process ends, so leaks tell nothing.
+export ASAN_OPTIONS=detect_leaks=0:strict_string_checks=1 UBSAN_OPTIONS=print_stacktrace=1
+
+part_sanitize() { sanitizer_build && ctest --test-dir build/sanitize --output-on-failure --no-tests=error --parallel "$jobs"; }
+part_fuzz() { sanitizer_build && scripts/deep/fuzz.sh build/sanitize/bin; }
+part_differential() { scripts/build.sh "$jobs" -DFABRICVP_TESTS=ON && scripts/deep/differential.sh build/release/bin; }
+part_systemc3() { scripts/deep/systemc3.sh "$jobs"; }
+part_linux() { scripts/linux.sh && scripts/build.sh "$jobs" && .venv/bin/python -m pytest -q tests -k linux; }
+part_install() { scripts/build.sh "$jobs" -DFABRICVP_TESTS=ON && scripts/deep/install.sh; }
+part_bare() { scripts/deep/bare_debian.sh demo test; }
+
+if [ "${1:-}" = list ]; then
+    for part in "${all[@]}"; do printf '%-14s %s\n' "$part" "${about[$part]}"; done
+    exit 0
+fi
+[ $# -gt 0 ] || set -- "${all[@]}"
+for part in "$@"; do
+    [ -n "${about[$part]:-}" ] || { echo "test-deep: no part '$part'; there are: ${all[*]}" >&2; exit 2; }
+done
+
+mkdir -p build/deep
+rows=()
+failed=0
+for part in "$@"; do
+    printf '\n== %s: %s\n' "$part" "${about[$part]}"
+    start=$SECONDS
+    "part_$part" </dev/null 2>&1 | tee "build/deep/$part.log"
+    case ${PIPESTATUS[0]} in
+    0) result=passed ;;
+    3) result="skipped: $(tail -n 1 "build/deep/$part.log")" ;;
+    *) result=FAILED failed=$((failed + 1)) ;;
+    esac
+    rows+=("$(printf '%-14s %6d s   %s' "$part" $((SECONDS - start)) "$result")")
+done
+
+printf '\n%-14s %8s   %s\n' part time result
+printf '%s\n' "${rows[@]}"
+echo "output of each part: build/deep/PART.log"
+[ "$failed" = 0 ]
