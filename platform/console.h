@@ -26,6 +26,11 @@ public:
     virtual void attach(const std::string& where) = 0;
     /// Input so far, as (simulated time, byte).
     virtual std::string recorded_input() const = 0;
+    /// Types a recording at its times, and ignores what the other end types. \param name of the recording, for messages
+    /// \throws input_error
+    virtual void replay(const std::string& recording, const std::string& name) = 0;
+    /// Loopback port of "tcp:…", 0 where there is none.
+    virtual std::uint16_t port() const = 0;
 };
 
 }  // namespace fabricvp

@@ -24,7 +24,8 @@ class console;      // one node's serial line: platform/console.h
 /// Bad user input. what() is the one line to print; the process exits with status 2.
 class input_error : public std::runtime_error {
 public:
-    using std::runtime_error::runtime_error;
+    /// Control characters and bytes that are not UTF-8 are shown as \xNN, so that the message stays one printable line.
+    explicit input_error(const std::string& message);
 };
 
 enum class run_outcome {
@@ -65,10 +66,12 @@ public:
     ~platform();
 
     machine& hardware();
+    const machine& hardware() const;
     std::size_t node_count() const;
 
-    /// Images named in the configuration are loaded unless replaced here. \throws input_error
-    void load_images(std::size_t node, const image_set& images);
+    /// Loads a node's images now. Fields that are empty keep what the configuration names; relative paths start from the
+    /// working directory. What the configuration names is loaded at the first run_until(). \throws input_error
+    void load_images(std::size_t node, const image_set& images = {});
     /// Copies a file's ELF segments to their physical addresses; returns the entry point.
     std::uint64_t load_elf(std::size_t node, const std::string& path);
     void load_binary(std::size_t node, const std::string& path, std::uint64_t address);
@@ -79,6 +82,8 @@ public:
     void request_stop();
     /// Ends run_until() with run_outcome::event; for conditions that callers watch on the simulation thread.
     void stop_with_event(std::string detail);
+    /// The same with another outcome (a breakpoint of a caller's own, for instance). The first reason counts.
+    void stop_with(run_outcome outcome, std::string detail);
     ticks now() const;
 
     /// Called between slices on the simulation thread (servers, user interfaces).
@@ -98,8 +103,9 @@ public:
 
     void reset();
 
-    /// Listens for GDB on a loopback port (0: any); returns the port.
-    std::uint16_t listen_gdb(std::size_t node, std::uint16_t port);
+    /// Listens for GDB on a loopback port (0: any); returns the port. With `hold`, run_until() waits until a debugger has
+    /// connected and resumed the node. \throws input_error
+    std::uint16_t listen_gdb(std::size_t node, std::uint16_t port, bool hold = false);
 
     void start_trace(ticks from, ticks to, const std::string& filter, std::uint64_t most_bytes);
 

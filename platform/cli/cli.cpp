@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "platform/cli/cli.h"
+
+#include <csignal>
+#include <cstdio>
+#include <new>
+
+#include <fmt/format.h>
+
+#include "platform/cli/command.h"
+#include "platform/config/config_tree.h"
+#include "platform/config/nearest.h"
+
+namespace fabricvp {
+namespace cli {
+namespace {
+
+std::vector<command> commands() {
+    return {run_command(),       check_command(), describe_command(), schema_command(),
+            reference_command(), diff_command(),  version_command()};
+}
+
+std::string overview() {
+    std::string text = "usage: fabricvp COMMAND …\n\nFabricVP simulates servers and clusters that run unmodified software.\n\ncommands:\n";
+    for (const auto& c : commands()) text += fmt::format("  {:<10} {}\n", c.name, c.summary);
+    return text + "\n`fabricvp COMMAND --help` tells more. First steps:\n  fabricvp run uboot            boot OpenSBI and U-Boot to a prompt (Ctrl-] leaves)\n"
+                  "  fabricvp describe uboot       show the machine and all its parameters\n";
+}
+
+std::string help_of(const command& c) {
+    std::string text = fmt::format("usage: fabricvp {} {}\n\n{}\n", c.name, c.usage, c.summary);
+    const auto described = fmt::format("{}", [&] {
+        std::ostringstream out;
+        out << c.describe();
+        return out.str();
+    }());
+    if (!described.empty()) text += "\n" + described;
+    return text + fmt::format("\nexample: {}\n", c.example);
+}
+
+int execute(const command& c, const arguments& rest) {
+    auto described = c.describe();
+    described.add_options()("help,h", "show this help");
+    options::options_description all = described;
+    options::positional_options_description positional;
+    for (const char* name : c.positional) {
+        all.add_options()(name, options::value<std::string>());
+        positional.add(name, 1);
+    }
+    options::variables_map given;
+    try {
+        using style = options::command_line_style::style_t;
+        options::store(options::command_line_parser(rest)
+                           .options(all)
+                           .positional(positional)
+                           .style(style::unix_style & ~style::allow_guessing)
+                           .run(),
+                       given);
+    } catch (const options::unknown_option& e) {
+        std::vector<std::string> known;
+        for (const auto& o : all.options()) known.push_back("--" + o->long_name());
+        const auto hint = nearest_name(e.get_option_name(), known);
+        throw input_error(fmt::format("unknown option {}{}", quoted(e.get_option_name()), hint.empty() ? "" : fmt::format(", did you mean '{}'?", hint)));
+    } catch (const options::error& e) {
+        throw input_error(fmt::format("{} (see fabricvp {} --help)", e.what(), c.name));
+    }
+    if (given.count("help")) {
+        std::fputs(help_of(c).c_str(), stdout);
+        return status::ok;
+    }
+    for (const char* name : c.positional)
+        if (!given.count(name)) throw input_error(fmt::format("{} is missing: usage: fabricvp {} {}", name, c.name, c.usage));
+    return c.execute(given);
+}
+
+int dispatch(const arguments& given) {
+    if (given.empty() || given[0] == "--help" || given[0] == "-h" || given[0] == "help") {
+        std::fputs(overview().c_str(), stdout);
+        return given.empty() ? status::bad_input : status::ok;
+    }
+    if (given[0] == "--version") return execute(version_command(), {});
+    std::vector<std::string> names;
+    for (const auto& c : commands()) {
+        if (given[0] == c.name) return execute(c, arguments(given.begin() + 1, given.end()));
+        names.emplace_back(c.name);
+    }
+    const auto hint = nearest_name(given[0], names);
+    throw input_error(fmt::format("unknown command {}{} (commands: {})", quoted(given[0]),
+                                  hint.empty() ? "" : fmt::format(", did you mean '{}'?", hint), fmt::join(names, ", ")));
+}
+
+}  // namespace
+}  // namespace cli
+
+int cli_main(const std::vector<std::string>& arguments) {
+    std::signal(SIGPIPE, SIG_IGN);
+    try {
+        const int status = cli::dispatch(arguments);
+        if (std::fflush(stdout) != 0) throw input_error("standard output: cannot write");
+        return status;
+    } catch (const input_error& e) {
+        fmt::print(stderr, "fabricvp: {}\n", e.what());
+    } catch (const std::bad_alloc&) {
+        fmt::print(stderr, "fabricvp: out of memory\n");
+    }
+    return cli::status::bad_input;
+}
+
+}  // namespace fabricvp

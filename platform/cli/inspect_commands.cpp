@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+// Commands that look at configurations without running them.
+#include <cstdio>
+
+#include <fmt/format.h>
+#include <systemc>
+
+#include "platform/cli/command.h"
+#include "platform/config/config_listing.h"
+#include "platform/config/config_reference.h"
+#include "platform/config/config_schema.h"
+#include "platform/files.h"
+#include "platform/machine.h"
+#include "platform/machine_view.h"
+
+namespace fabricvp::cli {
+namespace {
+
+int print(const std::string& text) {
+    std::fputs(text.c_str(), stdout);
+    return status::ok;
+}
+
+options::options_description nothing() { return options::options_description(); }
+
+options::options_description check_options() {
+    options::options_description o;
+    o.add(image_options()).add(override_options());
+    return o;
+}
+
+int check(const options::variables_map& given) {
+    auto p = make_platform(given);
+    p->load_images(0, images_of(given));
+    for (std::size_t i = 1; i < p->node_count(); ++i) p->load_images(i);
+    return print(fmt::format("{}: ok\n", given["CONFIG"].as<std::string>()));
+}
+
+options::options_description describe_options() {
+    options::options_description own;
+    own.add_options()("svg", options::value<std::string>()->value_name("FILE"), "draw the machine as SVG")(
+        "dot", "print the machine as a Graphviz graph instead");
+    own.add(override_options());
+    return own;
+}
+
+int describe(const options::variables_map& given) {
+    auto p = make_platform(given);
+    const auto& hardware = p->hardware();
+    const auto config = given["CONFIG"].as<std::string>();
+    if (given.count("svg")) write_file(given["svg"].as<std::string>(), machine_svg(hardware, config));
+    if (given.count("dot")) return print(machine_dot(hardware));
+    config_listing listing;
+    auto params = hardware.params;
+    params.describe(listing);
+    return print(fmt::format("{}\nParameters\n{}", machine_tree(hardware), listing.text()));
+}
+
+int schema(const options::variables_map&) { return print(machine_schema()); }
+
+int reference(const options::variables_map&) { return print(machine_reference()); }
+
+int version(const options::variables_map&) {
+    return print(fmt::format("fabricvp {} ({})\n", FABRICVP_VERSION, sc_core::sc_version()));
+}
+
+}  // namespace
+
+command check_command() {
+    return {"check", "CONFIG [options]", "Reads a configuration and its images and says what is wrong with them.",
+            "fabricvp check my.yaml --set node.host.harts=4", check_options, {"CONFIG"}, check};
+}
+
+command describe_command() {
+    return {"describe", "CONFIG [options]", "Shows the machine as a tree, and every parameter with its value and help.",
+            "fabricvp describe uboot --svg uboot.svg", describe_options, {"CONFIG"}, describe};
+}
+
+command schema_command() {
+    return {"schema", "", "Prints the JSON schema of configuration files.", "fabricvp schema > fabricvp.schema.json", nothing, {}, schema};
+}
+
+command reference_command() {
+    return {"reference", "", "Prints the reference page of all parameters, in Markdown.", "fabricvp reference > parameters.md", nothing, {}, reference};
+}
+
+command version_command() {
+    return {"version", "", "Prints the version.", "fabricvp version", nothing, {}, version};
+}
+
+}  // namespace fabricvp::cli

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <csignal>
+#include <cstdio>
+#include <optional>
+
+#include <unistd.h>
+
+#include <fmt/format.h>
+
+#include "platform/cli/command.h"
+#include "platform/config/config_tree.h"
+#include "platform/console.h"
+#include "platform/console/stdio_console.h"
+#include "platform/files.h"
+#include "platform/progress.h"
+
+namespace fabricvp::cli {
+namespace {
+
+platform* g_running = nullptr;
+volatile std::sig_atomic_t g_signals = 0;
+
+extern "C" void stop_on_signal(int) {
+    if (g_running) g_running->request_stop();
+    if (++g_signals > 2) {  // the simulation does not listen
+        restore_terminal();
+        _exit(status::interrupted);
+    }
+}
+
+/// Makes Ctrl-C and SIGTERM end the run in order, for its lifetime.
+class signal_scope {
+public:
+    explicit signal_scope(platform& p) {
+        g_running = &p;
+        g_signals = 0;
+        struct sigaction action {};
+        action.sa_handler = stop_on_signal;
+        sigaction(SIGINT, &action, &m_interrupt);
+        sigaction(SIGTERM, &action, &m_terminate);
+    }
+    ~signal_scope() {
+        sigaction(SIGINT, &m_interrupt, nullptr);
+        sigaction(SIGTERM, &m_terminate, nullptr);
+        g_running = nullptr;
+    }
+
+private:
+    struct sigaction m_interrupt {}, m_terminate {};
+};
+
+std::uint64_t number(const std::string& text, std::uint64_t most, const char* option) {
+    const bool digits = !text.empty() && text.size() < 10 && text.find_first_not_of("0123456789") == std::string::npos;
+    const auto value = digits ? std::stoull(text) : most + 1;
+    if (value > most) throw input_error(fmt::format("{} {}: must be a number from 0 to {}", option, quoted(text), most));
+    return value;
+}
+
+/// An option's value that may start with "nodeN=".
+std::pair<std::size_t, std::string> for_node(const std::string& text, const platform& p, const char* option) {
+    const auto equals = text.find('=');
+    if (text.compare(0, 4, "node") != 0 || equals == std::string::npos) return {0, text};
+    return {number(text.substr(4, equals - 4), p.node_count() - 1, option), text.substr(equals + 1)};
+}
+
+ticks time_limit(const options::variables_map& given) {
+    if (!given.count("time")) return never;
+    duration limit;
+    parameter p("time", "", parameter_kind::duration, &limit);
+    try {
+        p.parse(given["time"].as<std::string>());
+    } catch (const std::invalid_argument& e) {
+        throw input_error(fmt::format("--time: {}", e.what()));
+    }
+    return limit;
+}
+
+bool attach_consoles(platform& p, const options::variables_map& given, bool quiet) {
+    std::vector<std::string> wanted(p.node_count(), "none");
+    wanted[0] = "stdio";
+    if (given.count("console"))
+        for (const auto& text : given["console"].as<arguments>()) {
+            const auto [node, where] = for_node(text, p, "--console");
+            wanted[node] = where;
+        }
+    bool on_terminal = false;
+    for (std::size_t i = 0; i < wanted.size(); ++i) {
+        p.serial(i).attach(wanted[i]);
+        on_terminal = on_terminal || wanted[i] == "stdio";
+        if (p.serial(i).port() && !quiet)
+            fmt::print(stderr, "fabricvp: console of node{} on 127.0.0.1:{}\n", i, p.serial(i).port());
+    }
+    return on_terminal;
+}
+
+int exit_status(const run_result& result, ticks limit) {
+    switch (result.outcome) {
+        case run_outcome::power_off:
+        case run_outcome::time_limit: return status::ok;
+        case run_outcome::interrupted: return g_signals ? status::interrupted : status::ok;
+        default: return status::guest_failed;
+    }
+}
+
+void report(const platform& p, const run_result& result) {
+    const auto values = p.statistics();
+    const double wall = values.at("sim.wall_s");
+    fmt::print(stderr, "fabricvp: {}; {:.6f} s simulated in {:.2f} s, {} instructions, {:.1f} MIPS\n", result.detail,
+               values.at("sim.time_s"), wall, static_cast<std::uint64_t>(values.at("sim.instructions")),
+               wall > 0 ? values.at("sim.instructions") / wall / 1e6 : 0.0);
+}
+
+options::options_description describe() {
+    options::options_description o;
+    options::options_description run("run");
+    run.add_options()("time", options::value<std::string>()->value_name("TIME"), "end after this simulated time, e.g. 10ms")(
+        "out", options::value<std::string>()->value_name("DIR"), "write stats.json, stats.csv, config.resolved.yaml and console logs there")(
+        "console", options::value<arguments>()->value_name("WHERE"),
+        "stdio (default for node0), file:PATH, tcp:PORT or none; nodeN=WHERE for other nodes")(
+        "replay", options::value<std::string>()->value_name("FILE"), "type a recorded console input (console.nodeN.input of an earlier run)")(
+        "gdb", options::value<std::string>()->value_name("PORT"), "wait for GDB on this loopback port (0: any); nodeN=PORT for other nodes")(
+        "gdb-nowait", "start at once; GDB may connect later")(
+        "quiet", "no progress and no summary");
+    o.add(run).add(image_options()).add(override_options());
+    return o;
+}
+
+int execute(const options::variables_map& given) {
+    const bool quiet = given.count("quiet") > 0;
+    const auto limit = time_limit(given);
+    auto p = make_platform(given);
+    p->load_images(0, images_of(given));
+    for (std::size_t i = 1; i < p->node_count(); ++i) p->load_images(i);
+    if (given.count("replay")) {
+        const auto [node, file] = for_node(given["replay"].as<std::string>(), *p, "--replay");
+        p->serial(node).replay(read_file(file, 1 << 26), file);
+    }
+    if (given.count("out")) p->write_results(given["out"].as<std::string>());  // fail now rather than after the run
+    if (given.count("gdb")) {
+        const auto [node, port] = for_node(given["gdb"].as<std::string>(), *p, "--gdb");
+        const bool wait = !given.count("gdb-nowait");
+        const auto chosen = p->listen_gdb(node, static_cast<std::uint16_t>(number(port, 65535, "--gdb")), wait);
+        fmt::print(stderr, "fabricvp: GDB port of node{} is 127.0.0.1:{}{}\n", node, chosen, wait ? ", waiting for a debugger" : "");
+    }
+    const signal_scope signals(*p);
+    const bool on_terminal = attach_consoles(*p, given, quiet);
+    std::optional<progress_line> progress;
+    if (!quiet && isatty(STDERR_FILENO) && !(on_terminal && isatty(STDOUT_FILENO))) {
+        progress.emplace(*p, limit);
+        p->add_service([&] { progress->poll(); });
+    }
+    const auto result = p->run_until(limit);
+    progress.reset();
+    for (std::size_t i = 0; i < p->node_count(); ++i) p->serial(i).attach("none");  // gives the terminal back
+    if (given.count("out")) p->write_results(given["out"].as<std::string>());
+    const int exit = exit_status(result, limit);
+    if (!quiet || exit == status::guest_failed) report(*p, result);
+    return exit;
+}
+
+}  // namespace
+
+command run_command() {
+    return {"run", "CONFIG [options]", "Runs a machine until it powers off, a time limit or Ctrl-C (Ctrl-] on a terminal console).",
+            "fabricvp run uboot --time 2s --out results", describe, {"CONFIG"}, execute};
+}
+
+}  // namespace fabricvp::cli

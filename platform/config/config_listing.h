@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/parameters.h"
+
+namespace fabricvp {
+
+/// Lists described parameters for people: an indented tree of names, values and help.
+class config_listing final : public parameter_visitor {
+public:
+    std::string text() const;
+
+protected:
+    void visit(parameter& p) override;
+    bool enter(const char* name, const char* help) override;
+    void leave() override { --m_depth; }
+    std::size_t enter_list(const char* name, const char* help, std::size_t size) override;
+    void enter_item(std::size_t index) override;
+    void leave_list() override { --m_depth; }
+
+private:
+    struct line {
+        std::string left, help;
+    };
+    std::vector<line> m_lines;
+    std::size_t m_depth = 0;
+};
+
+}  // namespace fabricvp

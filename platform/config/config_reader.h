@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// Fills described parameters from configuration trees that lie over each other: the last layer that names a key wins.
+// Unknown keys, wrong types and values out of range become one line with file, line and path.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/parameters.h"
+#include "platform/config/config_tree.h"
+
+namespace fabricvp {
+
+class config_reader final : public parameter_visitor {
+public:
+    struct layer {
+        const config_tree* tree;
+        std::string path;  ///< how the user names it ("node", "node0"); empty at the top
+    };
+
+    /// \param layers lowest first. The trees must outlive the reader.
+    explicit config_reader(std::vector<layer> layers);
+
+    /// To be called after the described struct: refuses keys that nobody asked for. \throws input_error
+    void finish() const;
+
+protected:
+    void visit(parameter& p) override;
+    bool enter(const char* name, const char* help) override;
+    void leave() override;
+    std::size_t enter_list(const char* name, const char* help, std::size_t size) override;
+    void enter_item(std::size_t index) override;
+    void leave_list() override;
+
+private:
+    struct level {
+        std::vector<layer> layers;
+        std::vector<std::string> known;  ///< names asked for so far
+        bool list = false;
+    };
+
+    /// The layers that give `name` a value, in order; notes that `name` is known.
+    std::vector<layer> children(const std::string& name);
+    static void check(const level& l);
+
+    std::vector<level> m_levels;
+};
+
+/// Names a shape in messages ("a list").
+const char* shape_name(config_tree::shape kind);
+
+/// Refuses keys of `tree` that are not in `known`, with a hint. \throws input_error
+void refuse_unknown_keys(const config_tree& tree, const std::string& path, const std::vector<std::string>& known);
+
+}  // namespace fabricvp

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "platform/config/config_tree.h"
+
+#include <set>
+
+#include <fmt/format.h>
+#include <yaml-cpp/yaml.h>
+
+#include "platform/files.h"
+#include "platform/platform.h"
+
+namespace fabricvp {
+namespace {
+
+/// Copies yaml-cpp's graph into a tree and refuses what a configuration never needs.
+class tree_builder {
+public:
+    explicit tree_builder(const std::string& name) : m_name(name) {}
+
+    config_tree build(const YAML::Node& node, int depth) {
+        config_tree tree;
+        tree.origin = place(node.Mark());
+        if (depth > config_limits::depth) throw input_error(tree.origin + ": nested too deeply");
+        if (++m_values > config_limits::values) throw input_error(tree.origin + ": too many values");
+        switch (node.Type()) {
+            case YAML::NodeType::Scalar:
+                tree.kind = config_tree::shape::scalar;
+                tree.text = node.Scalar();
+                break;
+            case YAML::NodeType::Sequence:
+                tree.kind = config_tree::shape::sequence;
+                for (const auto& item : node) tree.items.push_back(build(item, depth + 1));
+                break;
+            case YAML::NodeType::Map:
+                tree.kind = config_tree::shape::mapping;
+                add_entries(tree, node, depth);
+                break;
+            default: break;
+        }
+        return tree;
+    }
+
+private:
+    void add_entries(config_tree& tree, const YAML::Node& node, int depth) {
+        std::set<std::string> seen;
+        for (const auto& pair : node) {
+            const auto where = place(pair.first.Mark());
+            if (!pair.first.IsScalar()) throw input_error(where + ": a key must be a plain word");
+            const auto& key = pair.first.Scalar();
+            if (!seen.insert(key).second) throw input_error(fmt::format("{}: key {} appears twice", where, quoted(key)));
+            tree.entries.push_back({key, where, build(pair.second, depth + 1)});
+        }
+    }
+
+    std::string place(const YAML::Mark& mark) const {
+        return mark.is_null() ? m_name : fmt::format("{}:{}", m_name, mark.line + 1);
+    }
+
+    const std::string& m_name;
+    std::size_t m_values = 0;
+};
+
+}  // namespace
+
+const config_tree* config_tree::find(const std::string& key) const {
+    for (const auto& e : entries)
+        if (e.key == key) return &e.value;
+    return nullptr;
+}
+
+std::string quoted(const std::string& text) {
+    constexpr std::size_t most = 60;
+    std::string out = "'";
+    for (const char c : text.substr(0, most)) {
+        const auto byte = static_cast<unsigned char>(c);
+        if (byte < 0x20 || byte >= 0x7f)
+            out += fmt::format("\\x{:02x}", byte);
+        else
+            out += c;
+    }
+    return out + (text.size() > most ? "…'" : "'");
+}
+
+config_tree parse_config(const std::string& yaml, const std::string& name) {
+    if (yaml.size() > config_limits::file_bytes)
+        throw input_error(fmt::format("{}: too large for a configuration ({} bytes, at most {})", name, yaml.size(),
+                                      config_limits::file_bytes));
+    if (yaml.find('\0') != std::string::npos) throw input_error(name + ": not a YAML file (holds zero bytes)");
+    config_tree tree;
+    try {
+        const auto documents = YAML::LoadAll(yaml);
+        if (documents.size() > 1) throw input_error(name + ": holds more than one YAML document");
+        if (!documents.empty()) tree = tree_builder(name).build(documents.front(), 0);
+    } catch (const YAML::Exception& e) {
+        const auto where = e.mark.is_null() ? name : fmt::format("{}:{}", name, e.mark.line + 1);
+        throw input_error(fmt::format("{}: not valid YAML: {}", where, e.msg));
+    }
+    if (tree.kind == config_tree::shape::null) throw input_error(name + ": the configuration is empty");
+    if (tree.kind != config_tree::shape::mapping)
+        throw input_error(tree.origin + ": a configuration is a mapping (key: value), this is not");
+    return tree;
+}
+
+config_tree read_config_file(const std::string& path) {
+    return parse_config(read_file(path, config_limits::file_bytes), path);
+}
+
+config_tree make_override(const std::string& key, const std::string& value) {
+    const auto origin = fmt::format("--set {}", quoted(key + "=" + value));
+    config_tree root;
+    auto* at = &root;
+    at->origin = origin;
+    std::size_t start = 0;
+    int depth = 0;
+    while (true) {
+        const auto dot = key.find('.', start);
+        const auto word = key.substr(start, dot == std::string::npos ? dot : dot - start);
+        if (word.empty()) throw input_error(origin + ": the key must be words with dots between, such as node.host.harts");
+        if (++depth > config_limits::depth) throw input_error(origin + ": the key has too many parts");
+        at->kind = config_tree::shape::mapping;
+        at->entries.push_back({word, origin, {}});
+        at = &at->entries.back().value;
+        at->origin = origin;
+        if (dot == std::string::npos) break;
+        start = dot + 1;
+    }
+    if (!value.empty() && value.front() == '[') {  // a list, in YAML's flow style
+        try {
+            *at = tree_builder(origin).build(YAML::Load(value), depth);
+        } catch (const YAML::Exception& e) {
+            throw input_error(fmt::format("{}: not a valid list: {}", origin, e.msg));
+        }
+        return root;
+    }
+    at->kind = config_tree::shape::scalar;
+    at->text = value;
+    return root;
+}
+
+}  // namespace fabricvp

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <deque>
+#include <memory>
+#include <vector>
+
+#include "platform/console.h"
+#include "platform/console/console_backend.h"
+
+namespace fabricvp {
+
+/// The console of one node's serial line.
+class line_console final : public console {
+public:
+    /// \param send hands typed bytes to the line
+    line_console(std::string name, std::function<void(std::string_view)> send, std::function<ticks()> now);
+
+    const std::string& output() const override { return m_output; }
+    void type(std::string_view text) override;
+    void on_output(std::function<void(char)> sink) override { m_sinks.push_back(std::move(sink)); }
+    void attach(const std::string& where) override;
+    std::string recorded_input() const override;
+    void replay(const std::string& recording, const std::string& name) override;
+    std::uint16_t port() const override { return m_backend ? m_backend->port() : 0; }
+
+    /// When replay() wants to type next; `never` if it does not.
+    ticks next_input() const { return m_replay.empty() ? never : m_replay.front().when; }
+
+    /// The guest printed a byte.
+    void printed(char c);
+    /// Moves data between the line and the outside; on the simulation thread, between slices.
+    void poll();
+    bool may_type() const { return m_backend && m_backend->may_type() && !m_replaying; }
+    bool wants_quit() const { return m_backend && m_backend->wants_quit(); }
+
+private:
+    struct chunk {
+        ticks when;
+        std::string text;
+    };
+
+    std::string m_name;
+    std::function<void(std::string_view)> m_send;
+    std::function<ticks()> m_now;
+    std::string m_output;
+    std::size_t m_forwarded = 0;  ///< of m_output, to the backend
+    std::vector<std::function<void(char)>> m_sinks;
+    std::vector<chunk> m_typed;
+    std::deque<chunk> m_replay;
+    bool m_replaying = false;
+    std::unique_ptr<console_backend> m_backend;
+};
+
+}  // namespace fabricvp

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// Files as users of the command line expect them: one clear line on failure, nothing half written.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace fabricvp {
+
+/// Whole contents of a regular file. \throws input_error if it cannot be read or has more than `most_bytes`
+std::string read_file(const std::string& path, std::size_t most_bytes);
+
+/// Writes a file so that readers see either the old or the whole new contents. \throws input_error
+void write_file(const std::string& path, const std::string& contents);
+
+/// Writes several files into a folder (made if need be): all are complete under temporary names before the first one
+/// gets its own. \param files name inside the folder and contents \throws input_error
+void write_files(const std::string& folder, const std::vector<std::pair<std::string, std::string>>& files);
+
+}  // namespace fabricvp

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "platform/loader/image_paths.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <vector>
+
+#include <dlfcn.h>
+
+#include <fmt/format.h>
+
+#include "platform/config/config_tree.h"
+#include "platform/config/nearest.h"
+#include "platform/platform.h"
+
+namespace fabricvp {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Folder of the program or module that this code is part of.
+fs::path own_folder() {
+    Dl_info info{};
+    std::error_code error;
+    // A program that was found through PATH has no folder in its name.
+    if (dladdr(reinterpret_cast<const void*>(&own_folder), &info) && info.dli_fname && std::strchr(info.dli_fname, '/')) {
+        const auto path = fs::canonical(info.dli_fname, error);
+        if (!error) return path.parent_path();
+    }
+    return fs::canonical("/proc/self/exe", error).parent_path();
+}
+
+/// The first folder that exists: the variable's, then each of `places` from here upwards.
+std::string find_folder(const char* variable, const std::vector<std::string>& places) {
+    if (const char* set = std::getenv(variable); set && *set) return set;
+    const auto start = own_folder();
+    for (const auto& place : places) {
+        std::error_code ignored;
+        const auto candidate = (start / place).lexically_normal();
+        if (fs::is_directory(candidate, ignored)) return candidate.string();
+    }
+    return {};
+}
+
+std::vector<std::string> names_in(const std::string& folder, const std::string& suffix) {
+    std::vector<std::string> names;
+    std::error_code ignored;
+    if (folder.empty()) return names;
+    for (const auto& entry : fs::directory_iterator(folder, ignored))
+        if (suffix.empty() || entry.path().extension() == suffix)
+            names.push_back(suffix.empty() ? entry.path().filename().string() : entry.path().stem().string());
+    std::sort(names.begin(), names.end());
+    return names;
+}
+
+std::string hint_for(const std::string& name, const std::vector<std::string>& known) {
+    const auto near = nearest_name(name, known);
+    if (!near.empty()) return fmt::format(", did you mean '{}'?", near);
+    return known.empty() ? "" : fmt::format(" (there are: {})", fmt::join(known, ", "));
+}
+
+}  // namespace
+
+std::string config_folder() {
+    // installed prefix/bin, Python package, build/<preset>/bin
+    return find_folder("FABRICVP_CONFIGS", {"../share/fabricvp/configs", "configs", "../../../configs"});
+}
+
+std::string firmware_folder() {
+    return find_folder("FABRICVP_FIRMWARE",
+                       {"../share/fabricvp/firmware", "firmware", "../firmware", "../../firmware/bin", "../../firmware"});
+}
+
+std::string find_image(const std::string& named, const std::string& base) {
+    static const std::string own = "firmware:";
+    std::error_code ignored;
+    if (named.compare(0, own.size(), own) == 0) {
+        const auto name = named.substr(own.size());
+        const auto folder = firmware_folder();
+        if (folder.empty())
+            throw input_error(fmt::format("{}: no folder of built firmware found; set FABRICVP_FIRMWARE", quoted(named)));
+        const auto path = fs::path(folder) / name;
+        if (!fs::exists(path, ignored))
+            throw input_error(fmt::format("{}: no such firmware in {}{}", quoted(named), folder, hint_for(name, names_in(folder, ""))));
+        return path.string();
+    }
+    auto path = fs::path(named);
+    if (path.is_relative() && !base.empty()) path = fs::path(base) / path;
+    if (!fs::exists(path, ignored)) throw input_error(path.lexically_normal().string() + ": no such file");
+    return path.lexically_normal().string();
+}
+
+std::string find_config(const std::string& named) {
+    std::error_code ignored;
+    if (fs::exists(named, ignored)) return named;
+    const auto folder = config_folder();
+    const bool is_name = named.find('/') == std::string::npos && !named.empty();
+    if (is_name && !folder.empty()) {
+        const auto stock = fs::path(folder) / (fs::path(named).extension() == ".yaml" ? named : named + ".yaml");
+        if (fs::exists(stock, ignored)) return stock.string();
+    }
+    throw input_error(fmt::format("{}: no such configuration{}", quoted(named),
+                                  is_name ? hint_for(fs::path(named).stem().string(), names_in(folder, ".yaml")) : ""));
+}
+
+}  // namespace fabricvp

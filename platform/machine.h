@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// The hardware as a whole. Names follow members: node0.host.hart0 is `nodes[0]->host.harts[0]`.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/calendar.h"
+#include "base/model.h"
+#include "host/host_complex.h"
+#include "platform/machine_params.h"
+
+namespace fabricvp {
+
+/// One computer of the machine.
+class node final : public model {
+public:
+    const node_params params;
+
+    host::host_complex host;
+
+    node(const sc_core::sc_module_name& name, const node_params& params, const simulation_params& simulation);
+};
+
+/// Calendar and nodes. One a process.
+class machine {
+public:
+    const machine_params params;
+
+    calendar timeline;
+    std::vector<std::unique_ptr<node>> nodes;
+
+    /// \throws std::invalid_argument where parameters contradict each other
+    explicit machine(const machine_params& params);
+
+    void reset();
+    /// Instructions retired by all harts since construction.
+    std::uint64_t instructions() const;
+};
+
+}  // namespace fabricvp

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "platform/machine_params.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "platform/config/config_reader.h"
+#include "platform/config/config_tree.h"
+#include "platform/platform.h"
+
+namespace fabricvp {
+namespace {
+
+/// Index of a key such as node12; none for other words.
+std::optional<std::uint64_t> node_index(const std::string& key) {
+    if (key.size() < 5 || key.size() > 12 || key.compare(0, 4, "node") != 0) return std::nullopt;
+    if (key[4] == '0' && key.size() > 5) return std::nullopt;
+    std::uint64_t index = 0;
+    for (const char c : key.substr(4)) {
+        if (c < '0' || c > '9') return std::nullopt;
+        index = 10 * index + static_cast<std::uint64_t>(c - '0');
+    }
+    return index;
+}
+
+void check_top_level(const config_tree& tree, std::uint64_t nodes) {
+    std::vector<std::string> known = {"simulation", "nodes", "node", "node0"};
+    for (const auto& e : tree.entries) {
+        const auto index = node_index(e.key);
+        if (!index) continue;
+        if (*index >= nodes)
+            throw input_error(fmt::format("{}: there is no {}: this machine has {} node{} ('nodes: {}')", e.origin, e.key,
+                                          nodes, nodes == 1 ? "" : "s", nodes));
+        known.push_back(e.key);
+    }
+    refuse_unknown_keys(tree, "", known);
+}
+
+}  // namespace
+
+void simulation_params::describe(parameter_visitor& v) {
+    v.field("quantum", quantum, between{1e3, 1e9},
+            "longest time a hart runs ahead of the others; shorter is more exact and slower");
+    v.field("watchdog", watchdog, between{0, 1e15},
+            "simulated time after which an unanswered bus access ends the run; 0 ps: never");
+    v.field("seed", seed, "seed of everything random in the machine (the device tree's rng-seed)");
+    v.choice("log", log, "least severe messages of the models that are printed");
+}
+
+void image_params::describe(parameter_visitor& v) {
+    v.field("firmware", firmware, "ELF or raw binary that the harts start with, at the start of the memory");
+    v.field("kernel", kernel, "ELF at its own addresses, or raw image where the firmware jumps to (2 MiB into the memory)");
+    v.field("initrd", initrd, "initial RAM disk, placed high in the memory and named in the device tree");
+    v.field("append", append, "kernel command line (bootargs in the device tree)");
+    v.field("tohost", tohost, "watch the program's `tohost` word (riscv-tests): 1 passes, other values fail");
+}
+
+void node_params::describe(parameter_visitor& v) {
+    v.group("images", images, "software that the node starts with; paths are relative to this file");
+    v.group("host", host, "the host complex: harts, memory, devices");
+}
+
+void machine_params::describe_head(parameter_visitor& v) {
+    v.group("simulation", simulation, "how the machine is simulated");
+    v.field("nodes", nodes, between{1, static_cast<double>(most_nodes)}, "number of nodes in the machine");
+}
+
+void machine_params::describe(parameter_visitor& v) {
+    describe_head(v);
+    node.resize(nodes);
+    for (std::size_t i = 0; i < node.size(); ++i) v.group(fmt::format("node{}", i).c_str(), node[i], "one node");
+}
+
+machine_params read_machine_params(const std::string& yaml, const std::string& name,
+                                   const std::vector<std::pair<std::string, std::string>>& overrides) {
+    std::vector<config_tree> roots = {parse_config(yaml, name)};
+    for (const auto& [key, value] : overrides) roots.push_back(make_override(key, value));
+
+    machine_params params;
+    std::vector<config_reader::layer> top;
+    for (const auto& root : roots) top.push_back({&root, ""});
+    config_reader head(top);
+    params.describe_head(head);  // node keys can be judged once the number of nodes is known
+    for (const auto& root : roots) check_top_level(root, params.nodes);
+
+    params.node.resize(params.nodes);
+    for (std::size_t i = 0; i < params.node.size(); ++i) {
+        const auto own = fmt::format("node{}", i);
+        std::vector<config_reader::layer> layers;
+        for (const auto& root : roots)
+            for (const auto& key : {std::string("node"), own})
+                if (const auto* tree = root.find(key)) layers.push_back({tree, key});
+        config_reader reader(std::move(layers));
+        params.node[i].describe(reader);
+        reader.finish();
+    }
+    return params;
+}
+
+}  // namespace fabricvp

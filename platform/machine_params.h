@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a configuration file says, as described structs. A file has the keys `simulation`, `nodes`, `node` (every node)
+// and `node0`, `node1` … (what one node has different).
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/log.h"
+#include "base/parameters.h"
+#include "host/host_complex.h"
+
+namespace fabricvp {
+
+template <>
+struct choice_traits<log_level> {
+    static constexpr std::pair<log_level, const char*> names[] = {{log_level::error, "error"},
+                                                                  {log_level::warning, "warning"},
+                                                                  {log_level::info, "info"},
+                                                                  {log_level::debug, "debug"}};
+};
+
+struct simulation_params {
+    duration quantum{1'000'000};
+    duration watchdog{ticks_per_second};
+    std::uint64_t seed = 1;
+    log_level log = log_level::warning;
+    void describe(parameter_visitor& v);
+};
+
+/// Images a node starts with. Paths are relative to the configuration file; `firmware:NAME` is one of the project's own.
+struct image_params {
+    std::string firmware, kernel, initrd, append;
+    bool tohost = false;
+    void describe(parameter_visitor& v);
+};
+
+struct node_params {
+    image_params images;
+    host::host_params host;
+    void describe(parameter_visitor& v);
+};
+
+struct machine_params {
+    static constexpr std::uint64_t most_nodes = 1024;
+
+    simulation_params simulation;
+    std::uint64_t nodes = 1;
+    std::vector<node_params> node{1};
+
+    /// `simulation` and `nodes` alone.
+    void describe_head(parameter_visitor& v);
+    /// Everything, one group a node.
+    void describe(parameter_visitor& v);
+};
+
+/// Reads a configuration with overrides (dotted path, value) over it. \throws input_error
+machine_params read_machine_params(const std::string& yaml, const std::string& name,
+                                   const std::vector<std::pair<std::string, std::string>>& overrides);
+
+}  // namespace fabricvp

@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "platform/platform.h"
+
+#include <filesystem>
+#include <stdexcept>
+
+#include <fmt/format.h>
+
+#include "base/log.h"
+#include "platform/config/config_printer.h"
+#include "platform/files.h"
+#include "platform/loader/image_paths.h"
+#include "platform/platform_state.h"
+#include "platform/results.h"
+
+namespace fabricvp {
+namespace {
+
+// SystemC elaborates once a process; a second machine could not even be built.
+bool g_built = false;
+
+}  // namespace
+
+platform::platform() = default;
+platform::~platform() = default;
+
+std::unique_ptr<platform> platform::from_config(const std::string& path, const overrides& set) {
+    const auto file = find_config(path);
+    const auto yaml = read_file(file, 1 << 24);
+    auto made = from_text(yaml, file, set);
+    for (auto& a : made->m->around) a.image_base = std::filesystem::path(file).parent_path().string();
+    return made;
+}
+
+std::unique_ptr<platform> platform::from_text(const std::string& yaml, const std::string& name, const overrides& set) {
+    if (g_built)
+        throw input_error("one process holds one platform, because SystemC elaborates once; run others in processes of their own");
+    const auto params = read_machine_params(yaml, name, set);
+    std::unique_ptr<platform> made(new platform);
+    try {
+        made->m = std::make_unique<implementation>(params, "");
+    } catch (const std::invalid_argument& e) {
+        throw input_error(fmt::format("{}: {}", name, e.what()));
+    }
+    g_built = true;
+    return made;
+}
+
+machine& platform::hardware() { return *m->hardware; }
+const machine& platform::hardware() const { return *m->hardware; }
+
+std::size_t platform::node_count() const { return m->around.size(); }
+
+void platform::load_images(std::size_t node, const image_set& images) {
+    auto& a = m->around.at(node);
+    const auto absolute = [](const std::string& named) {
+        return named.compare(0, 9, "firmware:") == 0 ? named : std::filesystem::absolute(named).string();
+    };
+    if (!images.firmware.empty()) a.images.firmware = absolute(images.firmware);
+    if (!images.kernel.empty()) a.images.kernel = absolute(images.kernel);
+    if (!images.initrd.empty()) a.images.initrd = absolute(images.initrd);
+    if (!images.append.empty()) a.images.append = images.append;
+    a.images.tohost = a.images.tohost || images.tohost;
+    m->load(node);
+}
+
+std::uint64_t platform::load_elf(std::size_t node, const std::string& path) {
+    auto plan = std::make_unique<boot_plan>(m->memory(node));
+    const auto entry = plan->add_elf(path, "ELF file");
+    m->place(node, *plan);
+    m->around[node].extras.push_back(std::move(plan));
+    return entry;
+}
+
+void platform::load_binary(std::size_t node, const std::string& path, std::uint64_t address) {
+    auto plan = std::make_unique<boot_plan>(m->memory(node));
+    plan->add_raw(path, "binary", address);
+    m->place(node, *plan);
+    m->around[node].extras.push_back(std::move(plan));
+}
+
+run_result platform::run_until(ticks limit) { return m->run(limit); }
+
+void platform::request_stop() { m->stop_wanted = true; }
+
+void platform::stop_with_event(std::string detail) { m->end(run_outcome::event, std::move(detail)); }
+
+void platform::stop_with(run_outcome outcome, std::string detail) { m->end(outcome, std::move(detail)); }
+
+ticks platform::now() const { return m->hardware->timeline.now(); }
+
+void platform::add_service(std::function<void()> poll) { m->services.push_back(std::move(poll)); }
+
+console& platform::serial(std::size_t node) { return *m->around.at(node).serial; }
+
+std::size_t platform::read_memory(std::size_t node, std::uint64_t address, void* to, std::size_t size) {
+    m->around.at(node);
+    return m->host(node).bus.debug_read(address, to, size);
+}
+
+std::size_t platform::write_memory(std::size_t node, std::uint64_t address, const void* from, std::size_t size) {
+    m->around.at(node);
+    return m->host(node).bus.debug_write(address, from, size);
+}
+
+statistics_snapshot platform::statistics() const {
+    auto values = snapshot_statistics();
+    values["sim.time_s"] = static_cast<double>(now()) / ticks_per_second;
+    values["sim.wall_s"] = m->wall.count();
+    values["sim.events"] = static_cast<double>(m->hardware->timeline.executed());
+    values["sim.instructions"] = static_cast<double>(m->hardware->instructions());
+    values.insert(m->extra_statistics.begin(), m->extra_statistics.end());
+    return values;
+}
+
+std::string platform::resolved_config() const {
+    config_printer printer;
+    auto params = m->params;
+    for (std::size_t i = 0; i < params.node.size(); ++i) {  // with the images that are in use
+        const auto& a = m->around[i];
+        auto& p = params.node[i].images;
+        const auto located = [&](const std::string& named) {
+            return named.empty() || named.compare(0, 9, "firmware:") == 0 ? named
+                                 : std::filesystem::absolute(std::filesystem::path(a.image_base) / named).lexically_normal().string();
+        };
+        p = {located(a.images.firmware), located(a.images.kernel), located(a.images.initrd), a.images.append, a.images.tohost};
+    }
+    params.describe(printer);
+    return printer.text();
+}
+
+void platform::write_results(const std::string& folder) const {
+    const auto values = statistics();
+    std::vector<std::pair<std::string, std::string>> files = {{"config.resolved.yaml", resolved_config()},
+                                                              {"stats.csv", statistics_csv(values)},
+                                                              {"stats.json", statistics_json(values)}};
+    for (std::size_t i = 0; i < m->around.size(); ++i) {
+        const auto& serial = *m->around[i].serial;
+        files.emplace_back(fmt::format("console.node{}.log", i), serial.output());
+        if (!serial.recorded_input().empty()) files.emplace_back(fmt::format("console.node{}.input", i), serial.recorded_input());
+    }
+    write_files(folder, files);
+}
+
+void platform::reset() { m->restart(); }
+
+std::uint16_t platform::listen_gdb(std::size_t node, std::uint16_t port, bool hold) {
+    auto& a = m->around.at(node);
+    gdb_process process;
+    process.name = fmt::format("node{}", node);
+    process.id = static_cast<unsigned>(node) + 1;
+    for (auto& hart : m->host(node).harts) process.threads.push_back(hart.get());
+    for (const auto& r : m->host(node).direct_memory) process.memory.push_back({r.base, r.size, r.value.writable});
+
+    gdb_hooks hooks;
+    hooks.end_slice = [this] { m->hardware->timeline.stop(); };
+    hooks.reset = [this] { m->restart(); };
+    hooks.kill = [this] { m->end(run_outcome::interrupted, "the debugger ended the run"); };
+    hooks.now = [this] { return now(); };
+    hooks.statistics = [](const std::string& prefix) { return snapshot_statistics(prefix); };
+    hooks.restart_statistics = [] { restart_statistics(); };
+    hooks.while_stopped = [this] {
+        m->serve_consoles();
+        for (auto& service : m->services) service();
+        return !m->stop_wanted && !m->ending;
+    };
+    auto server = std::make_unique<gdb_server>(std::move(process), std::move(hooks));
+    try {
+        const auto chosen = server->listen(port);
+        if (hold) server->hold();
+        a.gdb = std::move(server);
+        return chosen;
+    } catch (const std::runtime_error& e) {
+        throw input_error(e.what());
+    }
+}
+
+void platform::start_trace(ticks from, ticks to, const std::string& filter, std::uint64_t most_bytes) {
+    throw input_error("this build records no traces");
+}
+
+}  // namespace fabricvp

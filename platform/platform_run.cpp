@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+// Run control: the calendar runs in slices of simulated time whose borders depend on nothing but time, and everything
+// around the simulation (consoles, debuggers, watchdog, `tohost`) is served between them.
+#include <algorithm>
+#include <stdexcept>
+#include <thread>
+
+#include <fmt/format.h>
+
+#include "platform/platform_state.h"
+
+namespace fabricvp {
+namespace {
+
+constexpr ticks slice = 100'000'000;  // 100 us
+using wall_clock = std::chrono::steady_clock;
+
+ticks next_border(ticks now) { return now > never - 2 * slice ? never : (now / slice + 1) * slice; }
+
+}  // namespace
+
+run_result platform::implementation::run(ticks limit) {
+    if (running || hardware->timeline.in_callback())
+        throw std::logic_error("run_until() was called while the simulation runs");
+    if (!started) start();
+    running = true;
+    ending.reset();
+    pacing.active = false;
+    const auto began = wall_clock::now();
+    const auto leave = [&] {
+        running = false;
+        stop_wanted = false;
+        wall += wall_clock::now() - began;
+        hardware->timeline.cancel(idle->event);
+        for (auto& a : around) a.serial->poll();
+    };
+    try {
+        run_slices(limit);
+    } catch (...) {
+        leave();
+        throw;
+    }
+    leave();
+    return *ending;
+}
+
+void platform::implementation::run_slices(ticks limit) {
+    auto& timeline = hardware->timeline;
+    while (true) {
+        serve();
+        if (stop_wanted) end(run_outcome::interrupted, "stopped on request");
+        if (ending) return;
+        if (timeline.now() >= limit) return end(run_outcome::time_limit, "the time limit was reached");
+        if (!step(limit)) return;
+        check_tohost();
+        if (reset_wanted && !ending) restart();
+        if (!ending)
+            if (const auto stuck = guard->check(timeline.now())) end(run_outcome::watchdog, *stuck);
+        if (!ending && someone_may_act()) pace();
+    }
+}
+
+/// One slice. \returns false if the run is over because nothing can happen any more
+bool platform::implementation::step(ticks limit) {
+    auto& timeline = hardware->timeline;
+    const auto now = timeline.now();
+    auto border = std::min(limit, next_border(now));
+    for (const auto& a : around) border = std::min(border, a.serial->next_input());
+
+    const bool quiet = timeline.next_event_time() == never && !sc_core::sc_pending_activity();
+    if (quiet) {
+        const auto [stuck, harts] = guard->idle();
+        if (stuck) {
+            end(run_outcome::watchdog, "watchdog: nothing is scheduled any more, and an access is not answered: " + harts);
+            return false;
+        }
+        const bool input_to_come = std::any_of(around.begin(), around.end(), [](const auto& a) { return a.serial->next_input() != never; });
+        if (!input_to_come && !someone_may_act()) {
+            if (limit == never) {
+                end(run_outcome::idle, "nothing can happen any more: " + harts);
+                return false;
+            }
+            border = limit;
+        }
+        timeline.schedule(idle->event, border);  // time passes, though nothing happens
+    }
+    timeline.run_until(border);
+    return true;
+}
+
+void platform::implementation::serve() {
+    serve_consoles();
+    for (auto& service : services) service();
+    for (auto& a : around)
+        if (a.gdb) a.gdb->poll();
+}
+
+void platform::implementation::serve_consoles() {
+    for (auto& a : around) {
+        a.serial->poll();
+        if (a.serial->wants_quit()) end(run_outcome::interrupted, "the console was closed");
+    }
+}
+
+void platform::implementation::check_tohost() {
+    for (std::size_t i = 0; i < around.size() && !ending; ++i) {
+        auto& port = around[i].tohost;
+        if (!port) continue;
+        const auto code = port->poll();
+        if (!code) continue;
+        extra_statistics["tohost.test"] = static_cast<double>(*code);
+        if (*code == 0)
+            end(run_outcome::power_off, fmt::format("node{}: tohost: passed", i));
+        else
+            end(run_outcome::guest_failure, fmt::format("node{}: tohost: test {} failed", i, *code), 1);
+    }
+}
+
+bool platform::implementation::someone_may_act() const {
+    return std::any_of(around.begin(), around.end(),
+                       [](const auto& a) { return a.serial->may_type() || (a.gdb && a.gdb->attached()); });
+}
+
+bool platform::implementation::all_harts_wait() const {
+    for (const auto& n : hardware->nodes)
+        for (const auto& hart : n->host.harts)
+            if (!hart->waiting() && !hart->halted()) return false;
+    return true;
+}
+
+/// An idle machine with a person in front of it lives at the pace of the wall clock.
+void platform::implementation::pace() {
+    constexpr auto nap = std::chrono::milliseconds(10);
+    if (!all_harts_wait()) {
+        pacing.active = false;
+        return;
+    }
+    const auto now = hardware->timeline.now();
+    if (!pacing.active) {
+        pacing.active = true;
+        pacing.wall = wall_clock::now();
+        pacing.simulated = now;
+    }
+    const auto simulated = std::chrono::nanoseconds((now - pacing.simulated) / 1000);
+    const auto ahead = simulated - (wall_clock::now() - pacing.wall);
+    if (ahead > std::chrono::milliseconds(1)) std::this_thread::sleep_for(std::min<std::chrono::nanoseconds>(ahead, nap));
+}
+
+}  // namespace fabricvp

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "platform/platform_state.h"
+
+#include <fmt/format.h>
+
+#include "base/log.h"
+#include "platform/loader/image_paths.h"
+
+namespace fabricvp {
+namespace {
+
+std::string resolve(const std::string& named, const std::string& base) {
+    return named.empty() ? named : find_image(named, base);
+}
+
+}  // namespace
+
+platform::implementation::implementation(const machine_params& p, std::string image_base)
+    : params(p), hardware(std::make_unique<machine>(p)), around(p.node.size()), idle(std::make_unique<idler>()) {
+    set_log_threshold(params.simulation.log);
+    guard = std::make_unique<watchdog>(*hardware, params.simulation.watchdog);
+    for (std::size_t i = 0; i < around.size(); ++i) {
+        around[i].image_base = image_base;
+        const auto& images = params.node[i].images;
+        around[i].images = {images.firmware, images.kernel, images.initrd, images.append, images.tohost};
+        connect(i);
+    }
+}
+
+platform::implementation::~implementation() {
+    for (auto& a : around) a.gdb.reset();  // it knows the harts
+}
+
+void platform::implementation::connect(std::size_t i) {
+    auto& h = host(i);
+    auto& a = around[i];
+    const auto name = fmt::format("node{}", i);
+    a.serial = std::make_unique<line_console>(
+        name,
+        [&h](std::string_view text) {
+            for (const char c : text) h.uart.push_input(c);
+        },
+        [this] { return hardware->timeline.now(); });
+    h.uart.on_transmit = [&a](char c) { a.serial->printed(c); };
+    h.on_power_off = [this, name](int status) {
+        if (status == 0)
+            end(run_outcome::power_off, name + " powered off");
+        else
+            end(run_outcome::guest_failure, fmt::format("{} reported failure {}", name, status), status);
+    };
+    h.on_system_reset = [this] {
+        reset_wanted = true;
+        hardware->timeline.stop();
+    };
+}
+
+memory_range platform::implementation::memory(std::size_t i) const {
+    if (i >= around.size()) throw input_error(fmt::format("there is no node{}: this machine has {}", i, around.size()));
+    for (const auto& r : hardware->nodes[i]->host.direct_memory)
+        if (r.value.writable) return {fmt::format("node{}", i), r.base, r.size};
+    throw std::logic_error("a node has no memory");
+}
+
+void platform::implementation::place(std::size_t i, const boot_plan& plan) {
+    static const std::string zeros(1 << 16, '\0');
+    auto& bus = host(i).bus;
+    for (const auto& p : plan.pieces()) {
+        bus.debug_write(p.address, p.bytes.data(), p.bytes.size());
+        for (auto at = static_cast<std::uint64_t>(p.bytes.size()); at < p.size; at += zeros.size())
+            bus.debug_write(p.address + at, zeros.data(), std::min<std::uint64_t>(zeros.size(), p.size - at));
+    }
+}
+
+void platform::implementation::load(std::size_t i) {
+    auto& a = around[i];
+    auto& h = host(i);
+    const image_set images = {resolve(a.images.firmware, a.image_base), resolve(a.images.kernel, a.image_base),
+                              resolve(a.images.initrd, a.image_base), a.images.append, a.images.tohost};
+    auto plan = std::make_unique<boot_plan>(memory(i));
+    plan->add_stages(images);
+    if (!images.append.empty()) h.set_bootargs(images.append);
+    // The blob's size depends on whether there is a RAM disk, its place on the blob's size, the RAM disk's on both.
+    if (!images.initrd.empty()) h.set_initrd(plan->memory().base, plan->memory().base + 1);
+    plan->reserve("the device tree", h.device_tree_address(), h.device_tree().size());
+    if (!images.initrd.empty()) {
+        const auto disk = plan->add_initrd(images.initrd);
+        h.set_initrd(disk.first, disk.second);
+    }
+    if (plan->entry()) h.set_entry(plan->entry());
+    h.set_next_stage(plan->next_stage());
+
+    a.tohost.reset();
+    if (images.tohost) {
+        const auto tohost = plan->symbol("tohost");
+        if (!tohost) throw input_error(fmt::format("{}: has no symbol 'tohost' to watch", images.kernel.empty() ? images.firmware : images.kernel));
+        a.tohost.emplace(
+            *tohost, plan->symbol("fromhost"), [&h](auto address, void* to, std::size_t n) { return h.bus.debug_read(address, to, n); },
+            [&h](auto address, const void* from, std::size_t n) { return h.bus.debug_write(address, from, n); },
+            [&a](char c) { a.serial->printed(c); });
+    }
+    place(i, *plan);
+    a.loaded = std::move(plan);
+}
+
+void platform::implementation::start() {
+    for (std::size_t i = 0; i < around.size(); ++i)
+        if (!around[i].loaded) load(i);
+    for (auto& n : hardware->nodes) n->host.start();
+    started = true;
+}
+
+void platform::implementation::restart() {
+    if (hardware->timeline.in_callback()) {  // a reset cannot pull the ground from under the running callback
+        reset_wanted = true;
+        hardware->timeline.stop();
+        return;
+    }
+    reset_wanted = false;
+    hardware->reset();
+    for (std::size_t i = 0; i < around.size(); ++i) {
+        if (around[i].loaded) place(i, *around[i].loaded);
+        for (const auto& extra : around[i].extras) place(i, *extra);
+    }
+    if (started) for (auto& n : hardware->nodes) n->host.start();
+}
+
+void platform::implementation::end(run_outcome outcome, std::string detail, int status) {
+    if (!ending) ending = run_result{outcome, status, std::move(detail)};
+    hardware->timeline.stop();
+}
+
+}  // namespace fabricvp

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "platform/results.h"
+
+#include <cmath>
+#include <filesystem>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "platform/files.h"
+#include "platform/platform.h"
+
+namespace fabricvp {
+namespace {
+
+const std::map<std::string, statistic_notes>& platform_notes() {
+    static const std::map<std::string, statistic_notes> notes = {
+        {"sim.time_s", {"s", "simulated time"}},
+        {"sim.wall_s", {"s", "wall-clock time spent in run()"}},
+        {"sim.events", {"1", "calendar callbacks executed"}},
+        {"sim.instructions", {"1", "instructions retired by all harts"}},
+        {"tohost.test", {"1", "0: passed, else the number of the failed test"}},
+    };
+    return notes;
+}
+
+std::string csv_cell(const std::string& text) {
+    if (text.find_first_of(",\"\n") == std::string::npos) return text;
+    std::string out = "\"";
+    for (const char c : text) out += c == '"' ? std::string("\"\"") : std::string(1, c);
+    return out + "\"";
+}
+
+}  // namespace
+
+std::string number_text(double value) {
+    if (!std::isfinite(value)) return "null";
+    constexpr double exact = 9007199254740992.0;  // 2^53
+    if (value == std::floor(value) && std::abs(value) <= exact) return fmt::format("{}", static_cast<std::int64_t>(value));
+    return fmt::format("{}", value);
+}
+
+std::string statistics_json(const statistics_snapshot& values) {
+    std::string out = "{";
+    const char* separator = "\n  ";
+    for (const auto& [path, value] : values) {
+        out += fmt::format("{}{}: {}", separator, nlohmann::json(path).dump(), number_text(value));
+        separator = ",\n  ";
+    }
+    return out + "\n}\n";
+}
+
+statistic_notes notes_of(const std::string& path) {
+    if (const auto known = platform_notes().find(path); known != platform_notes().end()) return known->second;
+    for (const auto* s : all_statistics()) {
+        const auto& own = s->path();
+        if (path == own || (path.compare(0, own.size(), own) == 0 && path[own.size()] == '.')) return {s->unit(), s->help()};
+    }
+    return {};
+}
+
+std::string statistics_csv(const statistics_snapshot& values) {
+    std::string out = "path,value,unit,help\n";
+    for (const auto& [path, value] : values) {
+        const auto notes = notes_of(path);
+        out += fmt::format("{},{},{},{}\n", csv_cell(path), number_text(value), csv_cell(notes.unit), csv_cell(notes.help));
+    }
+    return out;
+}
+
+statistics_snapshot read_statistics(const std::string& path) {
+    std::error_code ignored;
+    const auto file = std::filesystem::is_directory(path, ignored) ? (std::filesystem::path(path) / "stats.json").string() : path;
+    const auto parsed = nlohmann::json::parse(read_file(file, 1 << 28), nullptr, false);
+    if (!parsed.is_object()) throw input_error(file + ": not a file of statistics (a JSON object of numbers)");
+    statistics_snapshot values;
+    for (const auto& [key, value] : parsed.items()) {
+        if (!value.is_number() && !value.is_null())
+            throw input_error(fmt::format("{}: '{}' is not a number", file, key));
+        values[key] = value.is_null() ? std::nan("") : value.get<double>();
+    }
+    return values;
+}
+
+}  // namespace fabricvp

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "platform/watchdog.h"
+
+#include <fmt/format.h>
+
+namespace fabricvp {
+namespace {
+
+/// A hart that ought to be executing instructions.
+bool should_progress(const riscv::hart& hart) { return !hart.waiting() && !hart.halted(); }
+
+std::string state_of(const riscv::hart& hart) {
+    return fmt::format("{} at pc {:#x} ({})", hart.name(), hart.pc(), hart.debug_state());
+}
+
+}  // namespace
+
+watchdog::watchdog(const machine& hardware, ticks patience) : m_hardware(hardware), m_patience(patience) {
+    for (const auto& n : hardware.nodes) m_progress.resize(m_progress.size() + n->host.harts.size());
+}
+
+std::optional<std::string> watchdog::check(ticks now) {
+    if (m_patience == 0 || now < m_next_check) return std::nullopt;
+    m_next_check = now + m_patience / 4;
+    std::size_t index = 0;
+    for (const auto& n : m_hardware.nodes)
+        for (const auto& hart : n->host.harts) {
+            auto& p = m_progress[index++];
+            const auto retired = hart->instructions.total();
+            if (retired != p.instructions || !should_progress(*hart)) p = {retired, now};
+            if (now - p.since >= m_patience)
+                return fmt::format("watchdog: no instruction since {:.6f} s: {}",
+                                   static_cast<double>(p.since) / ticks_per_second, state_of(*hart));
+        }
+    return std::nullopt;
+}
+
+std::pair<bool, std::string> watchdog::idle() const {
+    constexpr std::size_t most = 4;  // name a few, count the rest
+    bool stuck = false;
+    std::size_t count = 0;
+    std::string names;
+    for (const auto& n : m_hardware.nodes)
+        for (const auto& hart : n->host.harts) {
+            stuck = stuck || should_progress(*hart);
+            if (count++ < most) names += (names.empty() ? "" : ", ") + state_of(*hart);
+        }
+    if (count > most) names += fmt::format(" and {} more", count - most);
+    return {stuck, names};
+}
+
+}  // namespace fabricvp

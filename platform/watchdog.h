@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "platform/machine.h"
+
+namespace fabricvp {
+
+/// Notices harts that do not get on although they neither wait for an interrupt nor are held by a debugger: an access
+/// of theirs is not answered.
+class watchdog {
+public:
+    /// \param patience simulated time without an instruction; 0: only idle() works
+    watchdog(const machine& hardware, ticks patience);
+
+    /// \returns one line that names what is stuck, if something is
+    std::optional<std::string> check(ticks now);
+    /// The calendar is empty: what every hart is doing. The flag tells whether one is stuck in an access.
+    std::pair<bool, std::string> idle() const;
+
+private:
+    struct progress {
+        std::uint64_t instructions = 0;
+        ticks since = 0;
+    };
+    const machine& m_hardware;
+    ticks m_patience;
+    ticks m_next_check = 0;
+    std::vector<progress> m_progress;  ///< one a hart, in order
+};
+
+}  // namespace fabricvp
