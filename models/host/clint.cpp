@@ -26,6 +26,7 @@ clint::clint(const sc_core::sc_module_name& name, const clint_params& p, std::si
     for (std::size_t i = 0; i < harts; ++i) m_comparators.emplace_back(*this, i);
     msip.on_write([this](std::size_t hart, std::uint64_t) { software_interrupt[hart].drive(msip.get(hart) & 1); });
     mtimecmp.on_write([this](std::size_t hart, std::uint64_t) { update(hart); });
+    mtime.on_debug_read([this](std::size_t) { return time_at(now()); });
     mtime.on_write([this](std::size_t, std::uint64_t) { set_time(mtime()); });
 }
 

@@ -39,6 +39,8 @@ rtc::rtc(const sc_core::sc_module_name& name, const rtc_params& p)
         time_high.set(t >> 32);
         return t & low_half;
     });
+    time_low.on_debug_read([this](std::size_t) { return nanoseconds() & low_half; });
+    time_high.on_debug_read([this](std::size_t) { return nanoseconds() >> 32; });
     // Each half takes effect at once, so that drivers may write them in either order.
     time_low.on_write([this](std::size_t, std::uint64_t) { set_nanoseconds((nanoseconds() & ~low_half) | time_low()); });
     time_high.on_write([this](std::size_t, std::uint64_t) { set_nanoseconds(time_high() << 32 | (nanoseconds() & low_half)); });

@@ -70,6 +70,7 @@ uart::uart(const sc_core::sc_module_name& name, const uart_params& p)
       dlm(divisor_latch, "dlm", UART_DLM, 1, 0) {
     rbr_thr.on_read([this](std::size_t) { return read_receiver(); });
     rbr_thr.on_write([this](std::size_t, std::uint64_t c) { write_transmitter(static_cast<char>(c & 0xff)); });
+    rbr_thr.on_debug_read([this](std::size_t) { return m_receiver.empty() ? 0 : std::uint64_t{static_cast<std::uint8_t>(m_receiver.front())}; });
     ier.on_write([this](std::size_t, std::uint64_t) {
         // Enabling the interrupt while the register is empty raises it (PC16550D, 8.6).
         m_thre_pending = (ier() & UART_IER_ETBEI) && (lsr() & UART_LSR_THRE);
@@ -77,6 +78,7 @@ uart::uart(const sc_core::sc_module_name& name, const uart_params& p)
     });
     iir_fcr.on_read([this](std::size_t) { return read_identification(); });
     iir_fcr.on_write([this](std::size_t, std::uint64_t v) { write_fifo_control(v & 0xff); });
+    iir_fcr.on_debug_read([this](std::size_t) { return std::uint64_t{identify()} | (fifos() ? unsigned{UART_IIR_FIFOS} : 0u); });
     mcr.on_write([this](std::size_t, std::uint64_t) { modem_changed(); });
     lsr.on_read([this](std::size_t) { return read_line_status(); });
     msr.on_read([this](std::size_t) { return read_modem_status(); });
