@@ -1,0 +1,29 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# install.sh: `pip install` of a clean clone into a virtual environment of its own, used from a folder that has
+# nothing to do with the tree.
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+work=$PWD/build/deep/install
+python=$(.venv/bin/python -c 'import sys; print(sys._base_executable)')
+rm -rf "$work"
+mkdir -p "$work/elsewhere"
+git clone -q . "$work/clone"
+"$python" -m venv "$work/venv"
+[ -r "${PIP_CERT:-/dev/null}" ] || unset PIP_CERT
+"$work/venv/bin/pip" install -q --disable-pip-version-check "$work/clone"
+rm -rf "$work/clone"
+cd "$work/elsewhere"
+"$work/venv/bin/fabricvp" check uboot
+"$work/venv/bin/python" -m fabricvp check linux --help >/dev/null
+"$work/venv/bin/python" - <<'PY'
+import fabricvp
+assert {"uboot", "linux"} <= set(fabricvp.configs()), fabricvp.configs()
+machine = fabricvp.Platform.from_config("uboot")
+machine.run_until_console("Hit any key", timeout="5 s")
+console = machine.nodes[0].console
+console.type("\n")
+console.expect("=> ")
+assert "U-Boot" in console.command("version", "=> ")
+print("U-Boot answers from the installed package:", machine.statistics["sim.instructions"], "instructions")
+PY

@@ -1,0 +1,15 @@
+# SPDX-License-Identifier: Apache-2.0
+# cmake -DBUILD=… -DSOURCE=… -DWORK=… -P: installs the build into WORK, builds a project against it and runs that.
+function(run)
+  execute_process(COMMAND ${ARGN} RESULT_VARIABLE status OUTPUT_VARIABLE output ERROR_VARIABLE output)
+  if(NOT status EQUAL 0)
+    message(FATAL_ERROR "${ARGN}: status ${status}\n${output}")
+  endif()
+endfunction()
+file(REMOVE_RECURSE ${WORK})
+run(${CMAKE_COMMAND} --install ${BUILD} --prefix ${WORK}/prefix --component development)
+# Without the source tree on any path, and moved: the package must not remember where it was built.
+file(RENAME ${WORK}/prefix ${WORK}/moved)
+run(${CMAKE_COMMAND} -G Ninja -S ${SOURCE}/consumer -B ${WORK}/build -DCMAKE_BUILD_TYPE=Release -DCMAKE_PREFIX_PATH=${WORK}/moved ${OPTIONS})
+run(${CMAKE_COMMAND} --build ${WORK}/build)
+run(${WORK}/build/consumer)
