@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// The calendar's queue: a hierarchical timing wheel of intrusive lists. Level k has one slot for each value of the k-th
-// digit (base 1024) of a time; an event lies at the highest digit in which its time differs from the base, the time of
-// the last event taken. So every slot in use lies ahead of the base's own digit, the first occupied slot of the lowest
-// occupied level holds the earliest event, and appending to slots keeps insertion order at equal times. Entering a slot
-// of a higher level deals its events out again, relative to the earliest of them.
+// The calendar's queue: a hierarchical timing wheel of intrusive lists. Times count in granules of 64 ps; level k has one
+// slot for each value of the k-th digit (base 512) of a granule number. Slots so small mostly hold one event, which makes
+// the branches below predictable; with coarser ones the wheel was slower (tests/bench/calendar_bench.cpp).
+// An event lies at the highest digit in which its granule differs from that of the base,
+// the time of the last event taken. So every slot in use lies ahead of the base's own digit (at level 0: not behind it),
+// and the first occupied slot of the lowest occupied level holds the earliest event. Lists of level 0 are sorted by time,
+// the others by insertion; entering a slot of a higher level deals its events out again, relative to the earliest of
+// them. Either way insertion order survives at equal times.
 #pragma once
 
 #include <array>
@@ -14,9 +17,10 @@
 namespace fabricvp {
 
 struct calendar::wheel {
-    static constexpr unsigned digit_bits = 10;
+    static constexpr unsigned granule_bits = 6;
+    static constexpr unsigned digit_bits = 9;
     static constexpr unsigned slots = 1u << digit_bits;
-    static constexpr unsigned levels = (64 + digit_bits - 1) / digit_bits;
+    static constexpr unsigned levels = (64 - granule_bits + digit_bits - 1) / digit_bits;
 
     bool empty() const { return m_occupied_levels == 0; }
     ticks base() const { return m_base; }
@@ -34,11 +38,17 @@ struct calendar::wheel {
             l.words |= std::uint32_t{1} << (slot / 64);
             m_occupied_levels |= 1u << level;
         } else {
-            calendar_event* tail = head->m_previous;
-            event.m_previous = tail;
-            event.m_next = head;
-            tail->m_next = &event;
-            head->m_previous = &event;
+            calendar_event* before = head->m_previous;
+            if (level == 0) {
+                while (before->m_when > event.m_when && before != head) before = before->m_previous;
+                if (before->m_when > event.m_when) {
+                    before = head->m_previous;
+                    link_behind(event, before);
+                    head = &event;
+                    return;
+                }
+            }
+            link_behind(event, before);
         }
     }
 
@@ -87,7 +97,8 @@ struct calendar::wheel {
     ticks next() const {
         if (empty()) return never;
         const unsigned level = static_cast<unsigned>(__builtin_ctz(m_occupied_levels));
-        return earliest(m_levels[level].heads[first_slot(level)]);
+        const calendar_event* head = m_levels[level].heads[first_slot(level)];
+        return level == 0 ? head->m_when : earliest(head);
     }
 
     template <class Function>
@@ -104,12 +115,18 @@ private:
         std::uint32_t words = 0;  // which words of `occupied` are not zero
     };
 
+    static void link_behind(calendar_event& event, calendar_event* before) {
+        event.m_previous = before;
+        event.m_next = before->m_next;
+        before->m_next->m_previous = &event;
+        before->m_next = &event;
+    }
     unsigned level_of(ticks when) const {
-        const ticks difference = when ^ m_base;
+        const ticks difference = (when ^ m_base) >> granule_bits;
         return difference < slots ? 0 : (63u - static_cast<unsigned>(__builtin_clzll(difference))) / digit_bits;
     }
     static unsigned slot_of(ticks when, unsigned level) {
-        return static_cast<unsigned>(when >> (level * digit_bits)) & (slots - 1);
+        return static_cast<unsigned>(when >> (granule_bits + level * digit_bits)) & (slots - 1);
     }
     unsigned first_slot(unsigned level) const {
         const level_slots& l = m_levels[level];
