@@ -3,6 +3,7 @@
 
 #include <poll.h>
 
+#include <chrono>
 #include <optional>
 #include <stdexcept>
 #include <utility>
@@ -24,6 +25,9 @@ using boost::asio::ip::tcp;
 
 /// Longest wait for the debugger before other services get their turn.
 constexpr int wait_ms = 20;
+/// A debugger that comes while another one is there is kept this long, because the first may be about to go: nothing
+/// orders the end of one connection before the beginning of another.
+constexpr std::chrono::milliseconds newcomer_patience{1000};
 
 }  // namespace
 
@@ -43,6 +47,8 @@ struct gdb_server::implementation {
     tcp::acceptor acceptor{io};
     std::optional<gdb::connection> client;
     std::optional<gdb::session> session;
+    std::optional<tcp::socket> newcomer;
+    std::chrono::steady_clock::time_point newcomer_until;
     bool waiting = false;
 };
 
@@ -51,15 +57,21 @@ void gdb_server::implementation::accept() {
         boost::system::error_code error;
         tcp::socket socket(io);
         acceptor.accept(socket, error);
-        if (error) return;
-        // The present debugger may have gone in the same moment.
-        if (client) serve();
-        if (client) continue;  // one at a time: the newcomer's connection closes here
-        waiting = false;
-        client.emplace(std::move(socket));
-        run.attach();
-        session.emplace(process, hooks, run, [this](std::string_view payload) { client->send(payload); });
+        if (error) break;
+        if (newcomer) continue;  // the socket closes here
+        newcomer.emplace(std::move(socket));
+        newcomer_until = std::chrono::steady_clock::now() + newcomer_patience;
     }
+    if (!newcomer) return;
+    if (client) {
+        if (std::chrono::steady_clock::now() > newcomer_until) newcomer.reset();
+        return;
+    }
+    waiting = false;
+    client.emplace(std::move(*newcomer));
+    newcomer.reset();
+    run.attach();
+    session.emplace(process, hooks, run, [this](std::string_view payload) { client->send(payload); });
 }
 
 void gdb_server::implementation::serve() {
@@ -83,7 +95,7 @@ void gdb_server::implementation::drop() {
 }
 
 void gdb_server::implementation::wait() {
-    pollfd handles[2] = {{acceptor.native_handle(), POLLIN, 0}, {-1, POLLIN, 0}};
+    pollfd handles[2] = {{acceptor.is_open() ? acceptor.native_handle() : -1, POLLIN, 0}, {-1, POLLIN, 0}};
     if (client) {
         handles[1].fd = client->handle();
         if (client->has_unsent()) handles[1].events |= POLLOUT;

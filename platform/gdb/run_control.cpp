@@ -47,8 +47,8 @@ void run_control::resume(const std::vector<action>& actions) {
     for (std::size_t n = 0; n < m_threads.size(); ++n) m_active[n] = action_of(n) != action::stay;
 
     // What a thread hit while another one's stop was reported is due now, unless the debugger took the cause away.
-    m_stops.erase(std::remove_if(m_stops.begin(), m_stops.end(), [&](const stop& s) { return !still_due(s); }),
-                  m_stops.end());
+    const auto obsolete = [&](const stop& s) { return m_active[s.thread] && !still_due(s); };
+    m_stops.erase(std::remove_if(m_stops.begin(), m_stops.end(), obsolete), m_stops.end());
     if (std::any_of(m_stops.begin(), m_stops.end(), [&](const stop& s) { return m_active[s.thread]; })) return;
 
     for (std::size_t n = 0; n < m_threads.size(); ++n) {
