@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`make demo`: Debian's OpenSBI and U-Boot boot to the prompt and answer commands, then our own firmware does its turn."""
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import time
+
+import fabricvp
+from rich.console import Console
+from rich.panel import Panel
+from rich.table import Table
+
+TREE = pathlib.Path(__file__).resolve().parents[1]
+RUNS = TREE / "build" / "demo"
+COMMANDS = ["version", "bdinfo", "pci", "md 0x80000000 4"]
+PROMPT = "=> "
+
+screen = Console(highlight=False)
+
+
+def title(text):
+    screen.print(Panel.fit(text, style="bold"))
+
+
+def show(text):
+    """Console output of the guest, as it is."""
+    sys.stdout.write(text.replace("\r", ""))
+    sys.stdout.flush()
+
+
+def relative(path):
+    return os.path.relpath(path, pathlib.Path.cwd())
+
+
+def summary(folder, statistics):
+    instructions, wall = statistics["sim.instructions"], statistics["sim.wall_s"]
+    table = Table(title="What the run left", title_justify="left", show_header=False)
+    table.add_row("simulated time", f"{statistics['sim.time_s'] * 1e3:,.1f} ms")
+    table.add_row("wall time", f"{wall:.2f} s")
+    table.add_row("instructions", f"{instructions:,.0f}")
+    table.add_row("speed", f"{instructions / wall / 1e6:,.0f} million instructions a second")
+    table.add_row("calendar events", f"{statistics['sim.events']:,.0f}")
+    for path, text in [("stats.json", "statistics"), ("config.resolved.yaml", "every parameter of the machine"),
+                       ("console.node0", "what the guest printed"), ("trace.json", "trace, for ui.perfetto.dev")]:
+        for file in sorted(folder.glob(path + "*")):
+            table.add_row(text, f"{relative(file)} ({file.stat().st_size:,} bytes)")
+    screen.print(table)
+
+
+def some_statistics(statistics, most=12):
+    """The largest counters of the machine itself."""
+    chosen = sorted(((value, path) for path, value in statistics.items() if value and not path.startswith("sim.")), reverse=True)
+    table = Table(title=f"The largest of {len(statistics)} statistics", title_justify="left")
+    table.add_column("statistic")
+    table.add_column("value", justify="right")
+    for value, path in chosen[:most]:
+        table.add_row(path, f"{value:,.0f}")
+    screen.print(table)
+
+
+def u_boot(folder):
+    title("Debian's OpenSBI and U-Boot, unmodified, on configs/uboot.yaml")
+    started = time.monotonic()
+    with fabricvp.Platform.from_config(TREE / "configs" / "uboot.yaml") as machine:
+        machine.start_trace("0 s", "50 ms")
+        console = machine.nodes[0].console
+        match = console.expect("Hit any key to stop autoboot")
+        show(match.before + match.text)
+        to_banner = time.monotonic() - started
+        console.type("\n")
+        match = console.expect(PROMPT)
+        show(match.before + match.text)
+        for line in COMMANDS:
+            console.type(line + "\n")
+            match = console.expect(PROMPT)
+            show(match.before + match.text)
+        console.type("poweroff\n")
+        result = machine.run("5 s")
+        show(console.unread)
+        screen.print(f"\n[bold]{result.outcome}[/bold] after {result.time * 1e3:.1f} ms of simulated time; "
+                     f"\"Hit any key\" came after {to_banner:.2f} s of wall time")
+        if result.outcome != "power_off":
+            raise SystemExit(f"the machine was to power off: {result}")
+        machine.write_results(folder)
+        statistics = machine.statistics.snapshot()
+    summary(folder, statistics)
+    some_statistics(statistics)
+
+
+def hello(folder):
+    title("Our own firmware (firmware/host), on configs/hello.yaml, from the command line")
+    command = [pathlib.Path(sys.prefix) / "bin" / "fabricvp", "run", TREE / "configs" / "hello.yaml", "--out", folder]
+    screen.print("$ " + " ".join(relative(part) if isinstance(part, pathlib.Path) else part for part in command))
+    subprocess.run(command, check=True, stdin=subprocess.DEVNULL, timeout=120)
+
+
+def main():
+    shutil.rmtree(RUNS, ignore_errors=True)
+    RUNS.mkdir(parents=True)
+    u_boot(RUNS / "uboot")
+    hello(RUNS / "hello")
+    title("Now by hand")
+    screen.print("The run folders are in build/demo. Try:\n"
+                 "  .venv/bin/fabricvp run configs/uboot.yaml            a console to type into\n"
+                 "  .venv/bin/fabricvp describe configs/uboot.yaml       the machine as a tree\n"
+                 "  .venv/bin/fabricvp --help")
+
+
+if __name__ == "__main__":
+    main()
