@@ -13,7 +13,7 @@ ITERATIONS = {"integer": (12_000_000, 40_000_000), "memory": (25_000_000, 100_00
 
 def ours(elf):
     out = tools.WORK / "iss"
-    took = tools.seconds(tools.fabricvp("bench.yaml", "--firmware", elf, out=out))
+    took = tools.seconds(tools.fabricvp("bare.yaml", "--firmware", elf, out=out))
     return took, tools.statistics_of(out)["sim.instructions"]
 
 
@@ -56,7 +56,7 @@ def host_instructions(elf):
     """What valgrind's callgrind counts for a whole run: repeatable, unlike time."""
     file = tools.WORK / "callgrind.out"
     command = [tools.program("valgrind"), "--tool=callgrind", f"--callgrind-out-file={file}",
-               *tools.fabricvp("bench.yaml", "--firmware", elf, out=tools.WORK / "callgrind")]
+               *tools.fabricvp("bare.yaml", "--firmware", elf, out=tools.WORK / "callgrind")]
     subprocess.run(command, check=True, stdin=subprocess.DEVNULL, capture_output=True, timeout=600)
     return int(re.search(r"^(?:summary|totals): (\d+)", file.read_text(), re.MULTILINE)[1])
 
