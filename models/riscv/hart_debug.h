@@ -55,6 +55,10 @@ public:
     /// Executes one instruction when the simulation next runs, then halts with stop_reason::step.
     virtual void step() = 0;
     virtual bool halted() const = 0;
+
+    /// While on, the target executes one instruction a slice, so that none is more than one ahead of another. Targets
+    /// that always do so need not care.
+    virtual void set_lockstep(bool on) {}
 };
 
 }  // namespace fabricvp::riscv

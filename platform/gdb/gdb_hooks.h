@@ -32,8 +32,6 @@ struct gdb_process {
 struct gdb_hooks {
     /// A hart stopped: let the simulation return to its services soon (calendar::stop()). Called inside a callback.
     std::function<void()> end_slice;
-    /// While true, no hart may be more than one instruction ahead of another.
-    std::function<void(bool)> set_lockstep;
     /// Power-on reset of the machine (`monitor reset`).
     std::function<void()> reset;
     /// The debugger killed the node: end the run.

@@ -85,8 +85,8 @@ void run_control::stopped(riscv::debug_target& target, stop_reason reason, std::
 }
 
 void run_control::set_lockstep(bool on) {
-    // A single hart has nobody to be ahead of, and runs at full speed under the debugger.
-    if (m_threads.size() > 1 && m_hooks.set_lockstep) m_hooks.set_lockstep(on);
+    if (m_threads.size() == 1) return;  // nobody to be ahead of: it runs at full speed under the debugger
+    for (auto* t : m_threads) t->set_lockstep(on);
 }
 
 bool run_control::still_due(const stop& s) const {

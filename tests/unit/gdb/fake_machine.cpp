@@ -92,7 +92,6 @@ gdb_process fake_machine::process() {
 gdb_hooks fake_machine::hooks() {
     gdb_hooks h;
     h.end_slice = [this] { slice_ended = true; };
-    h.set_lockstep = [this](bool on) { lockstep = on; };
     h.reset = [this] {
         ++resets;
         for (auto& hart : harts) hart->pc = fake_hart::program, hart->resume();
@@ -113,8 +112,9 @@ gdb_hooks fake_machine::hooks() {
 
 bool fake_machine::clean() const {
     for (const auto& h : harts)
-        if (h->has_listener() || !h->breakpoints.empty() || !h->watchpoints.empty() || h->halted()) return false;
-    return !lockstep;
+        if (h->has_listener() || !h->breakpoints.empty() || !h->watchpoints.empty() || h->halted() || h->lockstep)
+            return false;
+    return true;
 }
 
 }  // namespace fabricvp::testing

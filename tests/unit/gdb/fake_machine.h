@@ -49,10 +49,12 @@ public:
     void resume() override { m_halted = m_stepping = false; }
     void step() override { m_halted = false, m_stepping = true; }
     bool halted() const override { return m_halted; }
+    void set_lockstep(bool on) override { lockstep = on; }
 
     bool has_listener() const { return m_listener; }
 
     std::uint64_t pc;
+    bool lockstep = false;
     std::array<std::uint64_t, 32> x{}, f{};
     std::map<unsigned, std::uint64_t> csrs{{1, 0}, {2, 0}, {3, 0}, {0x300, 0xa00000000}, {0x180, 0}, {0xf14, m_id}};
     std::set<std::pair<std::uint64_t, bool>> breakpoints;
@@ -83,7 +85,7 @@ public:
 
     std::vector<std::unique_ptr<fake_hart>> harts;
     std::string memory = std::string(size, '\0');
-    bool slice_ended = false, lockstep = false, killed = false;
+    bool slice_ended = false, killed = false;
     unsigned resets = 0, statistics_restarts = 0;
     std::string trace;
 };
