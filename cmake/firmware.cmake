@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: Apache-2.0
+# fabricvp_firmware(NAME SOURCES … LINKER x.ld [ARCH rv64gc] [ABI lp64d] [INCLUDES dirs…] [OPTIONS flags…])
+# cross-compiles freestanding C and assembly to ${FABRICVP_FIRMWARE_DIR}/NAME.elf (target firmware_NAME).
+find_program(RISCV_GCC riscv64-unknown-elf-gcc)
+set(FABRICVP_FIRMWARE_DIR ${PROJECT_BINARY_DIR}/firmware)
+
+function(fabricvp_firmware name)
+  cmake_parse_arguments(fw "" "ARCH;ABI;LINKER" "SOURCES;INCLUDES;OPTIONS" ${ARGN})
+  if(NOT RISCV_GCC)
+    message(FATAL_ERROR "riscv64-unknown-elf-gcc is needed for firmware images (Debian: gcc-riscv64-unknown-elf)")
+  endif()
+  if(NOT fw_ARCH)
+    set(fw_ARCH rv64gc)
+  endif()
+  if(NOT fw_ABI)
+    if(fw_ARCH MATCHES "^rv64(g|[a-fh-z]*d)")
+      set(fw_ABI lp64d)
+    else()
+      set(fw_ABI lp64)
+    endif()
+  endif()
+  get_filename_component(fw_LINKER ${fw_LINKER} ABSOLUTE)
+  list(TRANSFORM fw_INCLUDES PREPEND -I)
+  set(flags -march=${fw_ARCH} -mabi=${fw_ABI} -mcmodel=medany -ffreestanding -O2 -g -Wall -Wextra -fno-common
+    -fno-tree-loop-distribute-patterns -ffunction-sections -fdata-sections -I${PROJECT_SOURCE_DIR}/firmware ${fw_INCLUDES} ${fw_OPTIONS})
+  set(objects "")
+  foreach(source ${fw_SOURCES})
+    get_filename_component(path ${source} ABSOLUTE)
+    get_filename_component(stem ${source} NAME)
+    set(object ${CMAKE_CURRENT_BINARY_DIR}/firmware_${name}/${stem}.o)
+    add_custom_command(OUTPUT ${object}
+      COMMAND ${CMAKE_COMMAND} -E make_directory ${CMAKE_CURRENT_BINARY_DIR}/firmware_${name}
+      COMMAND ${RISCV_GCC} ${flags} -MD -MF ${object}.d -c ${path} -o ${object}
+      DEPENDS ${path} DEPFILE ${object}.d VERBATIM COMMENT "Cross-compiling ${name}/${stem}")
+    list(APPEND objects ${object})
+  endforeach()
+  set(image ${FABRICVP_FIRMWARE_DIR}/${name}.elf)
+  add_custom_command(OUTPUT ${image}
+    COMMAND ${CMAKE_COMMAND} -E make_directory ${FABRICVP_FIRMWARE_DIR}
+    COMMAND ${RISCV_GCC} ${flags} -nostdlib -static -Wl,--gc-sections -Wl,--build-id=none -Wl,--no-warn-rwx-segments
+      -T ${fw_LINKER} ${objects} -lgcc -o ${image}
+    DEPENDS ${objects} ${fw_LINKER} VERBATIM COMMENT "Linking ${name}.elf")
+  add_custom_target(firmware_${name} ALL DEPENDS ${image})
+endfunction()

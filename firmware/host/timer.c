@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "host/timer.h"
+
+#include "abi/clint.h"
+#include "host/csr.h"
+#include "host/harts.h"
+#include "host/machine.h"
+#include "host/mmio.h"
+#include "host/traps.h"
+
+enum { TIMER_INTERRUPT = 7 };
+
+static struct {
+    uint64_t period, next;
+    void (*tick)(void);
+} timers[MAXIMUM_HARTS];
+
+static uintptr_t comparator(void) { return machine.clint + CLINT_MTIMECMP + 8 * hart_id(); }
+
+uint64_t timer_now(void) { return mmio_read64(machine.clint + CLINT_MTIME); }
+
+uint64_t timer_microseconds(uint64_t counts) { return counts * 1000000 / machine.timebase; }
+
+void timer_wait(uint64_t microseconds) {
+    const uint64_t end = timer_now() + microseconds * machine.timebase / 1000000;
+    while (timer_now() < end) relax();
+}
+
+static void timer_interrupt(struct trap_frame* frame) {
+    (void)frame;
+    const unsigned hart = hart_id();
+    timers[hart].next += timers[hart].period;
+    mmio_write64(comparator(), timers[hart].next);
+    timers[hart].tick();
+}
+
+void timer_start(uint64_t microseconds, void (*tick)(void)) {
+    if (!machine.clint) panic("no timer in the device tree");
+    const unsigned hart = hart_id();
+    timers[hart].period = microseconds * machine.timebase / 1000000;
+    timers[hart].tick = tick;
+    timers[hart].next = timer_now() + timers[hart].period;
+    interrupt_handle(TIMER_INTERRUPT, timer_interrupt);
+    mmio_write64(comparator(), timers[hart].next);
+    interrupt_enable(TIMER_INTERRUPT, true);
+}
+
+void timer_stop(void) {
+    interrupt_enable(TIMER_INTERRUPT, false);
+    mmio_write64(comparator(), ~0ull);
+}
