@@ -104,6 +104,10 @@ void bus_target::complete(bus_payload& payload) {
     tlm::tlm_phase phase = tlm::BEGIN_RESP;
     sc_core::sc_time delay = sc_core::SC_ZERO_TIME;
     bus->nb_transport_bw(payload, phase, delay);
+    abandon(payload);
+}
+
+void bus_target::abandon(bus_payload& payload) {
     if (payload.has_mm()) payload.release();
 }
 

@@ -62,6 +62,8 @@ protected:
     virtual unsigned debug_access(bus_payload& payload) = 0;
     /// Answers a payload that access() left pending.
     void complete(bus_payload& payload);
+    /// Drops a payload that access() left pending, without an answer (for reset()).
+    void abandon(bus_payload& payload);
 
 private:
     tlm::tlm_sync_enum nb_transport_fw(bus_payload& payload, tlm::tlm_phase& phase, sc_core::sc_time& delay) final;

@@ -2,11 +2,12 @@
 // The calendar's queue: a hierarchical timing wheel of intrusive lists. Times count in granules of 64 ps; level k has one
 // slot for each value of the k-th digit (base 512) of a granule number. Slots so small mostly hold one event, which makes
 // the branches below predictable; with coarser ones the wheel was slower (tests/bench/calendar_bench.cpp).
-// An event lies at the highest digit in which its granule differs from that of the base,
-// the time of the last event taken. So every slot in use lies ahead of the base's own digit (at level 0: not behind it),
-// and the first occupied slot of the lowest occupied level holds the earliest event. Lists of level 0 are sorted by time,
-// the others by insertion; entering a slot of a higher level deals its events out again, relative to the earliest of
-// them. Either way insertion order survives at equal times.
+//
+// An event lies at the highest digit in which its granule differs from that of the base, the time of the last event
+// taken. So every slot in use lies ahead of the base's own digit (at level 0: not behind it), and the first occupied slot
+// of the lowest occupied level holds the earliest event. Lists of level 0 are sorted by time, the others by insertion;
+// entering a slot of a higher level deals its events out again, relative to the earliest of them. Either way insertion
+// order survives at equal times.
 #pragma once
 
 #include <array>

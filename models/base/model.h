@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <string>
+#include <vector>
 
 #include <systemc>
 
@@ -12,14 +12,12 @@ namespace fabricvp {
 /// Base of every hardware block: a SystemC module without processes that works on the calendar and can be reset.
 class model : public sc_core::sc_module {
 public:
-    explicit model(const sc_core::sc_module_name& name) : sc_module(name), m_calendar(calendar::current()) {}
+    explicit model(const sc_core::sc_module_name& name);
+    ~model() override;
 
     /// Power-on reset. Restores the architectural state of this block and of all blocks inside it, cancels what is under
     /// way, keeps parameters and statistics. A model with state overrides this and calls model::reset() last.
-    virtual void reset() {
-        for (auto* child : get_child_objects())
-            if (auto* m = dynamic_cast<model*>(child)) m->reset();
-    }
+    virtual void reset();
 
 protected:
     calendar& timeline() const { return m_calendar; }
@@ -30,6 +28,8 @@ protected:
 
 private:
     calendar& m_calendar;
+    model* m_outer = nullptr;      // the nearest model around this one; plain modules may lie between
+    std::vector<model*> m_inner;   // in order of construction
 };
 
 }  // namespace fabricvp
