@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where did the time of an access go? A transaction carries a span_list; each stage that it passes adds time stamps at
+// its borders, queueing (waiting for something) apart from service (being worked on). Whoever ends the transaction hands
+// the list to the recorder, which keeps the break-down a stage; the list itself answers for the single access.
+//
+//     span_stage m_l1_lookup{*this, "l1_lookup"};
+//     packet.spans.add(m_l1_lookup, span_kind::queueing, arrived, granted);
+//
+// While recording is off, adding costs one test.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <systemc>
+
+#include "base/statistics.h"
+#include "base/time.h"
+
+namespace fabricvp {
+
+enum class span_kind : std::uint8_t { queueing, service };
+
+/// A stage of a component, by value in its model. \throws std::logic_error if the component has one of that name already.
+class span_stage {
+public:
+    span_stage(const sc_core::sc_object& component, const char* name);
+    ~span_stage();
+    span_stage(const span_stage&) = delete;
+    span_stage& operator=(const span_stage&) = delete;
+
+    std::uint32_t id() const { return m_id; }
+
+private:
+    std::uint32_t m_id;
+};
+
+/// One time stamp pair; `stage` is a span_stage's id().
+struct span {
+    std::uint32_t stage;
+    span_kind kind;
+    ticks begin;
+    ticks end;
+};
+
+/// Time that one stage took, of one access or of many, in ticks.
+struct stage_time {
+    std::string component;  ///< hierarchical name
+    std::string stage;
+    ticks queueing = 0;
+    ticks service = 0;
+    std::uint64_t spans = 0;
+    ticks longest = 0;  ///< longest single span
+};
+
+/// The answer for one access or the sum over many.
+struct time_breakdown {
+    std::uint64_t accesses = 0;
+    ticks total = 0;        ///< from begin to end of the accesses
+    ticks unaccounted = 0;  ///< part of it that no span covers; spans may overlap
+    std::vector<stage_time> stages;  ///< in path order; stages without spans are left out
+};
+
+/// The spans of one transaction. It keeps its storage when cleared, so pooled transactions do not allocate.
+class span_list {
+public:
+    void add(const span_stage& stage, span_kind kind, ticks begin, ticks end);
+    void clear() { m_spans.clear(); }
+    bool empty() const { return m_spans.empty(); }
+    const std::vector<span>& spans() const { return m_spans; }
+    /// Takes over the spans of a child transaction.
+    void append(const span_list& child) { m_spans.insert(m_spans.end(), child.m_spans.begin(), child.m_spans.end()); }
+
+    /// Where the time of this access, which lasted from `begin` to `end`, went.
+    time_breakdown breakdown(ticks begin, ticks end) const;
+
+private:
+    std::vector<span> m_spans;
+};
+
+/// Sums over all transactions of the simulation.
+class span_recorder {
+public:
+    static span_recorder& current();
+
+    /// Off at first. Turning it on does not clear what was recorded.
+    void enable(bool on) { s_on = on; }
+    static bool on() { return s_on; }
+
+    /// Ends a transaction that lasted from `begin` to `end`, and clears its list.
+    void finish(span_list& spans, ticks begin, ticks end);
+    time_breakdown breakdown() const;
+    /// Adds `<component>.<stage>.spans.{count,queueing_ps,service_ps,longest_ps}` and `spans.{accesses,total_ps,unaccounted_ps}`.
+    void report(statistics_snapshot& to) const;
+    /// Starts a region of interest.
+    void restart();
+
+private:
+    friend class span_stage;
+    friend class span_list;
+    struct stage_sum {
+        std::string component, name;
+        bool in_use = false;
+        std::uint64_t count = 0;
+        ticks queueing = 0, service = 0, longest = 0;
+    };
+    static bool s_on;
+    std::vector<stage_sum> m_stages;  // by id
+    std::uint64_t m_accesses = 0;
+    ticks m_total = 0, m_unaccounted = 0;
+};
+
+inline void span_list::add(const span_stage& stage, span_kind kind, ticks begin, ticks end) {
+    if (span_recorder::on()) m_spans.push_back({stage.id(), kind, begin, end});
+}
+
+}  // namespace fabricvp
