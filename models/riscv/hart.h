@@ -111,8 +111,17 @@ public:
     void resume() override;
     void step() override;
     bool halted() const override;
+    void set_lockstep(bool on) override;
 
 private:
+    void page_marked(sparse_memory& memory, std::uint64_t page, unsigned mark) override;
+    void marked_page_written(sparse_memory& memory, std::uint64_t offset, std::uint64_t size,
+                             const memory_observer* writer) override;
+    tlm::tlm_sync_enum nb_transport_bw(bus_payload& payload, tlm::tlm_phase& phase, sc_core::sc_time& delay) override;
+    void invalidate_direct_mem_ptr(sc_dt::uint64, sc_dt::uint64) override {}
+    void wake();
+    void timer();
+
     struct implementation;
     std::unique_ptr<implementation> m;
 };

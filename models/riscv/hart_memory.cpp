@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: Apache-2.0
+// Loads, stores and atomics that the dispatch loop could not do through the TLB.
+#include <cstring>
+
+#include "riscv/hart_core.h"
+
+namespace fabricvp::riscv {
+
+namespace {
+constexpr std::uint64_t page_size = sparse_memory::page_size;
+
+std::uint64_t extend(opcode op, std::uint64_t raw) {
+    switch (op) {
+    case opcode::lb: return static_cast<std::uint64_t>(static_cast<std::int64_t>(static_cast<std::int8_t>(raw)));
+    case opcode::lh: return static_cast<std::uint64_t>(static_cast<std::int64_t>(static_cast<std::int16_t>(raw)));
+    case opcode::lw: return semantics::sext32(raw);
+    default: return raw;
+    }
+}
+
+std::uint64_t extend_atomic(unsigned size, std::uint64_t raw) { return size == 4 ? semantics::sext32(raw) : raw; }
+}  // namespace
+
+slow_result hart::implementation::fault(cause c, std::uint64_t value) {
+    exit = exit_reason::fault;
+    fault_cause = c;
+    fault_value = value;
+    return slow_result::stopped();
+}
+
+std::int64_t hart::implementation::walk_cost() {
+    return std::int64_t{memory.take_walk_reads()} * costs[static_cast<unsigned>(timing_class::load)];
+}
+
+slow_result hart::implementation::load_slow(std::uint64_t address, unsigned size, opcode op, unsigned rd) {
+    const auto in_page = static_cast<unsigned>(page_size - (address & (page_size - 1)));
+    const unsigned first_size = size < in_page ? size : in_page;
+    auto& pieces = m_access.pieces;
+    pieces[0] = {memory.resolve(address, first_size, access_kind::read), first_size};
+    if (pieces[0].to.place == memory_target::where::fault) return fault(pieces[0].to.fault, address);
+    bool direct = pieces[0].to.place == memory_target::where::direct;
+    m_access.piece_count = 1;
+    if (first_size != size) {
+        pieces[1] = {memory.resolve(address + first_size, size - first_size, access_kind::read), size - first_size};
+        if (pieces[1].to.place == memory_target::where::fault) return fault(pieces[1].to.fault, address + first_size);
+        direct = direct && pieces[1].to.place == memory_target::where::direct;
+        m_access.piece_count = 2;
+    }
+    if (!m_watchpoints.empty()) note_watch(address, size, access_kind::read);
+    if (!direct) {
+        if (!pieces[0].to.host && address % size != 0) return fault(cause::load_access, address);  // devices want aligned accesses
+        begin_access(op, access_kind::read, rd, address, 0);
+        return slow_result::stopped();
+    }
+    std::uint64_t raw = 0;
+    std::memcpy(&raw, pieces[0].to.host, first_size);
+    if (first_size != size) {
+        std::uint64_t high = 0;
+        std::memcpy(&high, pieces[1].to.host, size - first_size);
+        raw |= high << (8 * first_size);
+    }
+    return {extend(op, raw), walk_cost()};
+}
+
+slow_result hart::implementation::store_slow(std::uint64_t address, unsigned size, std::uint64_t value, opcode op) {
+    const auto in_page = static_cast<unsigned>(page_size - (address & (page_size - 1)));
+    const unsigned first_size = size < in_page ? size : in_page;
+    auto& pieces = m_access.pieces;
+    pieces[0] = {memory.resolve(address, first_size, access_kind::write), first_size};
+    if (pieces[0].to.place == memory_target::where::fault) return fault(pieces[0].to.fault, address);
+    bool direct = pieces[0].to.place == memory_target::where::direct;
+    m_access.piece_count = 1;
+    if (first_size != size) {
+        pieces[1] = {memory.resolve(address + first_size, size - first_size, access_kind::write), size - first_size};
+        if (pieces[1].to.place == memory_target::where::fault) return fault(pieces[1].to.fault, address + first_size);
+        direct = direct && pieces[1].to.place == memory_target::where::direct;
+        m_access.piece_count = 2;
+    }
+    if (!m_watchpoints.empty()) note_watch(address, size, access_kind::write);
+    if (!direct) {
+        if (!pieces[0].to.host && address % size != 0) return fault(cause::store_access, address);
+        begin_access(op, access_kind::write, 0, address, value);
+        return slow_result::stopped();
+    }
+    const auto* bytes = reinterpret_cast<const std::uint8_t*>(&value);
+    for (unsigned i = 0; i < m_access.piece_count; ++i) {
+        if (pieces[i].to.plain) std::memcpy(pieces[i].to.host, bytes, pieces[i].size);
+        else write_marked(pieces[i].to, bytes, pieces[i].size);
+        bytes += pieces[i].size;
+    }
+    if (m_code_overwritten) {
+        m_code_overwritten = false;
+        exit = exit_reason::resync;
+        return slow_result::stopped();
+    }
+    return {0, walk_cost()};
+}
+
+void hart::implementation::write_marked(const memory_target& to, const void* from, unsigned size) {
+    std::memcpy(to.host, from, size);
+    after_marked_write(*to.memory, to.offset, size);
+}
+
+void hart::implementation::after_marked_write(sparse_memory& m, std::uint64_t offset, std::uint64_t size) {
+    m.written(offset, size, &owner);
+    const auto page = offset >> sparse_memory::page_bits;
+    // Every suspended reservation in the page has been broken by this write (all but our own, which is not suspended).
+    m.clear_mark(page, sparse_memory::reserved);
+    // A page whose code is gone shall become fast again. Who still holds code in it marks it anew when called on; the
+    // roll is called once in a while, by a passing `reserved` mark.
+    if ((m.marks(page) & sparse_memory::decoded) && (offset & 511) < 8 && !blocks.holds_page(m, page)) {
+        m.clear_mark(page, sparse_memory::decoded);
+        m.set_mark(page, sparse_memory::reserved);
+        m.clear_mark(page, sparse_memory::reserved);
+    }
+}
+
+void hart::implementation::page_marked(sparse_memory& m, std::uint64_t page, unsigned mark) {
+    if ((mark & sparse_memory::reserved) && !(m.marks(page) & sparse_memory::decoded) && blocks.holds_page(m, page))
+        m.set_mark(page, sparse_memory::decoded);
+    memory.page_marked(m, page, mark);
+}
+
+void hart::implementation::marked_page_written(sparse_memory& m, std::uint64_t offset, std::uint64_t size,
+                                               const memory_observer* writer) {
+    if (blocks.invalidate(m, offset, size)) {
+        bump_epoch();
+        if (m_in_slice) m_code_overwritten = true;
+    }
+    if (writer == &owner || !reservation || !m_reservation_shared) return;
+    // While suspended, the reservation set is the whole page.
+    const auto from = m.data() + (offset & ~(page_size - 1));
+    const auto to = m.data() + ((offset + size + page_size - 1) & ~(page_size - 1));
+    if (reservation >= from && reservation < to) {
+        reservation = nullptr;
+        m_reservation_shared = false;
+    }
+}
+
+void hart::implementation::protect_reservation() {
+    if (!reservation) return;
+    m_reservation_shared = true;
+    reservation_memory->set_mark(static_cast<std::uint64_t>(reservation - reservation_memory->data()) >> sparse_memory::page_bits,
+                                 sparse_memory::reserved);
+}
+
+slow_result hart::implementation::atomic_slow(std::uint64_t address, unsigned size, std::uint64_t operand,
+                                              semantics::atomic_operation operation, opcode op, unsigned rd) {
+    if (address % size != 0) return fault(cause::store_misaligned, address);
+    const auto to = memory.resolve(address, size, access_kind::write);
+    if (to.place == memory_target::where::fault) return fault(to.fault, address);
+    if (!m_watchpoints.empty()) note_watch(address, size, access_kind::write);
+    const auto kind = static_cast<atomic_extension::operation>(operation);
+    if (to.place == memory_target::where::bus) {
+        m_access.pieces[0] = {to, size};
+        m_access.piece_count = 1;
+        m_atomic.op = kind;
+        begin_access(op, access_kind::write, rd, address, operand);
+        m_access.is_atomic = true;
+        return slow_result::stopped();
+    }
+    const auto old = perform_atomic(kind, to.host, size, operand);
+    if (!to.plain) after_marked_write(*to.memory, to.offset, size);
+    if (m_code_overwritten) {
+        m_code_overwritten = false;
+        state.x[rd] = extend_atomic(size, old);
+        exit = exit_reason::resync;
+        return slow_result::stopped();
+    }
+    return {extend_atomic(size, old), walk_cost()};
+}
+
+slow_result hart::implementation::load_reserved_slow(std::uint64_t address, unsigned size, opcode op, unsigned rd) {
+    if (address % size != 0) return fault(cause::load_misaligned, address);
+    const auto to = memory.resolve(address, size, access_kind::read);
+    if (to.place == memory_target::where::fault) return fault(to.fault, address);
+    if (!m_watchpoints.empty()) note_watch(address, size, access_kind::read);
+    reservation = nullptr;
+    bus_reservation = no_reservation;
+    if (to.place == memory_target::where::bus) {
+        m_access.pieces[0] = {to, size};
+        m_access.piece_count = 1;
+        m_atomic.op = atomic_extension::operation::load_reserved;
+        begin_access(op, access_kind::read, rd, address, 0);
+        m_access.is_atomic = true;
+        return slow_result::stopped();
+    }
+    std::uint64_t raw = 0;
+    std::memcpy(&raw, to.host, size);
+    reservation = to.host;
+    reservation_memory = to.memory;
+    m_reservation_shared = false;
+    return {extend_atomic(size, raw), walk_cost()};
+}
+
+slow_result hart::implementation::store_conditional_slow(std::uint64_t address, unsigned size, std::uint64_t value, opcode op,
+                                                         unsigned rd) {
+    if (address % size != 0) return fault(cause::store_misaligned, address);
+    auto* const held = reservation;
+    const auto held_on_bus = bus_reservation;
+    if (!held && held_on_bus == no_reservation) return {1, 0};
+    const auto to = memory.resolve(address, size, access_kind::write);
+    if (to.place == memory_target::where::fault) return fault(to.fault, address);
+    reservation = nullptr;
+    bus_reservation = no_reservation;
+    if (to.place == memory_target::where::bus) {
+        if (held_on_bus != to.physical) return {1, walk_cost()};
+        m_access.pieces[0] = {to, size};
+        m_access.piece_count = 1;
+        m_atomic.op = atomic_extension::operation::store_conditional;
+        begin_access(op, access_kind::write, rd, address, value);
+        m_access.is_atomic = true;
+        return slow_result::stopped();
+    }
+    if (held != to.host) return {1, walk_cost()};
+    if (!m_watchpoints.empty()) note_watch(address, size, access_kind::write);
+    if (to.plain) std::memcpy(to.host, &value, size);
+    else write_marked(to, &value, size);
+    if (m_code_overwritten) {
+        m_code_overwritten = false;
+        state.x[rd] = 0;
+        exit = exit_reason::resync;
+        return slow_result::stopped();
+    }
+    return {0, walk_cost()};
+}
+
+}  // namespace fabricvp::riscv

@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: Apache-2.0
+// Slices: from the calendar's time a hart runs ahead by at most a quantum, then schedules itself at its local time.
+#include <algorithm>
+
+#include "riscv/hart_core.h"
+
+namespace fabricvp::riscv {
+
+hart::implementation::implementation(hart& owner, std::uint64_t hart_id, const direct_memory_map& map, const timebase& time,
+                                     ticks quantum)
+    : owner(owner), time(time), quantum(quantum), hart_id(hart_id),
+      protection(state, owner.params.supervisor ? static_cast<unsigned>(owner.params.pmp_entries) : 0u),
+      memory(state, protection, map, owner), csrs(state, protection, owner.params, hart_id, *this),
+      decoding{owner.params.floating_point, owner.params.bit_manipulation, owner.params.supervisor},
+      m_wake{method<&hart::wake>, &owner}, m_timer{method<&hart::timer>, &owner}, m_clock(owner.params.clock) {
+    const auto& c = owner.params.cpi;
+    const double cycles[] = {c.alu, c.multiply, c.divide, c.load, c.store, c.branch,
+                             c.jump, c.atomic, c.floating, c.float_divide, c.csr, c.fence};
+    for (std::size_t i = 0; i < costs.size(); ++i) costs[i] = static_cast<std::uint32_t>(cycles[i] * (1u << cost_bits) + 0.5);
+    interpret(nullptr, &m_labels);
+    m_quantum_cost = std::max<std::int64_t>(to_cost(quantum), 1);
+    memory.excluded = [this](std::uint64_t page) {
+        return std::any_of(m_watchpoints.begin(), m_watchpoints.end(), [&](const watchpoint& w) {
+            return w.address <= page + 0xfff && page <= w.address + (w.size - 1);
+        });
+    };
+    state.reset(owner.params, reset_pc);
+    csrs.reset();
+    update_context();
+}
+
+ticks hart::implementation::span_of(std::int64_t cost) const {
+    const auto c = static_cast<std::uint64_t>(cost);
+    const auto divisor = m_clock.rate().hertz << cost_bits;
+    return static_cast<ticks>((static_cast<unsigned __int128>(c) * ticks_per_second + m_remainder) / divisor);
+}
+
+/// Advances the fraction that is carried, so that many short slices add up to the right time.
+ticks hart::implementation::to_ticks(std::int64_t cost) {
+    const auto c = static_cast<std::uint64_t>(cost);
+    const auto divisor = m_clock.rate().hertz << cost_bits;
+    if (c < (std::uint64_t{1} << 23)) {  // the common case fits 64 bits
+        const auto scaled = c * ticks_per_second + m_remainder;
+        m_remainder = scaled % divisor;
+        return scaled / divisor;
+    }
+    const auto scaled = static_cast<unsigned __int128>(c) * ticks_per_second + m_remainder;
+    m_remainder = static_cast<std::uint64_t>(scaled % divisor);
+    return static_cast<ticks>(scaled / divisor);
+}
+
+std::int64_t hart::implementation::to_cost(ticks span) const {
+    const auto scaled = static_cast<unsigned __int128>(span) * (m_clock.rate().hertz << cost_bits);
+    const auto cost = (scaled + ticks_per_second - 1) / ticks_per_second;
+    return cost > (std::uint64_t{1} << 62) ? std::int64_t{1} << 62 : static_cast<std::int64_t>(cost);
+}
+
+ticks hart::implementation::local_time() const {
+    return m_in_slice ? m_slice_start + span_of(m_slice_budget - budget) : std::max(m_local, owner.now());
+}
+
+std::uint64_t hart::implementation::cycle_count() { return m_clock.cycle_at(local_time()); }
+std::uint64_t hart::implementation::retired_count() { return m_retired_total + retired; }
+std::uint64_t hart::implementation::time_count() { return time.time_at(local_time()); }
+
+void hart::implementation::translation_changed() {
+    memory.flush();
+    bump_epoch();
+}
+
+void hart::implementation::context_changed() { update_context(); }
+
+void hart::implementation::stimecmp_changed() {
+    state.timer_reached = time.time_at(local_time()) >= state.stimecmp;
+    arm_timer();
+    if (m_in_slice && m_timer.scheduled() && m_timer.when() < m_slice_start + span_of(m_slice_budget)) {
+        m_end_slice = true;  // the next slice ends where the timer expires
+        exit = exit_reason::budget;
+    }
+}
+
+void hart::implementation::arm_timer() {
+    if (!state.stimecmp_enabled() || state.timer_reached) {
+        owner.cancel(m_timer);
+        return;
+    }
+    const auto when = time.when(state.stimecmp);
+    if (when == never) owner.cancel(m_timer);
+    else owner.schedule(m_timer, std::max(when, owner.now()));
+}
+
+void hart::implementation::timer() {
+    state.timer_reached = time.time_at(owner.now()) >= state.stimecmp;
+    if (state.timer_reached) interrupt_changed();
+    else arm_timer();
+}
+
+/// A pending bit changed from outside.
+void hart::implementation::interrupt_changed() {
+    if (m_phase == phase::waiting) {
+        if (state.mip() & state.mie) {
+            m_phase = phase::running;
+            continue_at(m_local);
+        }
+    } else if (m_phase == phase::running && m_local > owner.now() && state.interrupt_to_take() >= 0) {
+        ++owner.late_interrupts;
+    }
+}
+
+void hart::implementation::continue_at(ticks when) {
+    m_local = std::max(when, owner.now());
+    if (!m_halted) owner.schedule(m_wake, m_local);
+}
+
+void hart::implementation::wake() {
+    switch (m_phase) {
+    case phase::running: run_slice(); break;
+    case phase::request: {
+        m_in_slice = false;
+        retired = 0;
+        m_slice_budget = budget = 0;
+        m_slice_start = owner.now();
+        send_piece();
+        if (m_phase == phase::request) account();  // it was direct memory after all
+        break;
+    }
+    case phase::response: {
+        retired = 0;
+        m_slice_budget = budget = 0;
+        m_slice_start = owner.now();
+        const bool ok = m_payload->get_response_status() == tlm::TLM_OK_RESPONSE && (!m_access.is_atomic || m_atomic.performed);
+        drop_payload();
+        m_phase = phase::request;
+        if (ok) piece_done();
+        else fail_access();
+        if (m_phase == phase::request) account();
+        break;
+    }
+    default: break;
+    }
+}
+
+/// Adds up what a slice (or the end of an access) has done and plans what comes next.
+void hart::implementation::account() {
+    const auto consumed = m_slice_budget - budget;
+    m_local = m_slice_start + to_ticks(consumed);
+    m_retired_total += retired;
+    owner.instructions += retired;
+    retired = 0;
+    m_cycle_remainder += consumed;
+    owner.active_cycles += static_cast<std::uint64_t>(m_cycle_remainder >> cost_bits);
+    m_cycle_remainder &= (1 << cost_bits) - 1;
+    m_slice_budget = budget = 0;
+    m_phase = phase::running;
+    continue_at(m_local);
+}
+
+void hart::implementation::run_slice() {
+    if (m_halted) return;
+    m_slice_start = m_local = owner.now();
+    m_slice_budget = m_lockstep || m_stepping ? 1 : m_quantum_cost;
+    if (m_timer.scheduled()) {
+        if (m_timer.when() <= m_slice_start) timer();
+        if (m_timer.scheduled() && m_timer.when() - m_slice_start < quantum)
+            m_slice_budget = std::min(m_slice_budget, to_cost(m_timer.when() - m_slice_start));
+    }
+    budget = m_slice_budget;
+    retired = 0;
+    m_end_slice = m_code_overwritten = m_reservation_shared = false;
+    exit = exit_reason::budget;
+    m_in_slice = true;
+    const int code = state.interrupt_to_take();
+    if (code >= 0) take_interrupt(static_cast<unsigned>(code));
+    interpret(this, nullptr);
+    const auto why = exit;
+    protect_reservation();
+    m_in_slice = false;
+    account();
+    if (why == exit_reason::pending) {
+        m_phase = phase::request;
+        owner.schedule(m_wake, m_local);
+    } else if (why == exit_reason::waiting) {
+        m_phase = phase::waiting;
+        owner.cancel(m_wake);
+    }
+}
+
+void hart::implementation::start() {
+    if (m_phase != phase::stopped) return;
+    m_phase = phase::running;
+    continue_at(owner.now());
+}
+
+void hart::implementation::reset() {
+    const bool was_started = m_phase != phase::stopped || m_restart_due;
+    owner.cancel(m_wake);
+    owner.cancel(m_timer);
+    m_phase = phase::stopped;
+    m_local = owner.now();
+    m_remainder = 0;
+    reservation = nullptr;
+    bus_reservation = no_reservation;
+    m_reservation_shared = false;
+    state.reset(owner.params, reset_pc);
+    csrs.reset();
+    memory.flush();
+    forget_code();
+    if (m_payload && m_answered) drop_payload();
+    if (m_payload) {
+        m_payload_stale = true;
+        m_restart_due = was_started;
+    } else if (was_started) {
+        start();
+    }
+}
+
+}  // namespace fabricvp::riscv

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "riscv/instruction.h"
+
+namespace fabricvp::riscv {
+
+/// Handlers of the dispatch loop that are no instruction, behind those that are.
+enum class internal_op : unsigned {
+    block_end = static_cast<unsigned>(opcode::count),  ///< falls through into the next block
+    count
+};
+
+}  // namespace fabricvp::riscv

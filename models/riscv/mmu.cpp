@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "riscv/mmu.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace fabricvp::riscv {
+
+namespace {
+constexpr std::uint64_t pte_v = 1, pte_r = 2, pte_w = 4, pte_x = 8, pte_u = 16, pte_a = 64, pte_d = 128;
+constexpr std::uint64_t pte_high = ~std::uint64_t{0} << 54;  // Svnapot, Svpbmt, reserved
+constexpr std::uint64_t page_mask = 0xfff;
+constexpr unsigned modes_shift = 60, sv39 = 8, sv48 = 9;
+}  // namespace
+
+mmu::mmu(hart_state& state, pmp& protection, const direct_memory_map& memory, memory_observer& self)
+    : m_state(state), m_pmp(protection), m_memory(memory), m_self(self) {}
+
+mmu::~mmu() {
+    for (auto* memory : m_attached) memory->detach(m_self);
+}
+
+cause mmu::page_fault(access_kind kind) {
+    return kind == access_kind::read ? cause::load_page : kind == access_kind::write ? cause::store_page : cause::instruction_page;
+}
+
+cause mmu::access_fault(access_kind kind) {
+    return kind == access_kind::read    ? cause::load_access
+           : kind == access_kind::write ? cause::store_access
+                                        : cause::instruction_access;
+}
+
+memory_view mmu::view_of(privilege mode) const {
+    switch (mode) {
+    case privilege::user: return memory_view::user;
+    case privilege::supervisor:
+        return m_state.mstatus & status::sum ? memory_view::supervisor_with_user : memory_view::supervisor;
+    default: return memory_view::machine;
+    }
+}
+
+bool mmu::locate(std::uint64_t physical, memory_target& to, bool& writable) {
+    const auto* range = m_memory.find(physical);
+    if (!range) return false;
+    auto* memory = range->value.memory;
+    if (std::find(m_attached.begin(), m_attached.end(), memory) == m_attached.end()) {
+        memory->attach(m_self);
+        m_attached.push_back(memory);
+    }
+    to.memory = memory;
+    to.offset = range->value.offset + (physical - range->base);
+    to.host = memory->data() + to.offset;
+    writable = range->value.writable;
+    return true;
+}
+
+bool mmu::permitted(std::uint64_t entry, access_kind kind, privilege mode) const {
+    if (mode == privilege::user && !(entry & pte_u)) return false;
+    if (mode == privilege::supervisor && (entry & pte_u) && (kind == access_kind::execute || !(m_state.mstatus & status::sum)))
+        return false;
+    switch (kind) {
+    case access_kind::read: return (entry & pte_r) || ((entry & pte_x) && (m_state.mstatus & status::mxr));
+    case access_kind::write: return entry & pte_w;
+    default: return entry & pte_x;
+    }
+}
+
+mmu::translation mmu::walk(std::uint64_t address, access_kind kind, privilege mode, bool debug, unsigned levels) {
+    const unsigned width = 12 + 9 * levels;
+    const auto extended = static_cast<std::int64_t>(address) >> (width - 1);
+    if (extended != 0 && extended != -1) return {false, page_fault(kind), 0};
+    std::uint64_t table = (m_state.satp & ((std::uint64_t{1} << 44) - 1)) << 12;
+    for (unsigned level = levels; level-- > 0;) {
+        const unsigned shift = 12 + 9 * level;
+        const auto at = table + ((address >> shift & 511) << 3);
+        memory_target place;
+        bool writable = false;
+        if (!m_pmp.allows(at, 8, access_kind::read, privilege::supervisor) || !locate(at, place, writable))
+            return {false, access_fault(kind), 0};
+        std::uint64_t entry;
+        std::memcpy(&entry, place.host, sizeof entry);
+        if (!debug) ++m_walk_reads;
+        if (!(entry & pte_v) || (entry & (pte_r | pte_w)) == pte_w || (entry & pte_high)) return {false, page_fault(kind), 0};
+        const auto frame = (entry >> 10 << 12) & ((std::uint64_t{1} << 56) - 1);
+        if (!(entry & (pte_r | pte_w | pte_x))) {
+            if (entry & (pte_u | pte_a | pte_d)) return {false, page_fault(kind), 0};
+            table = frame;
+            continue;
+        }
+        const auto inside = (std::uint64_t{1} << shift) - 1;
+        if (frame & inside) return {false, page_fault(kind), 0};
+        if (!debug) {
+            if (!permitted(entry, kind, mode)) return {false, page_fault(kind), 0};
+            const auto updated = entry | pte_a | (kind == access_kind::write ? pte_d : 0);
+            if (updated != entry) {
+                if (!writable || !m_pmp.allows(at, 8, access_kind::write, privilege::supervisor))
+                    return {false, access_fault(kind), 0};
+                place.memory->write(place.offset, &updated, sizeof updated, &m_self);
+            }
+            if (level > 0) m_superpages = true;
+        }
+        return {true, {}, frame | (address & inside)};
+    }
+    return {false, page_fault(kind), 0};
+}
+
+mmu::translation mmu::translate(std::uint64_t address, access_kind kind, privilege mode, bool debug) {
+    const auto scheme = m_state.satp >> modes_shift;
+    if (mode == privilege::machine || (scheme != sv39 && scheme != sv48)) return {true, {}, address};
+    return walk(address, kind, mode, debug, scheme == sv39 ? 3 : 4);
+}
+
+memory_target mmu::resolve(std::uint64_t address, unsigned size, access_kind kind) {
+    const auto mode = kind == access_kind::execute ? m_state.mode : m_state.data_mode();
+    memory_target to;
+    const auto t = translate(address, kind, mode, false);
+    if (!t.ok) {
+        to.fault = t.fault;
+        return to;
+    }
+    to.physical = t.physical;
+    if (!m_pmp.allows(t.physical, size, kind, mode)) {
+        to.fault = access_fault(kind);
+        return to;
+    }
+    bool writable = false;
+    if (!locate(t.physical, to, writable)) {
+        to.place = memory_target::where::bus;
+        return to;
+    }
+    if (kind == access_kind::write && !writable) {
+        to.fault = access_fault(kind);
+        return to;
+    }
+    const auto marks = to.memory->marks(to.offset >> sparse_memory::page_bits);
+    if ((marks & sparse_memory::device) && kind != access_kind::execute) {
+        to.place = memory_target::where::bus;
+        return to;
+    }
+    to.place = memory_target::where::direct;
+    to.plain = kind != access_kind::write || !(marks & (sparse_memory::decoded | sparse_memory::reserved));
+    const auto page = address & ~page_mask;
+    if (to.plain && m_pmp.uniform(t.physical & ~page_mask) && (!excluded || !excluded(page))) {
+        auto& set = m_sets[static_cast<unsigned>(view_of(mode))];
+        set.of(kind)[tlb_set::index(address)] = {page, reinterpret_cast<std::uint64_t>(to.host) - address};
+    }
+    return to;
+}
+
+memory_target mmu::resolve_for_debugger(std::uint64_t address) {
+    memory_target to;
+    const auto t = translate(address, access_kind::read, m_state.data_mode(), true);
+    if (!t.ok) {
+        to.fault = t.fault;
+        return to;
+    }
+    to.physical = t.physical;
+    bool writable = false;
+    to.place = locate(t.physical, to, writable) ? memory_target::where::direct : memory_target::where::bus;
+    to.plain = writable;
+    return to;
+}
+
+void mmu::flush() {
+    for (auto& set : m_sets) set.flush();
+    m_superpages = false;
+}
+
+bool mmu::flush_page(std::uint64_t address) {
+    if (m_superpages) {
+        flush();
+        return false;
+    }
+    for (auto& set : m_sets) set.flush_page(address);
+    return true;
+}
+
+void mmu::page_marked(sparse_memory& memory, std::uint64_t page, unsigned mark) {
+    const auto host = reinterpret_cast<std::uint64_t>(memory.data()) + (page << sparse_memory::page_bits);
+    for (auto& set : m_sets) {
+        tlb_set::drop_host_page(set.write, host);
+        if (mark & sparse_memory::device) tlb_set::drop_host_page(set.read, host);
+    }
+}
+
+}  // namespace fabricvp::riscv

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <vector>
+
+#include "base/address_map.h"
+#include "riscv/hart_state.h"
+#include "riscv/pmp.h"
+#include "riscv/tlb.h"
+
+namespace fabricvp::riscv {
+
+/// Where an access goes.
+struct memory_target {
+    enum class where : std::uint8_t { direct, bus, fault };
+    where place = where::fault;
+    cause fault = cause::load_access;
+    bool plain = false;               ///< direct, and no mark asks for the slow path
+    std::uint64_t physical = 0;
+    std::uint8_t* host = nullptr;     ///< direct memory only (also for pages marked `device`, which go by the bus)
+    sparse_memory* memory = nullptr;
+    std::uint64_t offset = 0;         ///< inside `memory`
+};
+
+/// Sv39 and Sv48 translation, protection, and the software TLBs over direct memory.
+class mmu {
+public:
+    /// \param self identifies this hart as writer of page-table entries
+    mmu(hart_state& state, pmp& protection, const direct_memory_map& memory, memory_observer& self);
+    ~mmu();
+
+    /// Resolves an access that does not cross a page, and fills the TLB where later ones may go directly.
+    memory_target resolve(std::uint64_t address, unsigned size, access_kind kind);
+    /// The same for a debugger: no permission checks beyond validity, no A and D updates, no TLB fill.
+    memory_target resolve_for_debugger(std::uint64_t address);
+
+    /// What loads and stores see now.
+    tlb_set& data_view() { return m_sets[static_cast<unsigned>(view_of(m_state.data_mode()))]; }
+    tlb_set& fetch_view() { return m_sets[static_cast<unsigned>(view_of(m_state.mode))]; }
+
+    void flush();
+    /// sfence.vma with an address. \returns false if everything was flushed because of superpages
+    bool flush_page(std::uint64_t address);
+    void page_marked(sparse_memory& memory, std::uint64_t page, unsigned mark);
+
+    /// True if `page` (virtual) is to be kept out of the TLBs; set while watchpoints exist.
+    std::function<bool(std::uint64_t page)> excluded;
+
+    /// Page-table entries read since the last call.
+    unsigned take_walk_reads() { const auto n = m_walk_reads; m_walk_reads = 0; return n; }
+
+private:
+    struct translation {
+        bool ok = false;
+        cause fault = cause::load_page;
+        std::uint64_t physical = 0;
+    };
+
+    static cause page_fault(access_kind kind);
+    static cause access_fault(access_kind kind);
+    memory_view view_of(privilege mode) const;
+    translation translate(std::uint64_t address, access_kind kind, privilege mode, bool debug);
+    translation walk(std::uint64_t address, access_kind kind, privilege mode, bool debug, unsigned levels);
+    bool permitted(std::uint64_t entry, access_kind kind, privilege mode) const;
+    /// \returns false if `physical` is not direct memory
+    bool locate(std::uint64_t physical, memory_target& to, bool& writable);
+
+    hart_state& m_state;
+    pmp& m_pmp;
+    const direct_memory_map& m_memory;
+    memory_observer& m_self;
+    std::vector<sparse_memory*> m_attached;
+    std::array<tlb_set, static_cast<unsigned>(memory_view::count)> m_sets;
+    bool m_superpages = false;  // some entry came from one
+    unsigned m_walk_reads = 0;
+};
+
+}  // namespace fabricvp::riscv
