@@ -94,29 +94,27 @@ ticks calendar::kernel_horizon(ticks kernel_time) const {
 void calendar::drain() {
     m_wake.cancel();
     m_woken = false;
-    if (m_stop_requested || m_wheel->empty()) return;
+    if (m_frozen || m_stop_requested || m_wheel->empty()) return;
     const ticks kernel_time = kernel_now();
     ticks horizon = kernel_horizon(kernel_time);
     // Foreign processes that are still to run at this time may insert events: let them, whatever their order is.
     const bool others_first = horizon == kernel_time && sc_core::sc_pending_activity_at_current_time();
-    if (!others_first) execute(horizon, kernel_time);
+    if (!others_first) horizon = execute(horizon, kernel_time);
     if (m_stop_requested) {
         sc_core::sc_pause();
         return;
     }
-    const ticks reached = m_wheel->base();
-    if (m_wheel->empty() && reached <= kernel_time) return;
-    horizon = m_wheel->empty() ? reached : kernel_horizon(kernel_time);
-    if (horizon == kernel_time) {
-        if (m_limit <= kernel_time && !sc_core::sc_pending_activity_at_current_time()) return;
+    // The kernel follows: to the horizon, or to the last event if there are no more.
+    if (m_wheel->empty()) horizon = m_wheel->base();
+    if (horizon > kernel_time) {
+        m_wake.notify(to_sc_time(horizon - kernel_time));
+    } else if (!m_wheel->empty() && (kernel_time < m_limit || sc_core::sc_pending_activity_at_current_time())) {
         m_woken = true;
         m_wake.notify(sc_core::SC_ZERO_TIME);
-    } else {
-        m_wake.notify(to_sc_time(horizon - kernel_time));
     }
 }
 
-void calendar::execute(ticks horizon, ticks kernel_time) {
+ticks calendar::execute(ticks horizon, ticks kernel_time) {
     m_horizon_stale = false;
     m_in_callback = true;
     try {
@@ -138,6 +136,7 @@ void calendar::execute(ticks horizon, ticks kernel_time) {
         m_stop_requested = true;
     }
     m_in_callback = false;
+    return horizon;
 }
 
 void calendar::advance_kernel(ticks to, sc_core::sc_starvation_policy policy) {
@@ -149,18 +148,20 @@ ticks calendar::run_until(ticks limit) {
     if (m_running) throw std::logic_error("run_until() was called while the simulation runs");
     const auto ended = [] { return sc_core::sc_get_status() == sc_core::SC_STOPPED; };
     if (limit < kernel_now() || ended()) return kernel_now();
-    m_stop_requested = false;
+    m_stop_requested = m_frozen = false;
     m_limit = limit;
     m_running = true;
     try {
         wake_at_once();
         do advance_kernel(limit, sc_core::SC_EXIT_ON_STARVATION);
         while (limit == kernel_now() && sc_core::sc_pending_activity_at_current_time() && !m_stop_requested && !ended() && m_woken);
-        // The kernel may be behind: after stop(), or where it has nothing to do before the limit.
-        const bool starved = m_wheel->empty() && !sc_core::sc_pending_activity();
-        const ticks to = m_stop_requested ? std::max(m_wheel->base(), kernel_now()) : starved ? kernel_now() : limit;
+        // The kernel is behind after a stop (or sc_pause()), or where it has nothing to do before the limit.
+        const bool idle = m_wheel->empty() && !sc_core::sc_pending_activity();
+        const bool halted = m_stop_requested || m_wheel->next() <= limit ||
+                            sum(kernel_now(), sc_core::sc_time_to_pending_activity().value()) <= limit;
+        const ticks to = idle || halted ? std::max(m_wheel->base(), kernel_now()) : limit;
         if (!ended() && kernel_now() < to && to != never) {
-            m_stop_requested = true;
+            m_frozen = true;
             advance_kernel(to, sc_core::SC_RUN_TO_TIME);
         }
     } catch (...) {

@@ -105,7 +105,7 @@ public:
 
 private:
     void drain();
-    void execute(ticks horizon, ticks kernel_time);
+    ticks execute(ticks horizon, ticks kernel_time);
     ticks kernel_horizon(ticks kernel_time) const;
     void wake_at_once();
     void advance_kernel(ticks to, sc_core::sc_starvation_policy policy);
@@ -121,6 +121,7 @@ private:
     bool m_horizon_stale = false;
     bool m_stop_requested = false;
     bool m_running = false;
+    bool m_frozen = false;  // no callbacks while the kernel catches up
     bool m_woken = false;  // m_wake will fire at the kernel's present time
 };
 
