@@ -6,15 +6,16 @@
 namespace fabricvp {
 namespace {
 
-host::host_params with_quantum(host::host_params host, const simulation_params& simulation) {
+host::host_params with_simulation(host::host_params host, const simulation_params& simulation) {
     host.quantum = simulation.quantum;
+    host.seed = simulation.seed;
     return host;
 }
 
 }  // namespace
 
 node::node(const sc_core::sc_module_name& name, const node_params& p, const simulation_params& simulation)
-    : model(name), params(p), host("host", with_quantum(p.host, simulation)) {}
+    : model(name), params(p), host("host", with_simulation(p.host, simulation)) {}
 
 machine::machine(const machine_params& p) : params(p), timeline("calendar") {
     for (std::size_t i = 0; i < params.node.size(); ++i)

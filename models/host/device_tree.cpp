@@ -75,6 +75,20 @@ constexpr std::uint32_t no_interrupt = 0xffff'ffff;
 
 std::string unit(const char* name, std::uint64_t address) { return fmt::format("{}@{:x}", name, address); }
 
+/// Entropy that a kernel may credit: the same in every run of the same seed (SplitMix64).
+std::vector<std::uint32_t> random_cells(std::uint64_t seed) {
+    std::vector<std::uint32_t> cells;
+    while (cells.size() < 8) {
+        auto z = seed += 0x9e37'79b9'7f4a'7c15;
+        z = (z ^ z >> 30) * 0xbf58'476d'1ce4'e5b9;
+        z = (z ^ z >> 27) * 0x94d0'49bb'1331'11eb;
+        z ^= z >> 31;
+        cells.push_back(static_cast<std::uint32_t>(z >> 32));
+        cells.push_back(static_cast<std::uint32_t>(z));
+    }
+    return cells;
+}
+
 void write_cpus(writer& w, const device_tree_description& d) {
     w.cell("#address-cells", 1);
     w.cell("#size-cells", 0);
@@ -214,6 +228,7 @@ std::vector<std::uint8_t> make_device_tree(const device_tree_description& d) {
         w.node("chosen", [&] {
             w.text("stdout-path", "/soc/" + unit("serial", VIRT_UART_BASE));
             if (!d.bootargs.empty()) w.text("bootargs", d.bootargs);
+            w.cells("rng-seed", random_cells(d.rng_seed));
             if (d.initrd_end > d.initrd_start) {
                 w.wide("linux,initrd-start", {d.initrd_start});
                 w.wide("linux,initrd-end", {d.initrd_end});

@@ -17,6 +17,7 @@ struct device_tree_description {
     std::uint64_t pcie_mmio64_base = 0;
     std::uint64_t uart_clock = 3'686'400;
     std::string bootargs;
+    std::uint64_t rng_seed = 1;
     std::uint64_t initrd_start = 0;  ///< [start, end); equal: none
     std::uint64_t initrd_end = 0;
 };

@@ -22,7 +22,6 @@ constexpr std::uint64_t align_down(std::uint64_t value, std::uint64_t alignment)
 void host_params::describe(parameter_visitor& v) {
     v.field("harts", harts, between{1, VIRT_MAXIMUM_HARTS}, "number of harts");
     v.field("memory", memory, between{1 << 20, 64.0 * (1ull << 30)}, "DRAM; a multiple of 4 KiB; costs what the guest touches");
-    v.field("quantum", quantum, between{1e3, 1e8}, "longest time a hart runs ahead of the others");
     v.field("bootargs", bootargs, "/chosen bootargs: the kernel's command line");
     v.group("hart", hart, "every hart");
     v.group("bus", bus, "interconnect");
@@ -108,6 +107,7 @@ std::vector<std::uint8_t> host_complex::device_tree() const {
     d.pcie_mmio64_base = pcie_mmio64_base();
     d.uart_clock = params.uart.clock;
     d.bootargs = m_bootargs;
+    d.rng_seed = params.seed;
     d.initrd_start = m_initrd_start;
     d.initrd_end = m_initrd_end;
     return make_device_tree(d);

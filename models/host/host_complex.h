@@ -27,7 +27,6 @@ namespace fabricvp::host {
 struct host_params {
     std::uint64_t harts = 1;
     byte_size memory{std::uint64_t{128} << 20};
-    duration quantum{1'000'000};
     std::string bootargs;
     riscv::hart_params hart;
     address_bus_params bus;
@@ -36,6 +35,9 @@ struct host_params {
     uart_params uart;
     rtc_params rtc;
     marker_params marker;
+    // These belong to the whole simulation, not to a host, and are not described here.
+    duration quantum{1'000'000};  ///< longest time a hart runs ahead of the others
+    std::uint64_t seed = 1;       ///< of the random numbers that the device tree offers to kernels
     void describe(parameter_visitor& v);
 };
 

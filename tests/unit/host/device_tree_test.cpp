@@ -68,6 +68,15 @@ TEST_CASE("harts, memory and chosen") {
     CHECK(t.text(t.text("/chosen", "stdout-path").c_str(), "compatible") == "ns16550a");
 }
 
+TEST_CASE("the random seed is the same for the same seed only") {
+    auto d = two_harts();
+    const auto first = tree(d).cells("/chosen", "rng-seed");
+    CHECK(first.size() == 8);
+    CHECK(tree(d).cells("/chosen", "rng-seed") == first);
+    d.rng_seed = 2;
+    CHECK(tree(d).cells("/chosen", "rng-seed") != first);
+}
+
 TEST_CASE("interrupts point where they should") {
     const tree t(two_harts());
     const auto plic = t.cells("/soc/plic@c000000", "phandle").at(0);
