@@ -175,6 +175,19 @@ std::uint16_t platform::listen_gdb(std::size_t node, std::uint16_t port, bool ho
     }
 }
 
+bool platform::debugged(std::size_t node) const {
+    const auto& server = m->around.at(node).gdb;
+    return server && server->attached();
+}
+
+void platform::detach_after_fork() {
+    for (auto& a : m->around) {
+        a.serial->attach("none");
+        if (a.gdb) a.gdb->abandon();
+        a.gdb.reset();
+    }
+}
+
 void platform::start_trace(ticks from, ticks to, const std::string& filter, std::uint64_t most_bytes) {
     throw input_error("this build records no traces");
 }

@@ -107,6 +107,11 @@ public:
     /// connected and resumed the node. \throws input_error
     std::uint16_t listen_gdb(std::size_t node, std::uint16_t port, bool hold = false);
 
+    /// True while a debugger is attached to the node.
+    bool debugged(std::size_t node) const;
+    /// In a forked child: lets go of terminals, sockets and debuggers without a word; they stay the parent's.
+    void detach_after_fork();
+
     void start_trace(ticks from, ticks to, const std::string& filter, std::uint64_t most_bytes);
 
 private:

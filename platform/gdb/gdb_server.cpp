@@ -145,6 +145,14 @@ bool gdb_server::holding() const { return m->holding(); }
 
 bool gdb_server::attached() const { return m->run.attached(); }
 
+void gdb_server::abandon() {
+    boost::system::error_code ignored;
+    m->acceptor.close(ignored);
+    m->newcomer.reset();
+    m->waiting = false;
+    m->drop();
+}
+
 void gdb_server::ended(int status) {
     if (!m->session) return;
     m->session->report_exit(status);

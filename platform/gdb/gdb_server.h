@@ -32,6 +32,8 @@ public:
     bool holding() const;
     /// True while a debugger is attached, whether the machine runs or not.
     bool attached() const;
+    /// In a forked child: closes the sockets, which stay the parent's, and lets the harts run.
+    void abandon();
     /// Reports the end of the simulation with the guest's exit status and closes the connection.
     void ended(int status);
 

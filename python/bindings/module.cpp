@@ -49,14 +49,6 @@ py::object csr_number(const std::string& name) {
     return found == numbers.end() ? py::object(py::none()) : py::int_(found->second);
 }
 
-int run_cli(std::vector<std::string> arguments) {
-    std::vector<char*> argv;
-    for (auto& a : arguments) argv.push_back(a.data());
-    argv.push_back(nullptr);
-    py::gil_scoped_release nogil;
-    return cli_main(static_cast<int>(arguments.size()), argv.data());
-}
-
 void bind_session(py::module_& m) {
     py::class_<session, std::unique_ptr<session, py::nodelete>> s(m, "Session");
     s.def_static("from_config", &session::from_config, py::return_value_policy::reference)
@@ -169,7 +161,7 @@ PYBIND11_MODULE(_fabricvp, m) {
     m.def("config_folder", &config_folder);
     m.def("firmware_folder", &firmware_folder);
     m.def("find_config", &find_config);
-    m.def("cli_main", &run_cli);
+    m.def("cli_main", &cli_main, py::call_guard<py::gil_scoped_release>());
     bind_parts(m);
     bind_session(m);
 }

@@ -158,7 +158,7 @@ void session::before_fork() {
 }
 
 void session::after_fork_in_child() {
-    close();
+    m_platform->detach_after_fork();
 }
 
 void session::close() {

@@ -114,6 +114,7 @@ private:
     static session& adopt(std::unique_ptr<platform> machine);
     static void find_devices(node& into, const sc_core::sc_object& under);
     node& at(std::size_t index);
+    void check_not_debugged(std::size_t node) const;
     int watch_output(std::size_t node, console_watch watch);
     void poll();
 

@@ -8,7 +8,6 @@
 #include <tuple>
 #include <vector>
 
-#include "base/calendar.h"
 #include "riscv/hart.h"
 
 namespace fabricvp::python {
@@ -31,18 +30,13 @@ public:
 
 private:
     void stopped(riscv::debug_target& target, riscv::stop_reason reason, std::uint64_t address) override;
-    void listen();
-    void release_if_unused();
-    void stepped_over();
+    void listen(bool on);
 
     const std::vector<riscv::hart*>& m_harts;
     std::function<void(const std::string&)> m_end_run;
     std::multiset<std::uint64_t> m_breakpoints;
     std::multiset<std::tuple<std::uint64_t, std::uint64_t, riscv::watch_kind>> m_watchpoints;
-    std::set<riscv::hart*> m_stepping;             // on a breakpoint that is not inserted into them yet
-    std::vector<riscv::hart*> m_stepped;
     std::vector<riscv::hart*> m_stopped;
-    calendar_event m_stepped_over{method<&stop_listener::stepped_over>, this};
 };
 
 }  // namespace fabricvp::python

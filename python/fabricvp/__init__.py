@@ -18,7 +18,7 @@ from .data import config_path, configs, firmware_path, firmwares
 from .errors import AddressError, ExpectTimeout, GuestStopped, InputError, RemoteError
 from .platform import Platform
 from .remote import RemotePlatform
-from .results import Match, Outcome, RunResult
+from .results import Match, Outcome, RunResult, read_results
 from .spawning import spawn
 from .units import seconds, to_picoseconds
 
@@ -27,5 +27,5 @@ __version__ = "0.1.0"
 __all__ = [
     "AddressError", "Breakpoint", "ConsoleText", "ExpectTimeout", "GuestStopped", "InputError", "Marker", "Match", "Outcome",
     "Platform", "RemoteError", "RemotePlatform", "RunResult", "Watchpoint", "config_path", "configs", "firmware_path", "firmwares",
-    "seconds", "spawn", "to_picoseconds",
+    "read_results", "seconds", "spawn", "to_picoseconds",
 ]

@@ -17,14 +17,11 @@ def main(arguments: list[str] | None = None) -> int:
     if arguments and arguments[0] in PYTHON_COMMANDS:
         return _python_command(*arguments)
     from . import _fabricvp
-    from .data import configs, resolve_config
 
-    if len(arguments) > 1 and arguments[0] in ("run", "check", "describe") and arguments[1] in configs():
-        arguments[1] = resolve_config(arguments[1])
     sys.stdout.flush()
-    status = _fabricvp.cli_main(["fabricvp", *arguments])
+    status = _fabricvp.cli_main(arguments)
     if PYTHON_COMMANDS and (not arguments or arguments[0] in ("-h", "--help", "help")):
-        print("\nWritten in Python:")
+        print("\ncommands written in Python:")
         for name, (_, text) in PYTHON_COMMANDS.items():
             print(f"  {name:<10} {text}")
     return status

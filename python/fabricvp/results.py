@@ -1,10 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What run() gives back."""
+"""What run() gives back, and what runs leave behind."""
 
 from __future__ import annotations
 
 import enum
+import json
+import os
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from ._fabricvp import InputError
+
+if TYPE_CHECKING:
+    import pandas
 
 
 class Outcome(enum.StrEnum):
@@ -42,3 +50,21 @@ class RunResult:
     detail: str = ""
     time: float = 0.0
     match: Match | None = None
+
+
+def read_results(*folders: str | os.PathLike[str]) -> pandas.DataFrame:
+    """Statistics of finished runs (`run --out`, `Platform.write_results()`): one column a folder, one row a path.
+
+    Raises `InputError` if a folder holds no stats.json.
+    """
+    import pandas
+
+    runs = {}
+    for folder in folders:
+        path = os.path.join(folder, "stats.json")
+        try:
+            with open(path) as file:
+                runs[os.fspath(folder)] = pandas.Series(json.load(file), dtype=float)
+        except (OSError, ValueError) as error:
+            raise InputError(f"{path}: cannot be read as statistics ({error})") from None
+    return pandas.DataFrame(runs).rename_axis("path")

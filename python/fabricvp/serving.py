@@ -178,6 +178,8 @@ def fork_and_serve(machine: platform.Platform, ours: Connection, theirs: Connect
         forget_in_child()
         with contextlib.suppress(OSError):
             os.setpgid(0, 0)  # the terminal's Ctrl-C goes to the parent alone, which passes it on
+        with open(os.devnull) as nothing:
+            os.dup2(nothing.fileno(), 0)  # what is typed is the parent's
         machine._core.after_fork_in_child()
         serve(machine, ours, main_path)
         status = 0

@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Pictures of statistics. Each function draws into a matplotlib Axes, a new one unless given, and returns it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from fnmatch import fnmatchcase
+from typing import TYPE_CHECKING, Any
+
+from .statistics import Statistics
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+
+def _axes(ax: Axes | None) -> Axes:
+    if ax is not None:
+        return ax
+    from matplotlib import pyplot
+
+    return pyplot.subplots(layout="constrained")[1]
+
+
+def bars(values: Mapping[str, float] | Mapping[str, Mapping[str, float]], pattern: str = "*", *, most: int = 30,
+         ax: Axes | None = None) -> Axes:
+    """Horizontal bars of the statistics whose path matches ``pattern`` ("*.hart*.instructions").
+
+    ``values`` maps paths to numbers (`Platform.statistics`, a region's, a pandas Series), or names of runs to such
+    mappings, which are then drawn side by side. At most ``most`` paths are drawn, the largest. Raises `ValueError` if no
+    path matches.
+    """
+    import pandas
+
+    runs = values if _is_runs(values) else {"": values}
+    frame = pandas.DataFrame({name: pandas.Series(dict(run.items()), dtype=float) for name, run in runs.items()})
+    frame = frame.loc[[path for path in frame.index if fnmatchcase(str(path), pattern)]]
+    if frame.empty:
+        raise ValueError(f"no statistic matches {pattern!r}")
+    frame = frame.loc[frame.abs().max(axis=1).nlargest(most).index][::-1]
+    ax = _axes(ax)
+    height = 0.8 / len(frame.columns)
+    for number, (name, column) in enumerate(frame.items()):
+        offset = (number - (len(frame.columns) - 1) / 2) * height
+        ax.barh([place - offset for place in range(len(frame))], column.to_numpy(), height, label=name)
+    ax.set_yticks(range(len(frame)), [str(path) for path in frame.index])
+    if isinstance(values, Statistics):
+        units = {unit for path, unit, _ in values._core.statistic_descriptions() if path in frame.index}
+        if len(units) == 1:
+            ax.set_xlabel(units.pop())
+    if len(frame.columns) > 1:
+        ax.legend()
+    return ax
+
+
+def _is_runs(values: Any) -> bool:
+    first = next(iter(values.values()), None)
+    return isinstance(first, Mapping) or hasattr(first, "items")
+
+
+def series(statistics: Statistics, paths: str | Iterable[str], *, rate: bool = False, ax: Axes | None = None) -> Axes:
+    """Time series as steps over simulated time, since the region of interest began.
+
+    ``rate`` divides each window's sum by its length. Raises `KeyError` for paths that are no time series.
+    """
+    ax = _axes(ax)
+    for path in [paths] if isinstance(paths, str) else paths:
+        starts, sums = statistics.series(path)
+        window = starts[1] - starts[0] if len(starts) > 1 else 1.0
+        ax.step(starts, sums / window if rate else sums, where="post", label=path)
+    ax.set_xlabel("simulated time in s")
+    ax.legend()
+    return ax

@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the tests of the package share. A process has one platform, so machines live in child processes, and what must be
+tried in the process itself runs as a script of its own."""
+
+import hashlib
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+
+import pytest
+
+import fabricvp
+import guests
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture(scope="session")
+def assemble(tmp_path_factory):
+    """Makes an ELF file of assembly text that runs from the start of DRAM."""
+    folder = tmp_path_factory.mktemp("guests")
+
+    def make(source: str) -> Path:
+        text = guests.PRELUDE + source
+        elf = folder / f"{hashlib.sha256(text.encode()).hexdigest()[:16]}.elf"
+        if not elf.exists():
+            assembly = elf.with_suffix(".S")
+            assembly.write_text(text)
+            subprocess.run(["riscv64-unknown-elf-gcc", "-nostdlib", "-static", "-march=rv64imafdc_zicsr_zifencei", "-mabi=lp64d",
+                            "-mcmodel=medany", "-Wl,-Ttext=0x80000000,--no-warn-rwx-segments,-e,_start", "-o", elf, assembly],
+                           check=True, timeout=60)
+        return elf
+
+    return make
+
+
+@pytest.fixture
+def machine(assemble):
+    """Builds a machine in a child process, with a guest program of `guests` where one is given."""
+    made = []
+
+    def make(source: str | None = None, text: str = "nodes: 1\n", **overrides):
+        platform = fabricvp.spawn(text=text, **overrides)
+        made.append(platform)
+        if source is not None:
+            platform.load_images(firmware=assemble(source))
+        return platform
+
+    yield make
+    for platform in made:
+        platform.close()
+
+
+@pytest.fixture
+def run_script(tmp_path):
+    """Runs Python text in an interpreter of its own; gives the completed process."""
+
+    def run(text: str, *arguments, timeout: float = 60, check: bool = True):
+        script = tmp_path / "script.py"
+        script.write_text(textwrap.dedent(text))
+        done = subprocess.run([sys.executable, script, *map(str, arguments)], capture_output=True, text=True, timeout=timeout,
+                              cwd=tmp_path)
+        if check:
+            assert done.returncode == 0, done.stdout + done.stderr
+        return done
+
+    return run
+
+
+@pytest.fixture
+def command(tmp_path):
+    """Runs the command `fabricvp` with arguments; gives the completed process."""
+
+    def run(*arguments, timeout: float = 60, **options):
+        return subprocess.run([sys.executable, "-m", "fabricvp", *map(str, arguments)], capture_output=True, text=True,
+                              timeout=timeout, cwd=options.pop("cwd", tmp_path), **options)
+
+    return run
