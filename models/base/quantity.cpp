@@ -60,9 +60,11 @@ std::string_view trim(std::string_view s) {
     return s.substr(first, s.find_last_not_of(" \t") - first + 1);
 }
 
+constexpr unsigned __int128 most_digits = static_cast<unsigned __int128>(1'000'000'000'000) * 1'000'000'000'000;
+
 /// A decimal number, exactly: digits * 10^exponent.
 struct decimal {
-    std::uint64_t digits = 0;
+    unsigned __int128 digits = 0;
     int exponent = 0;
     std::size_t length = 0;  // characters read; 0: not a number
     bool too_long = false;
@@ -79,8 +81,8 @@ decimal read_decimal(std::string_view s) {
         if (point) --d.exponent;
         if (s[i] == '0') { ++zeros; continue; }
         for (; zeros >= 0; --zeros) {
-            if (d.digits > std::numeric_limits<std::uint64_t>::max() / 10 - 1) d.too_long = true;
-            d.digits = d.digits * 10 + (zeros == 0 ? static_cast<unsigned>(s[i] - '0') : 0u);
+            if (d.digits >= most_digits) d.too_long = true;
+            else d.digits = d.digits * 10 + (zeros == 0 ? static_cast<unsigned>(s[i] - '0') : 0u);
         }
         zeros = 0;
     }
@@ -149,10 +151,11 @@ std::uint64_t parse_quantity(parameter_kind kind, std::string_view text) {
     for (const auto& candidate : f.units)
         if (name == candidate.name) u = &candidate;
     if (!u) fail(fmt::format("has an unknown unit '{}': give {}", name, quantity_help(kind)));
-    if (d.digits == 0 && !d.too_long) return 0;
+    if (d.too_long) fail("has too many digits");
+    if (d.digits == 0) return 0;
     using wide = unsigned __int128;
     constexpr wide most = std::numeric_limits<std::uint64_t>::max();
-    wide value = static_cast<wide>(d.digits) * u->scale;
+    wide value = d.digits * u->scale;
     int exponent = d.exponent;
     for (; exponent > 0 && value / u->divisor <= most; --exponent) value *= 10;
     bool whole = value % u->divisor == 0;
@@ -161,22 +164,23 @@ std::uint64_t parse_quantity(parameter_kind kind, std::string_view text) {
         whole = value % 10 == 0;
         value /= 10;
     }
-    if (!whole || d.too_long) fail(fmt::format("is not a whole number of {}", f.base_name));
+    if (!whole) fail(fmt::format("is not a whole number of {}", f.base_name));
     if (exponent > 0 || value > most) fail("is too large");
     return static_cast<std::uint64_t>(value);
 }
 
 std::string quantity_text(parameter_kind kind, std::uint64_t value) {
     const family& f = family_of(kind);
-    std::string best = fmt::format("{} {}", value, f.units.front().name);
+    // The unit that leaves the fewest digits; of equal ones the larger.
+    std::string best;
+    std::size_t best_digits = std::numeric_limits<std::size_t>::max();
     for (const auto& u : f.units) {
-        if (!u.canonical || u.scale > value) continue;
-        const std::string s = quotient(value, u.scale) + ' ' + u.name;
-        const bool binary = u.scale != 1 && (u.scale & (u.scale - 1)) == 0;
-        if (binary && value % u.scale) continue;  // binary prefixes are for whole numbers
-        // Of equally long texts the larger unit reads better, and a binary one says more than a decimal one.
-        if (s.size() <= best.size() || (s.find('.') == std::string::npos && s.size() <= best.size() + 1 && u.scale > 1 && !binary && value % u.scale == 0))
-            best = s;
+        if (!u.canonical || (u.scale > value && u.scale != 1)) continue;
+        const std::string number = quotient(value, u.scale);
+        const std::size_t digits = number.size() - (number.find('.') != std::string::npos);
+        if (digits > best_digits) continue;
+        best = number + ' ' + u.name;
+        best_digits = digits;
     }
     return best;
 }

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <catch2/catch.hpp>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "results_bench.h"
+
+using namespace fabricvp;
+
+TEST_CASE("statistics register under the hierarchical name, in path order") {
+    auto& top = results_bench();
+    counter z{top.left, "z", "1", "last"};
+    counter a{top.left, "a", "B", "first"};
+    counter other{top.left2, "a", "1", "of a sibling with a longer name"};
+    CHECK(a.path() == "top.left.a");
+    CHECK(a.unit() == "B");
+    CHECK(a.help() == "first");
+    std::vector<std::string> paths;
+    for (const auto* s : all_statistics()) paths.push_back(s->path());
+    CHECK(paths == std::vector<std::string>{"top.left.a", "top.left.z", "top.left2.a"});
+    ++a;
+    a += 4;
+    z += 7;
+    ++other;
+    CHECK(snapshot_statistics() == statistics_snapshot{{"top.left.a", 5}, {"top.left.z", 7}, {"top.left2.a", 1}});
+    CHECK(snapshot_statistics("top.left") == statistics_snapshot{{"top.left.a", 5}, {"top.left.z", 7}});
+    CHECK(snapshot_statistics("top.left2.a") == statistics_snapshot{{"top.left2.a", 1}});
+    CHECK_THROWS_AS(counter(top.left, "a", "1", "again"), std::logic_error);
+}
+
+TEST_CASE("a region of interest counts from zero, totals go on") {
+    auto& top = results_bench();
+    counter a{top.left, "a", "1", ""}, b{top.left2, "b", "1", ""};
+    derived twice{top.left, "twice", "1", "", [&] { return 2.0 * static_cast<double>(a.value()); }};
+    histogram h{top.left, "h", "ps", ""};
+    a += 10;
+    b += 10;
+    h.add(5);
+    restart_statistics("top.left");
+    a += 3;
+    CHECK(a.value() == 3);
+    CHECK(a.total() == 13);
+    CHECK(b.value() == 10);
+    CHECK(h.count() == 0);
+    CHECK(snapshot_statistics().at("top.left.twice") == 6);
+    restart_statistics();
+    CHECK(b.value() == 0);
+}
+
+TEST_CASE("histograms give count, extremes, mean and interpolated percentiles") {
+    auto& top = results_bench();
+    histogram h{top.left, "h", "ps", ""};
+    CHECK(h.percentile(0.5) == 0);
+    statistics_snapshot empty;
+    h.report(empty);
+    CHECK(empty.at("top.left.h.min") == 0);
+    for (std::uint64_t v = 1; v <= 1000; ++v) h.add(v);
+    CHECK(h.count() == 1000);
+    CHECK(h.mean() == Approx(500.5));
+    CHECK(h.percentile(0.5) == Approx(500).epsilon(0.01));   // uniform values: interpolation in a bucket is exact
+    CHECK(h.percentile(0.99) == Approx(990).epsilon(0.01));
+    CHECK(h.percentile(0.0) == 1);
+    CHECK(h.percentile(1.0) == 1000);
+    statistics_snapshot s;
+    h.report(s);
+    CHECK(s.at("top.left.h.sum") == 500500);
+    CHECK(s.at("top.left.h.max") == 1000);
+    CHECK(s.at("top.left.h.p99") == h.percentile(0.99));
+
+    h.restart();
+    h.add(7, 99);
+    h.add(0);
+    CHECK(h.percentile(0.005) == 0);
+    CHECK(h.percentile(0.5) <= 7);
+    CHECK(h.percentile(0.5) > 3);
+    CHECK(h.mean() == Approx(6.93));
+    h.restart();
+    h.add(~std::uint64_t{0});
+    h.add(12, 0);
+    CHECK(h.count() == 1);
+    CHECK(h.percentile(0.5) == Approx(1.8446744e19));
+}
+
+TEST_CASE("a time series keeps sums a window, and doubles its windows when there are too many") {
+    auto& top = results_bench();
+    time_series t{top.left, "t", "B", "", 100, 8};
+    t.add(0, 1);
+    t.add(99, 2);
+    t.add(100, 4);
+    t.add(750, 8);
+    CHECK(t.values() == std::vector<double>{3, 4, 0, 0, 0, 0, 0, 8});
+    t.add(800, 16);  // a ninth window
+    CHECK(t.window() == 200);
+    CHECK(t.values() == std::vector<double>{7, 0, 0, 8, 16});
+    t.add(100 * 8 * 8, 32);  // doubles until it fits
+    CHECK(t.window() == 1600);
+    CHECK(t.values() == std::vector<double>{31, 0, 0, 0, 32});
+    statistics_snapshot s;
+    t.report(s);
+    CHECK(s.at("top.left.t.sum") == 63);
+    CHECK(s.at("top.left.t.peak") == 32);
+    CHECK(s.at("top.left.t.window_ps") == 1600);
+    CHECK_THROWS_AS(time_series(top.left, "u", "B", "", 0, 8), std::invalid_argument);
+}
+
+TEST_CASE("a time series starts anew with its region of interest") {
+    auto& top = results_bench();
+    time_series t{top.left, "t", "B", "", 100, 8};
+    t.add(10'000, 5);
+    top.run_for(1'000);
+    const ticks start = calendar::current().now();
+    t.restart();
+    CHECK(t.window() == 100);
+    CHECK(t.values().empty());
+    t.add(start + 150, 5);
+    CHECK(t.values() == std::vector<double>{0, 5});
+}
