@@ -64,6 +64,7 @@ const address_map<address_bus::target_range>::range* address_bus::decode(side fr
     const auto length = payload.get_data_length();
     const auto* range = m_ranges.find(address);
     if (!range || length == 0 || length - 1 > range->last() - address) {
+        if (m_recording && from == side::hart) m_touched["unmapped"].emplace(address, length);
         payload.set_response_status(tlm::TLM_ADDRESS_ERROR_RESPONSE);
         note_response(from, id, payload, address);
         return nullptr;

@@ -68,7 +68,7 @@ public:
 
     /// From now on keeps which offsets of which targets (memories excepted) harts access.
     void record_touched(bool on) { m_recording = on; }
-    /// (offset, size in bytes) by target name.
+    /// (offset, size in bytes) by target name; under "unmapped", addresses that nothing decodes.
     const std::map<std::string, std::set<std::pair<std::uint64_t, unsigned>>>& touched() const { return m_touched; }
 
     void reset() override;
