@@ -131,6 +131,7 @@ bool hart::write_register(unsigned number, std::uint64_t value) {
         set_x(number, value);
     } else if (number == register_pc) {
         s.pc = value & ~std::uint64_t{1};
+        m->m_access.length = 0;  // an access under way ends where the debugger says
     } else if (number < register_csr0) {
         if (!params.floating_point) return false;
         s.f[number - register_f0] = value;
