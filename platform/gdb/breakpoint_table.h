@@ -30,6 +30,7 @@ public:
     void remove_all();
 
     bool breaks_at(std::uint64_t address) const;
+    bool is_hardware(std::uint64_t address) const { return m_entries.count({kind::hardware, address, 0}); }
     bool watches(std::uint64_t address) const;
     std::size_t size() const { return m_entries.size(); }
 

@@ -49,6 +49,10 @@ void run_control::resume(const std::vector<action>& actions) {
     // What a thread hit while another one's stop was reported is due now, unless the debugger took the cause away.
     const auto obsolete = [&](const stop& s) { return m_active[s.thread] && !still_due(s); };
     m_stops.erase(std::remove_if(m_stops.begin(), m_stops.end(), obsolete), m_stops.end());
+    // Harts that are resumed on a breakpoint go on, but to GDB a breakpoint that is there stops: where it wants to go on,
+    // it takes the breakpoint away for a step. Threads that were halted just in front of one would miss theirs.
+    for (std::size_t n = 0; n < m_threads.size(); ++n)
+        if (action_of(n) == action::go && breakpoints.breaks_at(pc_of(n))) add_breakpoint_stop(n);
     if (std::any_of(m_stops.begin(), m_stops.end(), [&](const stop& s) { return m_active[s.thread]; })) return;
 
     for (std::size_t n = 0; n < m_threads.size(); ++n) {
@@ -99,6 +103,13 @@ bool run_control::still_due(const stop& s) const {
     case stop_reason::watch_access: return breakpoints.watches(s.address);
     default: return false;
     }
+}
+
+void run_control::add_breakpoint_stop(std::size_t thread) {
+    if (std::any_of(m_stops.begin(), m_stops.end(), [&](const stop& s) { return s.thread == thread; })) return;
+    const auto pc = pc_of(thread);
+    const auto reason = breakpoints.is_hardware(pc) ? stop_reason::hardware_breakpoint : stop_reason::breakpoint;
+    m_stops.push_back({thread, reason, pc, pc});
 }
 
 std::uint64_t run_control::pc_of(std::size_t thread) const {

@@ -50,6 +50,7 @@ public:
 private:
     void stopped(riscv::debug_target& target, riscv::stop_reason reason, std::uint64_t address) override;
     bool still_due(const stop& s) const;
+    void add_breakpoint_stop(std::size_t thread);
     std::uint64_t pc_of(std::size_t thread) const;
     void set_lockstep(bool on);
 

@@ -330,6 +330,24 @@ TEST_CASE("two harts at a breakpoint in the same moment are reported one after t
     }
 }
 
+TEST_CASE("a thread that is resumed on a breakpoint stops at it") {
+    bench b;
+    b.negotiate();
+    b.machine.harts[1]->pc = 0x80000010;
+    b.ask("Z1,80000010,4");
+    SECTION("if it is to run") {
+        const auto stop = b.ask("vCont;c");
+        CHECK(contains(stop, "hwbreak:;"));
+        CHECK(contains(stop, "thread:p1.2;"));
+        CHECK(b.machine.harts[0]->x[5] == 0);
+    }
+    SECTION("but not if it is to step or to stay") {
+        CHECK(b.ask("vCont;s:p1.2") == "(none)");
+        CHECK(contains(b.go(), "20:1400008000000000;"));
+        CHECK(b.ask("vCont;c:p1.1") == "(none)");
+    }
+}
+
 TEST_CASE("harts are in lockstep while a debugger is attached, if there are several") {
     bench many(2), one(1);
     CHECK(many.machine.harts[0]->lockstep);
