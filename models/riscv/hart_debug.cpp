@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The debugger's side of a hart. While a breakpoint or a watchpoint is there, the hart decodes and checks instruction by
-// instruction; in lockstep its slices are one instruction long as well, so that what a person sees of several harts is
-// not skewed.
+// The debugger's side of a hart. Breakpoints cost next to nothing: blocks are decoded so that one begins at each of
+// them, and the beginning of such a block is looked up anew each time. While the hart steps, is in lockstep with others
+// or has watchpoints, it decodes and checks instruction by instruction; stepping and lockstep make its slices one
+// instruction long as well, so that what a person sees of several harts is not skewed.
 #include <algorithm>
 #include <cstring>
 
@@ -17,10 +18,31 @@ constexpr std::uint64_t page_size = sparse_memory::page_size;
 }  // namespace
 
 void hart::implementation::update_debugging() {
-    const bool wanted = m_lockstep || m_stepping || !m_breakpoints.empty() || !m_hardware_breakpoints.empty() || !m_watchpoints.empty();
-    if (wanted == m_debugging) return;
-    m_debugging = wanted;
+    const bool single = m_stepping || m_lockstep || !m_watchpoints.empty();
+    m_debugging = single || m_splits.any();
+    if (single == m_single) return;
+    m_single = single;
     bump_epoch();
+}
+
+void hart::implementation::insert_breakpoint(std::set<std::uint64_t>& into, std::uint64_t address) {
+    constexpr std::size_t many = 64;
+    if (m_breakpoints.empty() && m_hardware_breakpoints.empty() && m_splits.count() > many) m_splits.reset();
+    into.insert(address);
+    const auto index = split_index(address);
+    if (!m_splits[index]) {
+        m_splits.set(index);
+        forget_code();  // blocks run across the address
+    }
+    update_debugging();
+}
+
+/// A hart that stands on a breakpoint goes on from there.
+void hart::implementation::let_go() {
+    m_halted = false;
+    m_skip_breakpoint = breaks_at(state.pc) ? state.pc : nowhere;
+    update_debugging();
+    if (m_phase == phase::running) continue_at(m_local);
 }
 
 /// \returns true if the hart must not execute the instruction at `pc` now
@@ -36,13 +58,25 @@ bool hart::implementation::debug_stop_before(std::uint64_t pc) {
         stop(stop_reason::step, pc);
         return true;
     }
-    if (!m_skip_breakpoint && (m_breakpoints.count(pc) || m_hardware_breakpoints.count(pc))) {
+    if (pc != m_skip_breakpoint && breaks_at(pc)) {
         stop(m_hardware_breakpoints.count(pc) ? stop_reason::hardware_breakpoint : stop_reason::breakpoint, pc);
         return true;
     }
-    m_skip_breakpoint = false;
+    m_skip_breakpoint = nowhere;
     m_executed = true;
     return m_halted;
+}
+
+/// After a slice or an access: stops that need not wait for the next instruction.
+void hart::implementation::settle_debug() {
+    if (m_phase == phase::request || m_phase == phase::response) return;
+    if (m_watch_hit != stop_reason::none) {
+        const auto reason = m_watch_hit;
+        m_watch_hit = stop_reason::none;
+        stop(reason, m_watch_address);
+    } else if (m_stepping && m_executed) {
+        stop(stop_reason::step, state.pc);
+    }
 }
 
 void hart::implementation::stop(stop_reason reason, std::uint64_t address) {
@@ -160,13 +194,11 @@ std::size_t hart::write_memory(std::uint64_t address, const void* from, std::siz
 }
 
 void hart::insert_breakpoint(std::uint64_t address, bool hardware) {
-    (hardware ? m->m_hardware_breakpoints : m->m_breakpoints).insert(address);
-    m->update_debugging();
+    m->insert_breakpoint(hardware ? m->m_hardware_breakpoints : m->m_breakpoints, address);
 }
 
 void hart::remove_breakpoint(std::uint64_t address, bool hardware) {
     (hardware ? m->m_hardware_breakpoints : m->m_breakpoints).erase(address);
-    m->update_debugging();
 }
 
 void hart::insert_watchpoint(std::uint64_t address, std::uint64_t size, watch_kind kind) {
@@ -192,19 +224,16 @@ void hart::halt() {
 }
 
 void hart::resume() {
-    m->m_halted = m->m_stepping = false;
-    m->m_skip_breakpoint = true;
-    m->update_debugging();
-    if (m->m_phase == implementation::phase::running) m->continue_at(m->m_local);
+    m->m_stepping = false;
+    m->let_go();
 }
 
 void hart::step() {
+    using phase = implementation::phase;
     m->m_stepping = true;
-    m->m_halted = m->m_executed = false;
-    m->m_skip_breakpoint = true;
-    m->update_debugging();
-    if (m->m_phase == implementation::phase::waiting) m->m_phase = implementation::phase::running;
-    if (m->m_phase == implementation::phase::running) m->continue_at(m->m_local);
+    if (m->m_phase == phase::waiting) m->m_phase = phase::running;
+    m->m_executed = m->m_phase == phase::request || m->m_phase == phase::response;  // what is under way is the step
+    m->let_go();
 }
 
 bool hart::halted() const { return m->m_halted; }

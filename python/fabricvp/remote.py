@@ -23,6 +23,9 @@ from typing import Any, Callable
 
 from .errors import RemoteError
 
+#: Name under which a child imports this program's script.
+PARENT_MAIN = "__fabricvp_parent__"
+
 _open_connections: weakref.WeakSet[Connection] = weakref.WeakSet()
 _open_platforms: weakref.WeakSet[RemotePlatform] = weakref.WeakSet()
 
@@ -58,6 +61,9 @@ class _Unpickler(pickle.Unpickler):
         key, class_name = reference
         return Remote(self._channel, key, class_name)
 
+    def find_class(self, module: str, name: str) -> Any:
+        return super().find_class("__main__" if module == PARENT_MAIN else module, name)
+
 
 class _Channel:
     """Requests to one child and its answers, one at a time."""
@@ -74,6 +80,8 @@ class _Channel:
         return buffer.getvalue()
 
     def send(self, *message: Any) -> Pending:
+        if self.connection.closed:
+            raise RemoteError(f"the platform in process {self.pid} was closed")
         if self.pending is not None:
             raise RuntimeError("the platform in the child process is busy: take the result of start() first")
         data = self.dumps(message)
@@ -180,6 +188,12 @@ class Remote:
 
     def __bool__(self) -> bool:
         return True
+
+    def __enter__(self) -> Any:
+        return self._request("enter")
+
+    def __exit__(self, *_: Any) -> None:
+        self._request("exit")
 
 
 class RemoteMethod:

@@ -18,6 +18,7 @@ from typing import Any
 
 from . import config, console, devices, memory, node, platform, statistics
 from .errors import RemoteError
+from .remote import PARENT_MAIN, forget_in_child
 
 #: Objects of these classes belong to the running machine: the parent gets references to them.
 LIVE_CLASSES = (
@@ -36,6 +37,8 @@ _OPERATIONS = {
     "list": list,
     "dir": dir,
     "repr": repr,
+    "enter": lambda target: target.__enter__(),
+    "exit": lambda target: target.__exit__(None, None, None),
     "call": lambda target, name, arguments, keywords: getattr(target, name)(*arguments, **keywords),
 }
 
@@ -68,13 +71,12 @@ class _Unpickler(pickle.Unpickler):
 
 def _load_parent_main(path: str) -> str:
     """Imports the parent's script under another name, so that classes and functions of it are known here too."""
-    name = "__fabricvp_parent__"
-    if name not in sys.modules:
-        spec = importlib.util.spec_from_file_location(name, path)
+    if PARENT_MAIN not in sys.modules:
+        spec = importlib.util.spec_from_file_location(PARENT_MAIN, path)
         module = importlib.util.module_from_spec(spec)
-        sys.modules[name] = module
+        sys.modules[PARENT_MAIN] = module
         spec.loader.exec_module(module)
-    return name
+    return PARENT_MAIN
 
 
 class Server:
@@ -172,8 +174,6 @@ def fork_and_serve(machine: platform.Platform, ours: Connection, theirs: Connect
         return pid
     status = 1
     try:
-        from .remote import forget_in_child
-
         theirs.close()
         forget_in_child()
         with contextlib.suppress(OSError):

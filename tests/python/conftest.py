@@ -28,7 +28,7 @@ def assemble(tmp_path_factory):
             assembly = elf.with_suffix(".S")
             assembly.write_text(text)
             subprocess.run(["riscv64-unknown-elf-gcc", "-nostdlib", "-static", "-march=rv64imafdc_zicsr_zifencei", "-mabi=lp64d",
-                            "-mcmodel=medany", "-Wl,-Ttext=0x80000000,--no-warn-rwx-segments,-e,_start", "-o", elf, assembly],
+                            "-mcmodel=medany", "-Wl,-n,-Ttext=0x80000000,--no-warn-rwx-segments,-e,_start", "-o", elf, assembly],
                            check=True, timeout=60)
         return elf
 

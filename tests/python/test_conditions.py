@@ -48,7 +48,7 @@ def test_expect_and_type(machine):
     console.expect("ready> ")
     assert console.command("good morning", "ready> ") == "you typed good morning\n"
     console.type("abc\n")
-    match = console.expect(re.compile(r"typed (\w+)"), timeout="5 ms")
+    match = console.expect(re.compile(r"typed (\w+)\n"), timeout="5 ms")
     assert match.groups == ("abc",)
     assert len(console.recorded_input.splitlines()) == 2
 

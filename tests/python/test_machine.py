@@ -174,7 +174,7 @@ def test_setting_the_program_counter(machine):
     platform.nodes[0].harts[0].pc = elsewhere
     assert platform.run("1 ms").outcome == Outcome.TIME_LIMIT
     assert platform.nodes[0].harts[0].pc == elsewhere
-    assert platform.nodes[0].console.output == ""
+    assert platform.nodes[0].console.output in ("", "h")  # a store that was under way has ended
 
 
 def test_device_registers(machine):
