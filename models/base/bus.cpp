@@ -104,11 +104,12 @@ void bus_target::complete(bus_payload& payload) {
     tlm::tlm_phase phase = tlm::BEGIN_RESP;
     sc_core::sc_time delay = sc_core::SC_ZERO_TIME;
     bus->nb_transport_bw(payload, phase, delay);
-    abandon(payload);
+    if (payload.has_mm()) payload.release();
 }
 
 void bus_target::abandon(bus_payload& payload) {
-    if (payload.has_mm()) payload.release();
+    payload.set_response_status(tlm::TLM_INCOMPLETE_RESPONSE);
+    complete(payload);
 }
 
 void bus_target::b_transport(bus_payload& payload, sc_core::sc_time& delay) {

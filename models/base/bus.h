@@ -62,7 +62,8 @@ protected:
     virtual unsigned debug_access(bus_payload& payload) = 0;
     /// Answers a payload that access() left pending.
     void complete(bus_payload& payload);
-    /// Drops a payload that access() left pending, without an answer (for reset()).
+    /// Ends a payload that access() left pending without performing it (for reset()): its initiator hears
+    /// TLM_INCOMPLETE_RESPONSE, and knows that nobody writes into its data any more.
     void abandon(bus_payload& payload);
 
 private:

@@ -72,7 +72,8 @@ void foreign_initiator_base::finish(request& done) {
     const auto at = std::find(m_under_way.begin(), m_under_way.end(), &done);
     const pooled_ptr<request> r = *at;
     m_under_way.erase(at);
-    r->theirs->set_response_status(r->ours->get_response_status());
+    const auto status = r->ours->get_response_status();
+    r->theirs->set_response_status(status == tlm::TLM_INCOMPLETE_RESPONSE ? tlm::TLM_GENERIC_ERROR_RESPONSE : status);
     r->theirs->set_dmi_allowed(false);
     r->ours->clear_extension<request>();
     r->ours->release();

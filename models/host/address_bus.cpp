@@ -107,7 +107,7 @@ tlm::tlm_sync_enum address_bus::request(side from, int id, bus_payload& payload,
 tlm::tlm_sync_enum address_bus::response(int, bus_payload& payload, tlm::tlm_phase& phase, sc_core::sc_time& delay) {
     if (phase != tlm::BEGIN_RESP) return tlm::TLM_ACCEPTED;
     const auto entry = std::find_if(m_in_flight.begin(), m_in_flight.end(), [&](const in_flight& f) { return f.payload == &payload; });
-    if (entry == m_in_flight.end()) return tlm::TLM_COMPLETED;  // its initiator was reset meanwhile
+    if (entry == m_in_flight.end()) return tlm::TLM_COMPLETED;  // answered twice: harms nobody
     const auto f = *entry;
     m_in_flight.erase(entry);
     payload.set_address(f.address);
@@ -130,7 +130,8 @@ void address_bus::blocking(side from, int id, bus_payload& payload, sc_core::sc_
 }
 
 void address_bus::note_response(side from, int id, const bus_payload& payload, std::uint64_t address) {
-    if (payload.get_response_status() == tlm::TLM_OK_RESPONSE) return;
+    const auto status = payload.get_response_status();
+    if (status == tlm::TLM_OK_RESPONSE || status == tlm::TLM_INCOMPLETE_RESPONSE) return;  // incomplete: ended by a reset
     ++errors;
     const auto* sender = payload.get_extension<initiator_extension>();
     const std::string initiator = sender && sender->initiator
@@ -184,7 +185,7 @@ std::size_t address_bus::debug_write(std::uint64_t address, const void* from, st
 }
 
 void address_bus::reset() {
-    m_in_flight.clear();
+    // What is under way stays known: its target ends it, at its own reset or later.
     m_reported.clear();
     model::reset();
 }

@@ -22,6 +22,13 @@ class slow_target : public bus_target {
 public:
     explicit slow_target(const sc_core::sc_module_name& name) : bus_target(name) {}
     std::vector<std::uint64_t> offsets;
+    void reset() override {
+        if (m_answer.scheduled()) {
+            cancel(m_answer);
+            abandon(*m_payload);
+        }
+        bus_target::reset();
+    }
 
 private:
     outcome access(bus_payload& payload, ticks&) override {
@@ -126,14 +133,20 @@ TEST_CASE("pending answers find their way back to who asked") {
     CHECK((data & 0xff) == 0x5a);
 }
 
-TEST_CASE("reset drops what is under way") {
+TEST_CASE("reset ends what is under way, and its initiator hears of it") {
     auto& b = fresh();
     const auto responses = b.hart0.responses;
     std::uint32_t data = 0;
     b.hart0.transfer(tlm::TLM_READ_COMMAND, slow_base, &data, 4);
     b.bus.reset();
-    b.cal.run_until(b.cal.now() + 10_us);
     CHECK(b.hart0.responses == responses);
+    b.slow.reset();
+    CHECK(b.hart0.responses == responses + 1);
+    CHECK(b.hart0.last_status == tlm::TLM_INCOMPLETE_RESPONSE);
+    CHECK(b.hart0.last_address == slow_base);
+    CHECK(b.log.empty());
+    b.cal.run_until(b.cal.now() + 10_us);
+    CHECK(b.hart0.responses == responses + 1);
 }
 
 TEST_CASE("devices mark the pages they touch, harts do not") {
