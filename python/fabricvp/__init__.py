@@ -4,10 +4,12 @@
     import fabricvp
 
     platform = fabricvp.Platform.from_config("uboot", node__host__harts=4)
-    platform.run_until_console("=> ", timeout="2 s")
     console = platform.nodes[0].console
-    console.type("version\\n")
-    print(console.expect("=> ", timeout="1 s").before)
+    console.expect("Hit any key", timeout="2 s")    # of simulated time
+    console.type(" ")
+    console.expect("=> ")
+    print(console.command("version", prompt="=> "))
+    print(platform.statistics.to_pandas("node0.host.hart0"))
 
 SystemC elaborates once a process, so a process has one `Platform`. `spawn()` runs further ones in child processes, and
 `Platform.fork()` branches a warm machine.

@@ -12,6 +12,8 @@ from .units import Time
 if TYPE_CHECKING:
     from .node import Node
 
+_CONTROLS = re.compile(r"\r|\x1b\[[0-9;?]*[A-Za-z]")
+
 
 class Console:
     """Everything that the guest prints is kept; everything that is typed is recorded with its simulated time."""
@@ -54,9 +56,10 @@ class Console:
         return result.match
 
     def command(self, line: str, prompt: str | re.Pattern[str], timeout: Time | None = "10 s") -> str:
-        """Types a line and gives what is printed between its echo and the next ``prompt``. Raises as `expect()`."""
+        """Types a line and gives what is printed between its echo and the next ``prompt``, without carriage returns and
+        the escape sequences of terminals. Raises as `expect()`."""
         self.type(line + "\n")
-        before = self.expect(prompt, timeout).before.replace("\r", "")
+        before = _CONTROLS.sub("", self.expect(prompt, timeout).before)
         return before.removeprefix(line).removeprefix("\n")
 
     def attach(self, where: str) -> None:

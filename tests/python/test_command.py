@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The command `fabricvp` as the package installs it: exit statuses, files, messages."""
+
+import json
+
+import pytest
+
+import fabricvp
+import guests
+
+
+def test_run_writes_results(command, assemble, tmp_path):
+    done = command("run", "bare", "--firmware", assemble(guests.HELLO), "--out", "results")
+    assert (done.returncode, done.stdout) == (0, "hello, world\n"), done.stderr
+    values = json.loads((tmp_path / "results" / "stats.json").read_text())
+    assert {"sim.time_s", "sim.wall_s", "sim.events", "sim.instructions"} <= set(values)
+    assert (tmp_path / "results" / "config.resolved.yaml").exists()
+    frame = fabricvp.read_results(tmp_path / "results")
+    assert frame.iloc[:, 0]["sim.instructions"] == values["sim.instructions"]
+
+
+def test_exit_statuses(command, assemble):
+    assert command("run", "bare", "--firmware", assemble(guests.COUNTS), "--time", "1 ms").returncode == 0
+    assert command("run", "bare", "--firmware", assemble(guests.FAILS)).returncode == 1
+    assert command("run", "no_such_machine").returncode == 2
+
+
+@pytest.mark.parametrize("arguments", [
+    ["frobnicate"], ["run"], ["run", "bare", "--frobnicate"], ["run", "bare", "--time", "soon"], ["run", "bare", "--set", "nodes"],
+    ["run", "bare", "--set", "node.host.hearts=1"], ["run", "bare", "--set", "node.host.harts=0"], ["run", "bare", "--firmware", "nowhere.elf"],
+    ["check", "nowhere.yaml"], ["diff", "nowhere", "nowhere"], ["run", "bare", "--console", "carrier pigeon"]])
+def test_bad_input_is_one_line(command, arguments):
+    done = command(*arguments)
+    assert done.returncode == 2
+    assert done.stderr.count("\n") == 1 and done.stderr.startswith("fabricvp: ") and "Traceback" not in done.stderr
+
+
+def test_console_input_from_a_pipe(command, assemble):
+    done = command("run", "bare", "--firmware", assemble(guests.ECHO), input="good day\noff\n")
+    assert done.returncode == 0 and "you typed good day\n" in done.stdout and done.stdout.endswith("bye\n")
+
+
+def test_other_commands(command):
+    assert "node.host" in command("reference").stdout
+    schema = json.loads(command("schema").stdout)
+    assert "properties" in schema
+    assert "harts" in command("describe", "uboot").stdout
+    assert command("check", "bare").returncode == 0
+    help_text = command("--help").stdout
+    for name in ("run", "check", "describe", "schema", "diff"):
+        assert name in help_text
+
+
+def test_differences_of_two_runs(command, assemble):
+    for harts in (1, 2):
+        command("run", "bare", "--firmware", assemble(guests.COUNTS), "--time", "100us", "--set", f"node.host.harts={harts}", "--out", f"r{harts}")
+    done = command("diff", "r1", "r2")
+    assert "harts" in done.stdout and "hart1" in done.stdout
+    assert "hart1" not in command("diff", "r1", "r1").stdout
+
+
+def test_package_data():
+    assert {"bare", "uboot", "uboot_m", "linux"} <= set(fabricvp.configs())
+    assert fabricvp.config_path("uboot").read_text().startswith("# SPDX")
+    with pytest.raises(fabricvp.InputError, match="no stock machine 'ubot'"):
+        fabricvp.config_path("ubot")
+    with pytest.raises(fabricvp.InputError, match="no firmware image 'nothing'"):
+        fabricvp.firmware_path("nothing")
+
+
+def test_our_own_firmware():
+    with fabricvp.spawn("hello") as platform:
+        result = platform.run("1 s")
+        assert result.outcome == "power_off", result
+        assert "ello" in platform.nodes[0].console.output
+        assert platform.load_elf(fabricvp.firmware_path("hello")) == 0x8000_0000
