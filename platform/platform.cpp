@@ -139,6 +139,7 @@ void platform::write_results(const std::string& folder) const {
         files.emplace_back(fmt::format("console.node{}.log", i), serial.output());
         if (!serial.recorded_input().empty()) files.emplace_back(fmt::format("console.node{}.input", i), serial.recorded_input());
     }
+    if (m->recording) files.emplace_back("trace.json", m->recording->contents());
     write_files(folder, files);
 }
 
@@ -159,6 +160,13 @@ std::uint16_t platform::listen_gdb(std::size_t node, std::uint16_t port, bool ho
     hooks.now = [this] { return now(); };
     hooks.statistics = [](const std::string& prefix) { return snapshot_statistics(prefix); };
     hooks.restart_statistics = [] { restart_statistics(); };
+    hooks.start_trace = [this](const std::string& file) {
+        m->recording = std::make_unique<trace_recording>(0, never, "", trace::options().most_bytes, file);
+        return m->recording->path();
+    };
+    hooks.stop_trace = [this] {
+        if (m->recording) m->recording->stop();
+    };
     hooks.while_stopped = [this] {
         m->serve_consoles();
         for (auto& service : m->services) service();
@@ -182,14 +190,14 @@ bool platform::debugged(std::size_t node) const {
 
 void platform::detach_after_fork() {
     for (auto& a : m->around) {
-        a.serial->attach("none");
+        a.serial->abandon();
         if (a.gdb) a.gdb->abandon();
         a.gdb.reset();
     }
 }
 
 void platform::start_trace(ticks from, ticks to, const std::string& filter, std::uint64_t most_bytes) {
-    throw input_error("this build records no traces");
+    m->recording = std::make_unique<trace_recording>(from, to, filter, most_bytes);
 }
 
 }  // namespace fabricvp

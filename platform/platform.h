@@ -112,6 +112,8 @@ public:
     /// In a forked child: lets go of terminals, sockets and debuggers without a word; they stay the parent's.
     void detach_after_fork();
 
+    /// Records a Perfetto trace from now on, which write_results() ends and leaves as trace.json. `filter` is a glob over
+    /// hierarchical names, or text that they contain; empty for all. \throws input_error
     void start_trace(ticks from, ticks to, const std::string& filter, std::uint64_t most_bytes);
 
 private:

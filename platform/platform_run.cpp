@@ -52,6 +52,7 @@ void platform::implementation::run_slices(ticks limit) {
         if (ending) return;
         if (timeline.now() >= limit) return end(run_outcome::time_limit, "the time limit was reached");
         if (!step(limit)) return;
+        if (recording) recording->sample(timeline.now());
         check_tohost();
         if (reset_wanted && !ending) restart();
         if (!ending)

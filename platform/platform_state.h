@@ -16,6 +16,7 @@
 #include "platform/machine.h"
 #include "platform/platform.h"
 #include "platform/tohost.h"
+#include "platform/trace_recording.h"
 #include "platform/watchdog.h"
 
 namespace fabricvp {
@@ -40,6 +41,7 @@ struct platform::implementation {
     std::vector<node_surroundings> around;  ///< one a node
     std::unique_ptr<watchdog> guard;
     std::vector<std::function<void()>> services;
+    std::unique_ptr<trace_recording> recording;
 
     bool started = false;
     bool running = false;

@@ -4,6 +4,7 @@
 #include <csignal>
 #include <cstdio>
 #include <new>
+#include <sstream>
 
 #include <fmt/format.h>
 
@@ -29,12 +30,9 @@ std::string overview() {
 
 std::string help_of(const command& c) {
     std::string text = fmt::format("usage: fabricvp {} {}\n\n{}\n", c.name, c.usage, c.summary);
-    const auto described = fmt::format("{}", [&] {
-        std::ostringstream out;
-        out << c.describe();
-        return out.str();
-    }());
-    if (!described.empty()) text += "\n" + described;
+    std::ostringstream described;
+    described << c.describe();
+    text += described.str();
     return text + fmt::format("\nexample: {}\n", c.example);
 }
 

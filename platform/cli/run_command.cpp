@@ -63,16 +63,39 @@ std::pair<std::size_t, std::string> for_node(const std::string& text, const plat
     return {number(text.substr(4, equals - 4), p.node_count() - 1, option), text.substr(equals + 1)};
 }
 
-ticks time_limit(const options::variables_map& given) {
-    if (!given.count("time")) return never;
-    duration limit;
-    parameter p("time", "", parameter_kind::duration, &limit);
+/// A quantity with its unit.
+template <class T>
+T quantity(const std::string& text, parameter_kind kind, const char* option) {
+    T value;
+    parameter p(option, "", kind, &value);
     try {
-        p.parse(given["time"].as<std::string>());
+        p.parse(text);
     } catch (const std::invalid_argument& e) {
-        throw input_error(fmt::format("--time: {}", e.what()));
+        throw input_error(fmt::format("{}: {}", option, e.what()));
     }
-    return limit;
+    return value;
+}
+
+ticks time_limit(const options::variables_map& given) {
+    return given.count("time") ? quantity<duration>(text_option(given, "time"), parameter_kind::duration, "--time").value : never;
+}
+
+void start_trace(platform& p, const options::variables_map& given) {
+    for (const char* option : {"trace-filter", "trace-window", "trace-size"})
+        if (given.count(option) && !given.count("trace")) throw input_error(fmt::format("--{} needs --trace", option));
+    if (!given.count("trace")) return;
+    if (!given.count("out")) throw input_error("--trace needs --out, the folder where trace.json goes");
+    ticks from = 0, to = never;
+    if (given.count("trace-window")) {
+        const auto window = text_option(given, "trace-window");
+        const auto dots = window.find("..");
+        if (dots == std::string::npos) throw input_error(fmt::format("--trace-window {}: must be FROM..TO, e.g. 1ms..2ms", quoted(window)));
+        from = quantity<duration>(window.substr(0, dots), parameter_kind::duration, "--trace-window");
+        to = quantity<duration>(window.substr(dots + 2), parameter_kind::duration, "--trace-window");
+    }
+    std::uint64_t most = 256 << 20;
+    if (given.count("trace-size")) most = quantity<byte_size>(text_option(given, "trace-size"), parameter_kind::byte_size, "--trace-size");
+    p.start_trace(from, to, text_option(given, "trace-filter"), most);
 }
 
 bool attach_consoles(platform& p, const options::variables_map& given, bool quiet) {
@@ -120,6 +143,10 @@ options::options_description describe() {
         "replay", options::value<std::string>()->value_name("FILE"), "type a recorded console input (console.nodeN.input of an earlier run)")(
         "gdb", options::value<std::string>()->value_name("PORT"), "wait for GDB on this loopback port (0: any); nodeN=PORT for other nodes")(
         "gdb-nowait", "start at once; GDB may connect later")(
+        "trace", "record a trace for ui.perfetto.dev into DIR/trace.json")(
+        "trace-filter", options::value<std::string>()->value_name("GLOB"), "only components with such names, e.g. node0.host.hart*")(
+        "trace-window", options::value<std::string>()->value_name("FROM..TO"), "only this part of simulated time")(
+        "trace-size", options::value<std::string>()->value_name("SIZE"), "end the trace before its file grows larger (default 256 MiB)")(
         "quiet", "no progress and no summary");
     o.add(run).add(image_options()).add(override_options());
     return o;
@@ -136,6 +163,7 @@ int execute(const options::variables_map& given) {
         p->serial(node).replay(read_file(file, 1 << 26), file);
     }
     if (given.count("out")) p->write_results(given["out"].as<std::string>());  // fail now rather than after the run
+    start_trace(*p, given);
     if (given.count("gdb")) {
         const auto [node, port] = for_node(given["gdb"].as<std::string>(), *p, "--gdb");
         const bool wait = !given.count("gdb-nowait");

@@ -46,6 +46,11 @@ void line_console::attach(const std::string& where) {
     m_forwarded = m_output.size();
 }
 
+void line_console::abandon() {
+    if (m_backend) m_backend->abandon();
+    m_backend.reset();
+}
+
 std::string line_console::recorded_input() const {
     std::string out;
     for (const auto& c : m_typed) out += fmt::format("{} {}\n", c.when, hex(c.text));

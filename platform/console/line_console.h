@@ -27,6 +27,9 @@ public:
     /// When replay() wants to type next; `never` if it does not.
     ticks next_input() const { return m_replay.empty() ? never : m_replay.front().when; }
 
+    /// In a forked child: lets go of the other end without touching it.
+    void abandon();
+
     /// The guest printed a byte.
     void printed(char c);
     /// Moves data between the line and the outside; on the simulation thread, between slices.

@@ -48,6 +48,12 @@ stdio_console::~stdio_console() {
     if (m_terminal) restore_terminal();
 }
 
+void stdio_console::abandon() {
+    m_unwritten.clear();
+    m_terminal = false;
+    g_raw = false;
+}
+
 void stdio_console::write(std::string_view text) {
     m_unwritten += text;
     if (m_unwritten.size() > 4096) flush();

@@ -16,6 +16,7 @@ public:
     std::string poll() override;
     bool may_type() const override { return !m_input_ended; }
     bool wants_quit() const override { return m_quit; }
+    void abandon() override;
 
 private:
     void flush();

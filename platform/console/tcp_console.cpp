@@ -81,6 +81,8 @@ std::string tcp_console::poll() {
     return m->connected ? m->receive() : std::string();
 }
 
+void tcp_console::abandon() { m->sent = m->printed.size(); }
+
 std::uint16_t tcp_console::port() const { return m->acceptor.local_endpoint().port(); }
 
 }  // namespace fabricvp

@@ -17,6 +17,7 @@ public:
     void write(std::string_view text) override;
     std::string poll() override;
     bool may_type() const override { return true; }
+    void abandon() override;
     std::uint16_t port() const override;
 
 private:

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "platform/trace_recording.h"
+
+#include <cstdlib>
+#include <filesystem>
+#include <stdexcept>
+
+#include <unistd.h>
+
+#include "platform/files.h"
+#include "platform/platform.h"
+
+namespace fabricvp {
+namespace {
+
+std::string temporary_path() {
+    std::error_code ignored;
+    auto name = (std::filesystem::temp_directory_path(ignored) / "fabricvp-trace-XXXXXX").string();
+    const int file = mkstemp(name.data());
+    if (file < 0) throw input_error(name + ": cannot make a temporary file for the trace");
+    close(file);
+    return name;
+}
+
+/// Plain text means names that contain it.
+std::string glob_of(const std::string& filter) {
+    if (filter.empty()) return "*";
+    return filter.find_first_of("*?[,") == std::string::npos ? "*" + filter + "*" : filter;
+}
+
+}  // namespace
+
+trace_recording::trace_recording(ticks from, ticks to, const std::string& filter, std::uint64_t most_bytes, const std::string& path)
+    : m_path(path.empty() ? temporary_path() : path), m_temporary(path.empty()) {
+    trace::stop();
+    try {
+        trace::start({m_path, from, to, glob_of(filter), most_bytes});
+        m_running = true;
+        for (const auto* s : all_statistics()) {
+            const auto* value = dynamic_cast<const counter*>(s);
+            const auto dot = s->path().rfind('.');
+            if (!value || dot == std::string::npos) continue;
+            if (const auto* owner = sc_core::sc_find_object(s->path().substr(0, dot).c_str()))
+                m_tracks.push_back({owner, value, s->path().substr(dot + 1), value->total(), 0});
+        }
+    } catch (const std::exception& e) {
+        if (m_temporary) unlink(m_path.c_str());
+        throw input_error(std::string("trace: ") + e.what());
+    }
+}
+
+void trace_recording::sample(ticks now) {
+    if (!m_running) return;
+    for (auto& t : m_tracks) {
+        const auto total = t.value->total();
+        const auto growth = total - t.seen;
+        t.seen = total;
+        if (growth == t.shown) continue;
+        t.shown = growth;
+        trace::counter(*t.owner, t.name, now, static_cast<double>(growth));
+    }
+}
+
+trace_recording::~trace_recording() {
+    stop();
+    if (m_temporary) unlink(m_path.c_str());
+}
+
+trace::summary trace_recording::stop() {
+    if (!m_running) return {};
+    m_running = false;
+    return trace::stop();
+}
+
+std::string trace_recording::contents() {
+    stop();
+    return read_file(m_path, std::size_t{1} << 40);
+}
+
+}  // namespace fabricvp

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/statistics.h"
+#include "base/trace.h"
+
+namespace fabricvp {
+
+/// The trace that is being recorded: into a file of the user's, or into a temporary one whose contents are asked for.
+class trace_recording {
+public:
+    /// Starts at once, and ends a trace that is still being recorded. \throws input_error
+    trace_recording(ticks from, ticks to, const std::string& filter, std::uint64_t most_bytes, const std::string& path = {});
+    ~trace_recording();
+    trace_recording(const trace_recording&) = delete;
+    trace_recording& operator=(const trace_recording&) = delete;
+
+    /// Shows by how much each counter of the machine has grown since the last call.
+    void sample(ticks now);
+
+    const std::string& path() const { return m_path; }
+    /// Ends the recording; harmless if it has ended.
+    trace::summary stop();
+    /// Ends the recording and returns the trace. \throws input_error
+    std::string contents();
+
+private:
+    struct track {
+        const sc_core::sc_object* owner;
+        const counter* value;
+        std::string name;
+        std::uint64_t seen;   ///< value at the last sample
+        std::uint64_t shown;  ///< growth that the trace shows now
+    };
+
+    std::string m_path;
+    std::vector<track> m_tracks;
+    bool m_temporary = false;
+    bool m_running = false;
+};
+
+}  // namespace fabricvp

@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Whatever is wrong with the input: one clear line, exit status 2, nothing half written."""
+
+import os
+import random
+import struct
+
+import command
+from command import CommandTest, elf, finish
+
+
+class BadInput(CommandTest):
+    def refused(self, *arguments, says, verb="run", **options):
+        result = self.run_command(verb, *arguments, **options)
+        self.assertEqual(result.returncode, 2, (result.text, result.errors))
+        lines = result.errors.splitlines()
+        self.assertEqual(len(lines), 1, result.errors)
+        self.assertTrue(lines[0].startswith("fabricvp: "), lines[0])
+        self.assertTrue(lines[0].isprintable(), repr(lines[0]))
+        for words in [says] if isinstance(says, str) else says:
+            self.assertIn(words, lines[0])
+        return lines[0]
+
+    def refused_yaml(self, text, says):
+        path = self.write("bad.yaml", text)
+        for verb in "check", "run", "describe":
+            self.refused(path, verb=verb, says=says)
+
+    def test_configurations(self):
+        self.refused_yaml("", "bad.yaml: the configuration is empty")
+        self.refused_yaml("nodes: 1\nnode:\n  hots: {harts: 1}\n", ["bad.yaml:3: unknown key 'hots'", "did you mean 'host'?", "allowed: images, host"])
+        self.refused_yaml("node: {host: {harts: four}}\n", "bad.yaml:1: node.host.harts: ")
+        self.refused_yaml("node: {host: {harts: 65}}\n", ["bad.yaml:1: node.host.harts", "out of range"])
+        self.refused_yaml("node: {host: {harts: -1}}\n", "node.host.harts")
+        self.refused_yaml("node: {host: {memory: 100}}\n", "node.host.memory")
+        self.refused_yaml("node: {host: {memory: 4097 B}}\n", "")
+        self.refused_yaml("node: {host: {hart: {clock: 1 GB}}}\n", "node.host.hart.clock")
+        self.refused_yaml("node: [1]\n", "node must be a group of keys, this is a list")
+        self.refused_yaml("{" * 5000, "bad.yaml:1: ")
+        self.refused_yaml(b"\x00\x01\x02", "bad.yaml")
+        self.refused_yaml(b"\xff\xfe\xfa", "bad.yaml")
+        self.refused_yaml(random.Random(1).randbytes(20000), "bad.yaml")
+
+    def test_configurations_that_cannot_be_read(self):
+        self.refused("nothing.yaml", says="'nothing.yaml': no such configuration")
+        self.refused("ubot", says="did you mean 'uboot'?")
+        self.refused(self.folder, says="is a folder")
+        self.refused("/dev/zero", says="not a regular file")
+        big = self.write("big.yaml", b"#" * 20_000_000)
+        self.refused(big, says="too large")
+
+    def test_overrides(self):
+        good = self.write("good.yaml", "nodes: 1\n")
+        self.refused(good, "--set", "node.host.harts", says="must be KEY=VALUE")
+        self.refused(good, "--set", "node.host.hart=1", says=["--set 'node.host.hart=1'", "must be a group of keys"])
+        self.refused(good, "--set", "node1.host.harts=1", says="there is no node1")
+        self.refused(good, "--set", "x=\n\x1b[31m", says="unknown key 'x'")
+
+    def test_options(self):
+        good = self.write("good.yaml", "nodes: 1\n")
+        self.refused(says="CONFIG is missing")
+        self.refused(good, "--tme", "1s", says=["--tme", "did you mean '--time'?"])
+        self.refused(good, "--time", "1", says="--time: ")
+        self.refused(good, "--time", "soon", says="--time: ")
+        self.refused(good, "--time", says="--time")
+        self.refused(good, good, says="too many")
+        self.refused(good, "--console", "printer", says="console 'printer': must be stdio, file:PATH, tcp:PORT or none")
+        self.refused(good, "--console", "tcp:99999", says="0 to 65535")
+        self.refused(good, "--console", "node7=none", says="--console '7'")
+        self.refused(good, "--gdb", "port", says="--gdb 'port'")
+        self.refused(good, "--out", "/proc/nothing", says="/proc/nothing")
+        self.refused(good, "--replay", self.write("r", "what\n"), says="not a recording")
+        self.refused(good, "--trace", says="--trace needs --out")
+        self.refused(good, "--trace", "--out", "o", "--trace-window", "2ms..1ms", says="trace: ")
+        self.refused("x", verb="rnu", says=["unknown command 'rnu'", "did you mean 'run'?"])
+        self.refused("a", "b", verb="diff", says="a/stats.json" if os.path.isdir("a") else "a: no such file")
+
+    def test_images(self):
+        good = self.write("good.yaml", "nodes: 1\n")
+        code = finish()
+        whole = elf(code)
+
+        def image(contents, says, *more):
+            self.refused(good, "--firmware", self.write("image.elf", contents), *more, says=["image.elf", *([says] if isinstance(says, str) else says)])
+
+        image(whole[:70], "truncated")
+        image(whole[:4], "truncated")
+        image(whole[:-1], "truncated")
+        image(elf(code, machine=62), "for x86-64, not for RISC-V")
+        image(elf(code, address=0x1000), ["lies outside of the memory of node0", "0x80000000"])
+        image(elf(code, address=0x87FFFFFC), "lies outside of the memory")
+        image(elf(code, entry=0x4000), "entry point 0x4000")
+        image(b"", "the file is empty")
+        image(whole, "has no symbol 'tohost'", "--tohost")
+        overlapping = bytearray(whole[:64] + whole[64:120] * 2 + whole[120:])
+        overlapping[56:58] = struct.pack("<H", 2)
+        overlapping[40:48] = bytes(8)  # no sections
+        overlapping[60:62] = bytes(2)
+        image(bytes(overlapping), "overlap")
+        image(b"\x00" * (128 * 2**20 + 1), "lies outside of the memory")
+        self.refused(good, "--firmware", "nothing.bin", says="nothing.bin: no such file")
+        self.refused(good, "--firmware", "/dev/null", says="not a regular file")
+        self.refused(good, "--initrd", self.write("rd", b"x" * (129 * 2**20)), says=["initrd", "rd"])
+        self.refused(good, "--firmware", "firmware:no\x1bthing", says="no\\x1bthing", environment={"FABRICVP_FIRMWARE": str(self.folder)})
+        configured = self.write("configured.yaml", "node: {images: {kernel: missing.elf}}\n")
+        self.refused(configured, says="missing.elf: no such file")
+
+    def test_nothing_is_written(self):
+        bad = self.write("bad.yaml", "nodes: none\n")
+        self.refused(bad, "--out", self.folder / "out", says="nodes")
+        self.assertFalse((self.folder / "out").exists())
+        good = self.write("good.yaml", "nodes: 1\n")
+        self.refused(good, "--out", self.folder / "out", "--firmware", "nothing.bin", says="nothing.bin")
+        self.assertFalse((self.folder / "out").exists())
+
+
+if __name__ == "__main__":
+    command.main()

@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Runs the command, and makes small programs for it."""
+
+import os
+import pathlib
+import struct
+import subprocess
+import tempfile
+import unittest
+
+FABRICVP = os.environ["FABRICVP"]
+
+DRAM = 0x80000000
+UART = 0x10000000
+FINISHER = 0x100000
+PASS, FAIL, RESET = 0x5555, 0x3333, 0x7777
+
+
+def _word(value):
+    return struct.pack("<I", value & 0xFFFFFFFF)
+
+
+def li(register, value):
+    """Loads a 32-bit constant (lui, addiw)."""
+    low = ((value & 0xFFF) ^ 0x800) - 0x800
+    return _word((value - low) & 0xFFFFF000 | register << 7 | 0x37) + _word((low & 0xFFF) << 20 | register << 15 | register << 7 | 0x1B)
+
+
+def store(address, value, width=2):
+    """Stores a constant; width 0 is a byte, 2 a word, 3 a doubleword."""
+    return li(5, address) + li(6, value) + _word(6 << 20 | 5 << 15 | width << 12 | 0x23)
+
+
+def say(text):
+    return b"".join(store(UART, ord(c), 0) for c in text)
+
+
+def load_byte(address):
+    return li(5, address) + _word(5 << 15 | 4 << 12 | 6 << 7 | 0x03)
+
+
+FOREVER = _word(0x6F)  # j .
+WAIT = _word(0x10500073) + _word(0xFFDFF06F)  # wfi; j -4
+ILLEGAL = _word(0)
+
+
+def finish(status=0):
+    return store(FINISHER, PASS if status == 0 else status << 16 | FAIL)
+
+
+def elf(code, address=DRAM, symbols=(), machine=243, entry=None):
+    """An RV64 executable of one segment."""
+    names, table = b"\0", struct.pack("<IBBHQQ", 0, 0, 0, 0, 0, 0)
+    for name, value in symbols:
+        table += struct.pack("<IBBHQQ", len(names), 0, 0, 0xFFF1, value, 0)
+        names += name.encode() + b"\0"
+    body = 64 + 56
+    sections = [bytes(64),
+                struct.pack("<IIQQQQIIQQ", 0, 2, 0, 0, body + len(code), len(table), 2, 0, 8, 24),
+                struct.pack("<IIQQQQIIQQ", 0, 3, 0, 0, body + len(code) + len(table), len(names), 0, 0, 1, 0)]
+    header = b"\x7fELF\x02\x01\x01" + bytes(9) + struct.pack(
+        "<HHIQQQIHHHHHH", 2, machine, 1, entry or address, 64, body + len(code) + len(table) + len(names), 0, 64, 56, 1, 64, 3, 0)
+    segment = struct.pack("<IIQQQQQQ", 1, 7, body, address, address, len(code), len(code), 1)
+    return header + segment + code + table + names + b"".join(sections)
+
+
+class CommandTest(unittest.TestCase):
+    """Each test has a folder of its own."""
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory(prefix="fabricvp-test-")
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+
+    def write(self, name, contents):
+        path = self.folder / name
+        path.write_bytes(contents if isinstance(contents, bytes) else contents.encode())
+        return str(path)
+
+    def run_command(self, *arguments, stdin=b"", timeout=60, environment=None):
+        result = subprocess.run([FABRICVP, *map(str, arguments)], input=stdin, capture_output=True, timeout=timeout,
+                                cwd=self.folder, env={**os.environ, **(environment or {})})
+        result.text = result.stdout.decode(errors="replace")
+        result.errors = result.stderr.decode()  # must be UTF-8
+        return result
+
+    def succeed(self, *arguments, **options):
+        result = self.run_command(*arguments, **options)
+        self.assertEqual(result.returncode, 0, result.errors)
+        return result
+
+    def machine(self, code, more="", **elf_options):
+        """A configuration whose firmware is `code`."""
+        self.write("guest.elf", elf(code, **elf_options))
+        return self.write("machine.yaml", "node:\n  images: {firmware: guest.elf}\n" + more)
+
+
+def main():
+    unittest.main(verbosity=1)

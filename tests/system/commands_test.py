@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Commands that look at configurations and results without running anything."""
+
+import json
+import os
+import pathlib
+import xml.etree.ElementTree
+
+import command
+from command import CommandTest, finish
+
+CONFIGS = pathlib.Path(os.environ["FABRICVP_CONFIGS"])
+
+
+class Commands(CommandTest):
+    def test_help(self):
+        overview = self.succeed("--help").text
+        for name in "run", "check", "describe", "schema", "reference", "diff", "version":
+            self.assertIn(f"\n  {name} ", overview)
+            text = self.succeed(name, "--help").text
+            self.assertIn(f"usage: fabricvp {name}", text)
+            self.assertIn(f"example: fabricvp {name}", text)
+        self.assertEqual(self.run_command().returncode, 2)
+
+    def test_version(self):
+        self.assertRegex(self.succeed("version").text, r"^fabricvp \d+\.\d+\.\d+ \(SystemC \d")
+        self.assertEqual(self.succeed("--version").text, self.succeed("version").text)
+
+    def test_check(self):
+        self.assertIn("ok", self.succeed("check", self.machine(finish())).text)
+
+    def test_describe(self):
+        for config in sorted(CONFIGS.glob("*.yaml")):
+            with self.subTest(config.name):
+                text = self.succeed("describe", config, "--set", "node.host.harts=3", "--svg", "m.svg").text
+                self.assertIn("hart2", text)
+                self.assertIn("harts = 3", text)
+                self.assertRegex(text, r"uart +uart +0x10000000 … 0x100000ff \(256 B\)")
+                self.assertRegex(text, r"clock = 1 GHz +# ")
+                drawing = xml.etree.ElementTree.parse(self.folder / "m.svg").getroot()
+                texts = [t.text for t in drawing.iter("{http://www.w3.org/2000/svg}text")]
+                for name in "hart0", "hart2", "uart", "dram", "plic":
+                    self.assertIn(name, texts)
+
+    def test_describe_many_nodes(self):
+        config = self.write("m.yaml", "nodes: 3\nnode: {host: {harts: 20}}\nnode1: {host: {harts: 1}}\n")
+        dot = self.succeed("describe", config, "--dot").text
+        self.assertEqual(dot.count("subgraph"), 3)
+        self.assertIn('"node1.host.hart0"', dot)
+        self.assertNotIn('"node1.host.hart1"', dot)
+
+    def test_every_described_parameter_is_in_schema_and_reference(self):
+        schema = json.loads(self.succeed("schema").text)
+        reference = self.succeed("reference").text
+
+        def walk(group, path):
+            for name, entry in group["properties"].items():
+                if "properties" in entry:
+                    self.assertIn(f"## `{path}.{name}`", reference)
+                    walk(entry, f"{path}.{name}")
+                else:
+                    self.assertIn(f"| `{name}` |", reference)
+                    self.assertTrue(entry["description"], f"{path}.{name}")
+                    self.assertIn("default", entry)
+
+        walk(schema["$defs"]["node"], "node")
+
+    def test_stock_configurations_fit_the_schema(self):
+        try:
+            import jsonschema
+            import yaml
+        except ImportError:
+            self.skipTest("needs the Python packages jsonschema and yaml")
+        schema = json.loads(self.succeed("schema").text)
+        for config in CONFIGS.glob("*.yaml"):
+            jsonschema.validate(yaml.safe_load(config.read_text()), schema)
+
+    def test_diff(self):
+        config = self.machine(finish())
+        self.succeed("run", config, "--out", "a", "--quiet")
+        self.succeed("run", config, "--out", "b", "--quiet")
+        self.assertRegex(self.succeed("diff", "a", "b").text, r"\n?0 of \d+ statistics differ")
+        self.succeed("run", config, "--out", "c", "--quiet", "--set", "node.host.harts=2")
+        text = self.succeed("diff", "a", "c").text
+        self.assertIn("node0.host.harts: '1' → '2'", text)
+        self.assertRegex(text, r"node0\.host\.hart1\.instructions: – → \d+")
+        self.assertNotIn("wall_s", text)
+
+
+if __name__ == "__main__":
+    command.main()
