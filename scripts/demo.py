@@ -14,7 +14,7 @@ from rich.table import Table
 
 TREE = pathlib.Path(__file__).resolve().parents[1]
 RUNS = TREE / "build" / "demo"
-COMMANDS = ["version", "bdinfo", "pci", "md 0x80000000 4"]
+COMMANDS = ["version", "bdinfo", "pci", "md 0x80200000 4"]
 PROMPT = "=> "
 
 screen = Console(highlight=False)
