@@ -72,5 +72,5 @@ def test_our_own_firmware():
     with fabricvp.spawn("hello") as platform:
         result = platform.run("1 s")
         assert result.outcome == "power_off", result
-        assert "ello" in platform.nodes[0].console.output
+        assert "all ok" in platform.nodes[0].console.output
         assert platform.load_elf(fabricvp.firmware_path("hello")) == 0x8000_0000
