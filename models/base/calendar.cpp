@@ -50,6 +50,8 @@ calendar& calendar::current() {
     return *the_calendar;
 }
 
+calendar* calendar::find() { return the_calendar; }
+
 void calendar::schedule(calendar_event& event, ticks when) {
     if (when == never) refuse(event, "scheduled at the end of time");
     if (event.scheduled()) {

@@ -71,6 +71,8 @@ public:
     /// The calendar of this simulation; it must have been constructed before any model.
     /// \throws std::logic_error if it was not.
     static calendar& current();
+    /// The same, or null where there is none.
+    static calendar* find();
 
     /// Simulated time: the running event's time inside a callback, the kernel's time outside.
     ticks now() const { return m_in_callback ? m_now : sc_core::sc_time_stamp().value(); }

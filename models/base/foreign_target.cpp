@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#define SC_INCLUDE_DYNAMIC_PROCESSES
 #include "base/foreign_target.h"
 
 #include <algorithm>
@@ -20,7 +21,7 @@ foreign_target_base::foreign_target_base(const sc_core::sc_module_name& name, co
     : bus_target(name), params(p) {
     if (params.protocol == foreign_protocol::non_blocking) return;
     for (std::uint64_t i = 0; i < params.outstanding; ++i)
-        declare_thread_process(handle, sc_core::sc_gen_unique_name("worker"), foreign_target_base, work);
+        sc_core::sc_spawn([this] { work(); }, sc_core::sc_gen_unique_name("worker"));
 }
 
 sc_core::sc_time foreign_target_base::run_ahead() const {

@@ -36,8 +36,6 @@ struct foreign_target_params {
 /// The adapter without its outward socket; use foreign_target.
 class foreign_target_base : public bus_target, private tlm::tlm_bw_transport_if<> {
 public:
-    SC_HAS_PROCESS(foreign_target_base);
-
     const foreign_target_params params;
 
     counter accesses{*this, "accesses", "1", "accesses passed to the foreign target"};

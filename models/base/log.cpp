@@ -14,7 +14,7 @@ log_level threshold = log_level::warning;
 
 void to_standard_error(log_level level, const std::string& source, const std::string& message) {
     static constexpr std::array<const char*, 4> names{"error", "warning", "info", "debug"};
-    const double seconds = static_cast<double>(calendar::current().now()) / ticks_per_second;
+    const double seconds = static_cast<double>(calendar::find() ? calendar::find()->now() : 0) / ticks_per_second;
     fmt::print(stderr, "[{:.9f} s] {}: {}: {}\n", seconds, names[static_cast<std::size_t>(level)], source, message);
 }
 

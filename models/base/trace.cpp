@@ -138,7 +138,7 @@ private:
             detail::active = false;
             m_summary.capped = true;
             put(fmt::format(",\n" R"({{"ph":"i","s":"g","pid":1,"tid":0,"ts":{},"name":"trace ends here: size limit of {} bytes"}})",
-                            microseconds(calendar::current().now()), m_options.most_bytes));
+                            microseconds(calendar::find() ? calendar::find()->now() : 0), m_options.most_bytes));
             return false;
         }
         put(",\n" + json);
