@@ -82,6 +82,7 @@ block* hart::implementation::build(std::uint64_t pc, const memory_target& at, un
     memory_target second;
     bool ended = false;
     while (!ended && m_instructions < most && offset < in_page) {
+        if (offset && m_debugging && m_splits[split_index(pc + offset)]) break;
         const auto* low = at.host + offset;
         const auto* high = low + 2;
         std::uint16_t first;
@@ -123,22 +124,24 @@ block* hart::implementation::build(std::uint64_t pc, const memory_target& at, un
 }
 
 block* hart::implementation::find_block(std::uint64_t pc, block_link*& link) {
-    if (m_debugging && debug_stop_before(pc)) {
-        exit = exit_reason::stopped;
-        return nullptr;
+    // Where a breakpoint may be, every arrival comes through here.
+    const bool watched = m_debugging && (m_single || m_splits[split_index(pc)]);
+    if (watched) {
+        link = nullptr;
+        if (debug_stop_before(pc)) {
+            exit = exit_reason::stopped;
+            return nullptr;
+        }
     }
     memory_target at;
     const auto& entry = memory.fetch_view().execute[tlb_set::index(pc)];
     const auto page = pc & ~(page_size - 1);
     if (entry.tag == page) {
         at.host = reinterpret_cast<std::uint8_t*>(pc + entry.addend);
-        if (m_debugging) {
-            link = nullptr;
-            return build(pc, at, 1);
-        }
+        if (m_single) return build(pc, at, 1);
         auto* b = blocks.find(at.host, state.float_enabled());
         if (b && !b->second_page) {
-            jump_cache[pc >> 1 & (jump_entries - 1)] = {pc, context, b};
+            if (!watched) jump_cache[pc >> 1 & (jump_entries - 1)] = {pc, context, b};
             return b;
         }
     }
@@ -150,7 +153,7 @@ block* hart::implementation::find_block(std::uint64_t pc, block_link*& link) {
     }
     // Pages that the TLB cannot hold (PMP borders inside them) are decoded instruction by instruction.
     const bool plain = memory.fetch_view().execute[tlb_set::index(pc)].tag == page;
-    if (m_debugging || !plain) {
+    if (m_single || !plain) {
         link = nullptr;
         return build(pc, at, 1);
     }
@@ -171,7 +174,7 @@ block* hart::implementation::find_block(std::uint64_t pc, block_link*& link) {
         }
     }
     if (!b) b = build(pc, at, most_instructions);
-    if (b) jump_cache[pc >> 1 & (jump_entries - 1)] = {pc, context, b};
+    if (b && !watched) jump_cache[pc >> 1 & (jump_entries - 1)] = {pc, context, b};
     return b;
 }
 

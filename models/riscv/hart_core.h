@@ -7,6 +7,7 @@
 #pragma once
 
 #include <array>
+#include <bitset>
 #include <cstdint>
 #include <set>
 #include <vector>
@@ -142,9 +143,13 @@ struct hart::implementation final : csr_environment {
     void start();
 
     // --- debug (hart_debug.cpp)
-    bool debugging() const { return m_debugging; }
+    static unsigned split_index(std::uint64_t pc) { return pc >> 1 & (splits - 1); }
     void update_debugging();
+    void insert_breakpoint(std::set<std::uint64_t>& into, std::uint64_t address);
+    bool breaks_at(std::uint64_t pc) const { return m_breakpoints.count(pc) || m_hardware_breakpoints.count(pc); }
+    void let_go();
     bool debug_stop_before(std::uint64_t pc);
+    void settle_debug();
     void stop(stop_reason reason, std::uint64_t address);
     void note_watch(std::uint64_t address, unsigned size, access_kind kind);
     std::size_t debug_copy(std::uint64_t address, void* to, const void* from, std::size_t size);
@@ -216,7 +221,13 @@ struct hart::implementation final : csr_environment {
     std::set<std::uint64_t> m_breakpoints, m_hardware_breakpoints;
     struct watchpoint { std::uint64_t address, size; watch_kind kind; };
     std::vector<watchpoint> m_watchpoints;
-    bool m_lockstep = false, m_debugging = false, m_halted = false, m_stepping = false, m_executed = false, m_skip_breakpoint = false;
+    static constexpr unsigned splits = sparse_memory::page_size / 2;
+    static constexpr std::uint64_t nowhere = 1;  // odd: no program counter
+    std::bitset<splits> m_splits;   ///< page offsets where blocks begin, because a breakpoint is or was there
+    bool m_debugging = false;       ///< find_block() has to look
+    bool m_single = false;          ///< instruction by instruction
+    bool m_lockstep = false, m_halted = false, m_stepping = false, m_executed = false;
+    std::uint64_t m_skip_breakpoint = nowhere;  ///< where the hart was let go on a breakpoint
     stop_reason m_watch_hit = stop_reason::none;
     std::uint64_t m_watch_address = 0;
 };

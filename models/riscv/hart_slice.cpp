@@ -122,6 +122,7 @@ void hart::implementation::wake() {
         m_slice_start = owner.now();
         send_piece();
         if (m_phase == phase::request) account();  // it was direct memory after all
+        if (m_debugging) settle_debug();
         break;
     }
     case phase::response: {
@@ -134,6 +135,7 @@ void hart::implementation::wake() {
         if (ok) piece_done();
         else fail_access();
         if (m_phase == phase::request) account();
+        if (m_debugging) settle_debug();
         break;
     }
     default: break;
@@ -183,6 +185,7 @@ void hart::implementation::run_slice() {
         m_phase = phase::waiting;
         owner.cancel(m_wake);
     }
+    if (m_debugging) settle_debug();
 }
 
 void hart::implementation::start() {
