@@ -30,7 +30,7 @@ part_sanitize() { sanitizer_build && ctest --test-dir build/sanitize --output-on
 part_fuzz() { sanitizer_build && scripts/deep/fuzz.sh build/sanitize/bin; }
 part_differential() { scripts/build.sh "$jobs" -DFABRICVP_TESTS=ON && scripts/deep/differential.sh build/release/bin; }
 part_systemc3() { scripts/deep/systemc3.sh "$jobs"; }
-part_linux() { scripts/linux.sh && scripts/build.sh "$jobs" && .venv/bin/python -m pytest tests -k linux; }
+part_linux() { scripts/linux.sh && scripts/build.sh "$jobs" && .venv/bin/python -m pytest -k linux; }
 part_install() { scripts/build.sh "$jobs" -DFABRICVP_TESTS=ON && scripts/deep/install.sh; }
 part_bare() { scripts/deep/bare_debian.sh demo test; }
 
