@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The copy engine: a PCIe function that moves data along a ring of descriptors. BAR 0 holds its registers and MSI-X
+ * table, BAR 2 its own memory. Little-endian throughout. */
+#ifndef FABRICVP_ABI_COPY_ENGINE_H
+#define FABRICVP_ABI_COPY_ENGINE_H
+
+#include <stdint.h>
+
+#define COPY_ENGINE_VENDOR 0x1af4
+#define COPY_ENGINE_DEVICE 0x1f00
+#define COPY_ENGINE_CLASS 0x120000 /* processing accelerator */
+
+#define COPY_ENGINE_BAR_REGISTERS 0
+#define COPY_ENGINE_BAR_MEMORY 2
+#define COPY_ENGINE_REGISTERS_SIZE 0x4000
+
+/* Registers */
+#define COPY_ENGINE_CONTROL 0x00     /* 32 bits, read-write */
+#define COPY_ENGINE_STATUS 0x04      /* 32 bits, read-only */
+#define COPY_ENGINE_RING_BASE 0x08   /* 64 bits: bus address of the ring, 64-byte aligned; change only while disabled */
+#define COPY_ENGINE_RING_SIZE 0x10   /* 32 bits: number of descriptors, a power of two from 2 to 32768 */
+#define COPY_ENGINE_DOORBELL 0x14    /* 32 bits: count of descriptors ever posted */
+#define COPY_ENGINE_COMPLETED 0x18   /* 32 bits, read-only: count of descriptors ever completed */
+#define COPY_ENGINE_MEMORY_SIZE 0x20 /* 64 bits, read-only: bytes behind BAR 2 */
+
+#define COPY_ENGINE_CONTROL_ENABLE 0x1
+#define COPY_ENGINE_STATUS_BUSY 0x1
+#define COPY_ENGINE_STATUS_FAILED 0x2 /* a descriptor could not be fetched, or the ring registers are wrong; disable to clear */
+
+/* MSI-X */
+#define COPY_ENGINE_MSIX_TABLE 0x2000
+#define COPY_ENGINE_VECTORS 2
+#define COPY_ENGINE_VECTOR_DONE 0
+#define COPY_ENGINE_VECTOR_ERROR 1
+
+struct copy_engine_descriptor {
+    uint64_t source;      /* bus address; an address inside the engine's own BAR 2 does not cross the link */
+    uint64_t destination; /* likewise */
+    uint32_t length;      /* bytes */
+    uint32_t flags;
+    uint32_t status;      /* written by the engine when the copy has been handed to the link */
+    uint32_t reserved;
+};
+
+#define COPY_ENGINE_FLAG_INTERRUPT 0x1
+#define COPY_ENGINE_DONE 0x1
+#define COPY_ENGINE_READ_ERROR 0x2
+
+#endif

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "link/channel.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/log.h"
+
+namespace fabricvp::link {
+
+void channel_params::describe(parameter_visitor& v) {
+    v.field("lanes", lanes, between{1, 64}, "lanes that carry data in this direction");
+    v.field("lane_rate", lane_rate, between{1e6, 1e12}, "data rate of one lane, after line coding");
+    v.field("propagation", propagation, between{0, 1e9}, "time of flight, first bit out to first bit in");
+    v.field("bit_error_rate", bit_error_rate, between{0, 1e-3}, "chance that a bit arrives wrong");
+    v.field("replay_latency", replay_latency, between{0, 1e9}, "from the end of a corrupted packet to its repetition");
+    v.field("replays_before_retrain", replays_before_retrain, between{1, 1000},
+            "failed attempts at one packet after which the link trains again");
+    v.field("retrain_time", retrain_time, between{0, 1e12}, "time for which the link is down when it trains again");
+    v.field("seed", seed, "seed of the error process");
+}
+
+channel::channel(const sc_core::sc_module_name& name, const channel_params& p)
+    : model(name),
+      params(p),
+      load(*this, "load", "B", "bytes carried a window"),
+      m_lanes(p.lanes),
+      m_bit_error_rate(p.bit_error_rate),
+      m_random(p.seed) {}
+
+ticks channel::serialise(std::uint64_t wire_bytes) {
+    const auto rate = bytes_per_second();
+    const auto work = static_cast<unsigned __int128>(wire_bytes) * ticks_per_second + m_remainder;
+    m_remainder = static_cast<std::uint64_t>(work % rate);
+    return static_cast<ticks>(work / rate);
+}
+
+bool channel::corrupted(std::uint64_t wire_bytes) {
+    if (m_bit_error_rate <= 0) return false;
+    const double good = std::exp(static_cast<double>(wire_bytes) * 8 * std::log1p(-m_bit_error_rate));
+    return static_cast<double>(m_random() >> 11) * 0x1p-53 >= good;
+}
+
+channel::passage channel::send(ticks earliest, ticks tail_ready, std::uint64_t wire_bytes, std::uint64_t head_bytes) {
+    if (m_pending_overhead) {
+        if (m_free < earliest) {
+            // The lanes were idle: link-layer packets went out in the gap, as far as they fitted.
+            m_remainder = 0;
+            const auto gap = static_cast<unsigned __int128>(earliest - m_free) * bytes_per_second() / ticks_per_second;
+            m_pending_overhead -= std::min<std::uint64_t>(m_pending_overhead, static_cast<std::uint64_t>(
+                std::min<unsigned __int128>(gap, m_pending_overhead)));
+        }
+        if (m_pending_overhead) {
+            const auto time = serialise(m_pending_overhead);
+            m_free = std::max(m_free, earliest) + time;
+            busy += time;
+            m_pending_overhead = 0;
+        }
+    }
+    if (m_free < earliest) {
+        m_free = earliest;
+        m_remainder = 0;
+    }
+    for (std::uint64_t failures = 0;;) {
+        const ticks time = serialise(wire_bytes);
+        passage p;
+        p.begin = std::max(m_free, tail_ready > time ? tail_ready - time : 0);
+        p.end = p.begin + time;
+        m_free = p.end;
+        busy += time;
+        if (!corrupted(wire_bytes)) {
+            ++packets;
+            bytes += wire_bytes;
+            load.add(p.begin, static_cast<double>(wire_bytes));
+            p.tail_arrival = p.end + params.propagation;
+            const auto head = static_cast<ticks>(static_cast<unsigned __int128>(std::min(head_bytes, wire_bytes)) * time /
+                                                 std::max<std::uint64_t>(wire_bytes, 1));
+            p.head_arrival = p.begin + head + params.propagation;
+            return p;
+        }
+        ++replays;
+        m_free += params.replay_latency;
+        if (++failures % params.replays_before_retrain == 0) {
+            ++retrains;
+            m_free += params.retrain_time;
+            log(log_level::warning, *this, "{} failed attempts at one packet: the link trains again", failures);
+        }
+    }
+}
+
+void channel::add_overhead(std::uint64_t wire_bytes) {
+    overhead_bytes += wire_bytes;
+    m_pending_overhead += wire_bytes;
+}
+
+void channel::hold(ticks until) { m_free = std::max(m_free, until); }
+
+void channel::retrain(std::uint64_t lanes) {
+    ++retrains;
+    m_lanes = lanes;
+    hold(now() + params.retrain_time);
+}
+
+void channel::reset() {
+    m_lanes = params.lanes;
+    m_bit_error_rate = params.bit_error_rate;
+    m_free = now();
+    m_remainder = 0;
+    m_pending_overhead = 0;
+    m_random.seed(params.seed);
+    model::reset();
+}
+
+}  // namespace fabricvp::link

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+// One direction of a serial link: a bundle of lanes that carries packets one after the other. Serialisation is computed
+// in closed form when a packet is handed over; nothing is simulated per byte or flit. PCIe, GPU-fabric and InfiniBand
+// links are its users.
+#pragma once
+
+#include <cstdint>
+#include <random>
+
+#include "base/model.h"
+#include "base/parameters.h"
+#include "base/statistics.h"
+
+namespace fabricvp::link {
+
+struct channel_params {
+    std::uint64_t lanes = 16;
+    bandwidth lane_rate{1'000'000'000};  ///< of one lane, after line coding
+    duration propagation{5'000};         ///< wire and receiver, first bit out to first bit in
+    double bit_error_rate = 0.0;         ///< chance that a bit arrives wrong
+    duration replay_latency{250'000};    ///< from the end of a corrupted packet to the start of its repetition
+    std::uint64_t replays_before_retrain = 4;
+    duration retrain_time{20'000'000};   ///< down time of a retraining
+    std::uint64_t seed = 1;              ///< of the error process
+    void describe(parameter_visitor& v);
+};
+
+class channel final : public model {
+public:
+    const channel_params params;
+
+    counter packets{*this, "packets", "1", "packets carried"};
+    counter bytes{*this, "bytes", "B", "bytes carried, headers and framing included"};
+    counter overhead_bytes{*this, "overhead_bytes", "B", "bytes of link-layer packets (acknowledgements, credits)"};
+    counter busy{*this, "busy", "ps", "time in which lanes carried something"};
+    counter replays{*this, "replays", "1", "packets sent again because they arrived corrupted"};
+    counter retrains{*this, "retrains", "1", "times the link went down and trained again"};
+    time_series load;  ///< bytes a window
+
+    channel(const sc_core::sc_module_name& name, const channel_params& params);
+
+    struct passage {
+        ticks begin;         ///< first bit leaves
+        ticks end;           ///< last bit has left
+        ticks head_arrival;  ///< first `head_bytes` have arrived
+        ticks tail_arrival;  ///< all has arrived
+    };
+
+    /// Sends a packet as soon as the lanes are free, but not before `earliest`, and so that its last byte does not leave
+    /// before `tail_ready` (cut-through: the end of it may still be arriving). Corrupted attempts are repeated.
+    passage send(ticks earliest, ticks tail_ready, std::uint64_t wire_bytes, std::uint64_t head_bytes);
+
+    /// Takes link time for link-layer packets of the opposite direction's traffic.
+    void add_overhead(std::uint64_t wire_bytes);
+
+    /// When the lanes are free again (may lie in the past).
+    ticks free_at() const { return m_free; }
+    std::uint64_t bytes_per_second() const { return m_lanes * params.lane_rate.bytes_per_second; }
+
+    /// Number of lanes that carry data this way; takes effect for the next packet. 0 takes the channel down.
+    void set_lanes(std::uint64_t lanes) { m_lanes = lanes; }
+    std::uint64_t lanes() const { return m_lanes; }
+    bool up() const { return m_lanes > 0; }
+    /// Nothing is sent before `until` (a lane is turning, or the link trains).
+    void hold(ticks until);
+    /// Goes down and comes back with `lanes` lanes after the training time.
+    void retrain(std::uint64_t lanes);
+    void set_bit_error_rate(double rate) { m_bit_error_rate = rate; }
+
+    void reset() override;
+
+private:
+    ticks serialise(std::uint64_t wire_bytes);
+    bool corrupted(std::uint64_t wire_bytes);
+
+    std::uint64_t m_lanes;
+    double m_bit_error_rate;
+    ticks m_free = 0;
+    std::uint64_t m_remainder = 0;     // of the last division, so that a busy link does not drift
+    std::uint64_t m_pending_overhead = 0;
+    std::mt19937_64 m_random;
+};
+
+}  // namespace fabricvp::link

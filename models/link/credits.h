@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <deque>
+
+#include "base/time.h"
+
+namespace fabricvp::link {
+
+/// A transmitter's view of its receiver's buffer. Credits that are on their way back are kept as (time, amount) and
+/// collected when somebody looks, so that a return costs no event unless the transmitter waits for it.
+class credit_account {
+public:
+    explicit credit_account(std::uint64_t initial) : m_initial(initial), m_available(initial) {}
+
+    std::uint64_t initial() const { return m_initial; }
+
+    bool covers(std::uint64_t amount, ticks now) {
+        collect(now);
+        return m_available >= amount;
+    }
+    void take(std::uint64_t amount) { m_available -= amount; }
+    /// The receiver frees `amount`; it is known here at `when` (returns come in order of time).
+    void give_back(std::uint64_t amount, ticks when) {
+        if (!m_returning.empty() && m_returning.back().when == when) m_returning.back().amount += amount;
+        else m_returning.push_back({when, amount});
+    }
+    /// When `amount` will be covered by what is under way, `never` if more must still be freed.
+    ticks covered_at(std::uint64_t amount) const {
+        auto sum = m_available;
+        if (sum >= amount) return 0;
+        for (const auto& r : m_returning)
+            if ((sum += r.amount) >= amount) return r.when;
+        return never;
+    }
+    void reset() {
+        m_available = m_initial;
+        m_returning.clear();
+    }
+
+private:
+    struct returning {
+        ticks when;
+        std::uint64_t amount;
+    };
+    void collect(ticks now) {
+        while (!m_returning.empty() && m_returning.front().when <= now) {
+            m_available += m_returning.front().amount;
+            m_returning.pop_front();
+        }
+    }
+
+    std::uint64_t m_initial, m_available;
+    std::deque<returning> m_returning;
+};
+
+}  // namespace fabricvp::link

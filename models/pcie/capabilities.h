@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+// The capabilities that functions of this platform declare, register by register as in the PCI Express Base and PCI-PM
+// specifications. Each function returns the offset at which the capability stands.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "pcie/configuration_space.h"
+
+namespace fabricvp::pcie {
+
+/// Capability IDs.
+enum capability_id : std::uint8_t { power_management_id = 0x01, msi_x_id = 0x11, express_id = 0x10 };
+enum extended_capability_id : std::uint16_t {
+    aer_id = 0x0001, serial_number_id = 0x0003, acs_id = 0x000d, ari_id = 0x000e, resizable_bar_id = 0x0015
+};
+
+/// Device/port type field of the PCI Express capability.
+enum class port_type : unsigned { endpoint = 0, root_port = 4, switch_upstream = 5, switch_downstream = 6, root_complex_endpoint = 9 };
+
+/// Offsets inside the capabilities that models read and set.
+namespace express {
+inline constexpr std::size_t device_capabilities = 0x04, device_control = 0x08, device_status = 0x0a,
+    link_capabilities = 0x0c, link_control = 0x10, link_status = 0x12, slot_capabilities = 0x14, slot_control = 0x18,
+    slot_status = 0x1a, root_control = 0x1c, root_status = 0x20, device_capabilities_2 = 0x24, device_control_2 = 0x28,
+    link_capabilities_2 = 0x2c, link_control_2 = 0x30;
+}
+namespace aer {
+inline constexpr std::size_t uncorrectable_status = 0x04, uncorrectable_mask = 0x08, uncorrectable_severity = 0x0c,
+    correctable_status = 0x10, correctable_mask = 0x14, capabilities = 0x18, header_log = 0x1c, root_command = 0x2c,
+    root_status = 0x30, error_source = 0x34;
+/// Bits of the uncorrectable status.
+inline constexpr std::uint32_t data_link_protocol = 1u << 4, surprise_down = 1u << 5, poisoned = 1u << 12,
+    completion_timeout = 1u << 14, completer_abort = 1u << 15, unexpected_completion = 1u << 16,
+    malformed = 1u << 18, unsupported_request = 1u << 20, acs_violation = 1u << 21;
+/// Bits of the correctable status.
+inline constexpr std::uint32_t receiver_error = 1u << 0, bad_tlp = 1u << 6, replay_rollover = 1u << 8,
+    replay_timeout = 1u << 12, advisory = 1u << 13;
+}  // namespace aer
+
+struct express_settings {
+    port_type type = port_type::endpoint;
+    unsigned generation = 3;       ///< 1 to 6
+    unsigned width = 16;           ///< lanes
+    unsigned max_payload = 256;    ///< largest supported, 128 to 4096 bytes
+    unsigned port_number = 0;
+    bool function_level_reset = false;
+    bool atomic_completer = false;
+    bool atomic_routing = false;
+    bool ari_forwarding = false;
+    bool hot_plug_surprise = false;  ///< downstream ports: the slot reports surprise removal
+    unsigned slot_number = 0;
+};
+
+std::size_t add_power_management(configuration_space& c);
+/// \param vectors 1 to 2048; table and pending bits lie in BAR `bar` at 8-byte aligned offsets
+std::size_t add_msi_x(configuration_space& c, unsigned vectors, unsigned bar, std::uint32_t table_offset,
+                      std::uint32_t pending_offset);
+std::size_t add_express(configuration_space& c, const express_settings& s);
+/// `root` adds the registers of a root port.
+std::size_t add_aer(configuration_space& c, bool root);
+std::size_t add_serial_number(configuration_space& c, std::uint64_t eui64);
+/// Access control services of a switch's downstream port or a root port.
+std::size_t add_acs(configuration_space& c);
+std::size_t add_ari(configuration_space& c, unsigned next_function);
+/// One resizable BAR. \param sizes bit n set: 2^n MiB is supported; \param current log2 of its size in MiB
+std::size_t add_resizable_bar(configuration_space& c, unsigned bar, std::uint32_t sizes, unsigned current);
+
+/// Code of a payload size in the Max_Payload_Size and Max_Read_Request_Size fields. \param bytes 128 to 4096, a power of two
+constexpr unsigned payload_code(unsigned bytes) {
+    unsigned code = 0;
+    while ((128u << code) < bytes) ++code;
+    return code;
+}
+
+}  // namespace fabricvp::pcie

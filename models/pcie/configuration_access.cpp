@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "pcie/configuration_access.h"
+
+#include <cstring>
+
+#include "pcie/completion.h"
+
+namespace fabricvp::pcie {
+
+tlp_ptr access_configuration(configuration_space& space, const tlp& t, std::uint16_t id) {
+    const auto reg = static_cast<std::size_t>(t.address & 0xffc);
+    if (t.kind == tlp_kind::configuration_read) {
+        auto data = allocate_slice(4);
+        const auto value = space.read(reg, 4);
+        std::memcpy(data.data(), &value, 4);
+        return make_data_completion(t, id, data);
+    }
+    // Enabled bytes are written run by run, so that a register's hook sees it whole.
+    for (unsigned b = 0; b < 4;) {
+        unsigned run = 0;
+        while (b + run < 4 && t.first_be >> (b + run) & 1) ++run;
+        if (run == 0) {
+            ++b;
+            continue;
+        }
+        std::uint32_t value = 0;
+        std::memcpy(&value, t.data.data() + b, run);
+        space.write(reg + b, run, value);
+        b += run;
+    }
+    return make_completion(t, id, completion_status::successful);
+}
+
+}  // namespace fabricvp::pcie

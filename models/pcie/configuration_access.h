@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+
+#include "pcie/configuration_space.h"
+#include "pcie/tlp.h"
+
+namespace fabricvp::pcie {
+
+/// Performs a configuration request on a function's space and returns its completion; `id` answers as completer.
+tlp_ptr access_configuration(configuration_space& space, const tlp& request, std::uint16_t id);
+
+}  // namespace fabricvp::pcie

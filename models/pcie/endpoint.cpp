@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "pcie/endpoint.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "base/log.h"
+#include "pcie/completion.h"
+#include "pcie/configuration_access.h"
+
+namespace fabricvp::pcie {
+
+void endpoint_params::describe(parameter_visitor& v) {
+    v.group("port", port, "the link's end at the device");
+    v.group("requester", requester, "the device's own reads and writes");
+    v.field("read_latency", read_latency, between{0, 1e9}, "from the arrival of a read to its first completion");
+    v.field("completion_boundary", completion_boundary, between{64, 128}, "completions end on multiples of these bytes");
+}
+
+endpoint::endpoint(const sc_core::sc_module_name& name, const endpoint_params& p, const function_identity& identity)
+    : model(name),
+      endpoint_parameters(p),
+      link("link", p.port, *this),
+      config(identity),
+      dma("dma", p.requester, [this](const tlp_ptr& t) { transmit(t); }) {}
+
+void endpoint::add_msi_x(unsigned vectors, unsigned bar, std::uint32_t offset) {
+    m_msix_bar = bar;
+    m_msix_offset = offset;
+    m_msix = std::make_unique<msix_table>(vectors, [this](std::uint64_t address, std::uint32_t data) {
+        if (!config.bus_master()) return;
+        auto message = allocate_slice(4);
+        std::memcpy(message.data(), &data, 4);
+        dma.write(address, message);
+    });
+    const auto at = pcie::add_msi_x(config.space, vectors, bar, offset, offset + msix_table::pending_offset);
+    config.space.on_write(at + 2, 2, [this, at] {
+        const auto control = config.space.get(at + 2, 2);
+        m_msix->set_control(control & 0x8000, control & 0x4000);
+    });
+}
+
+bool endpoint::msi_x_enabled() const { return m_msix && m_msix->enabled(); }
+
+void endpoint::raise(unsigned vector) {
+    if (m_msix) m_msix->raise(vector);
+}
+
+void endpoint::set_intx(bool level) {
+    const auto pin = static_cast<unsigned>(config.space.get(0x3d, 1));
+    if (pin == 0 || level == m_intx || (level && (msi_x_enabled() || config.interrupts_disabled()))) return;
+    m_intx = level;
+    config.set_interrupt_status(level);
+    auto t = make_tlp();
+    t->kind = tlp_kind::message;
+    t->code = static_cast<message_code>((level ? 0x20 : 0x24) + pin - 1);
+    t->requester = dma.id;
+    transmit(t);
+}
+
+void endpoint::transmit(const tlp_ptr& t) {
+    m_outbox.push(t, 0, nullptr);
+    send_queued();
+}
+
+void endpoint::transmitter_ready(port&) { send_queued(); }
+
+void endpoint::send_queued() {
+    for (bool sent = true; sent && !m_outbox.empty();) {
+        if (!link.idle()) {
+            link.call_when_idle();
+            return;
+        }
+        sent = false;
+        // Oldest first; a class that waits for credits does not hold up the others.
+        const ingress_buffer::entry* best = nullptr;
+        unsigned flow = 0;
+        for (unsigned f = 0; f < flow_classes; ++f) {
+            const auto* head = m_outbox.eligible(f);
+            if (!head || (best && static_cast<std::int32_t>(head->packet->order - best->packet->order) > 0)) continue;
+            if (!link.can_send(*head->packet)) continue;
+            best = head;
+            flow = f;
+        }
+        if (!best) return;
+        const auto packet = best->packet;
+        m_outbox.pop(flow);
+        link.send(packet, now());
+        sent = true;
+        if (m_outbox.empty()) outbox_empty();
+    }
+}
+
+void endpoint::tlp_arrived(port&, const tlp_ptr& t) {
+    if (m_arrived.empty() && t->tail <= now()) {
+        link.release(*t, now());
+        process(t);
+        return;
+    }
+    m_arrived.push_back(t);
+    if (!m_take.scheduled()) schedule(m_take, std::max(t->tail, now()));
+}
+
+void endpoint::take_arrived() {
+    const auto t = m_arrived.front();
+    m_arrived.pop_front();
+    if (!m_arrived.empty()) schedule(m_take, std::max(m_arrived.front()->tail, now()));
+    link.release(*t, now());
+    process(t);
+}
+
+void endpoint::process(const tlp_ptr& t) {
+    if (t->is_completion()) {
+        if (t->poisoned) {
+            ++poisoned;
+            config.report_uncorrectable(aer::poisoned);
+        }
+        if (!dma.complete(*t)) config.report_uncorrectable(aer::unexpected_completion);
+        return;
+    }
+    switch (t->kind) {
+        case tlp_kind::configuration_read:
+        case tlp_kind::configuration_write: configuration_request(t); break;
+        case tlp_kind::message: break;
+        default: memory_request(t);
+    }
+}
+
+void endpoint::answer(const tlp_ptr& completion, ticks when) {
+    m_answers.push_back({when, completion});
+    if (!m_answer.scheduled()) schedule(m_answer, when);
+}
+
+void endpoint::send_answers() {
+    while (!m_answers.empty() && m_answers.front().when <= now()) {
+        const auto t = m_answers.front().packet;
+        m_answers.pop_front();
+        transmit(t);
+    }
+    if (!m_answers.empty()) schedule(m_answer, m_answers.front().when);
+}
+
+void endpoint::configuration_request(const tlp_ptr& t) {
+    const auto when = now() + endpoint_parameters.read_latency;
+    const auto id = static_cast<std::uint16_t>(t->address >> 16);
+    if (id & 7) {  // one function only
+        answer(make_completion(*t, dma.id, completion_status::unsupported_request), when);
+        return;
+    }
+    if (t->kind == tlp_kind::configuration_write) dma.id = id;  // tells a device its bus and device number
+    const auto completion = access_configuration(config.space, *t, id);
+    apply_control();
+    answer(completion, when);
+}
+
+void endpoint::apply_control() {
+    dma.max_payload = std::min<std::uint32_t>(config.max_payload(), static_cast<std::uint32_t>(link.params.max_payload));
+    dma.max_read_request = config.max_read_request();
+    const auto at = config.space.find_capability(express_id);
+    if (!at) return;
+    const auto control = config.space.get(at + express::device_control, 2);
+    dma.relaxed_ordering = control & 0x10;
+    const bool resettable = config.space.get(at + express::device_capabilities, 4) & 1u << 28;
+    if (control & 0x8000) {
+        config.space.clear_bits(at + express::device_control, 2, 0x8000);
+        if (resettable) begin_function_reset();
+    }
+}
+
+void endpoint::begin_function_reset() {
+    log(log_level::info, *this, "function-level reset");
+    config.space.reset(false);
+    if (m_msix) m_msix->reset();
+    m_intx = false;
+    dma.reset();
+    m_outbox.clear();
+    m_answers.clear();
+    cancel(m_answer);
+    apply_control();
+    function_reset();
+}
+
+void endpoint::memory_request(const tlp_ptr& t) {
+    const auto hit = config.decode(t->address, t->bytes);
+    const bool posted = t->flow() == flow_class::posted;
+    if (t->poisoned) {
+        ++poisoned;
+        config.report_uncorrectable(aer::poisoned);
+        if (posted) return;  // the data are discarded
+    }
+    if (!hit || t->poisoned) {
+        ++unsupported;
+        log(log_level::warning, *this, "no BAR claims {:#x} + {}", t->address, t->bytes);
+        config.report_uncorrectable(aer::unsupported_request);
+        if (!posted) answer(make_completion(*t, dma.id, completion_status::unsupported_request), now() + endpoint_parameters.read_latency);
+        return;
+    }
+    const auto when = now() + endpoint_parameters.read_latency;
+    if (posted) {
+        write_bar(*hit, *t);
+    } else if (t->kind == tlp_kind::memory_read) {
+        auto data = allocate_slice(t->bytes);
+        read_bar(*hit, data.data(), t->bytes);
+        make_read_completions(*t, dma.id, data, dma.max_payload, static_cast<std::uint32_t>(endpoint_parameters.completion_boundary),
+                              [&](const tlp_ptr& c) { answer(c, when); });
+    } else {
+        auto old = allocate_slice(t->kind == tlp_kind::compare_swap ? t->bytes / 2 : t->bytes);
+        if (bar_atomic(*hit, *t, old.data())) {
+            answer(make_data_completion(*t, dma.id, old), when);
+        } else {
+            config.report_uncorrectable(aer::unsupported_request);
+            answer(make_completion(*t, dma.id, completion_status::unsupported_request), when);
+        }
+    }
+}
+
+void endpoint::write_bar(const bar_hit& at, const tlp& t) {
+    if (m_msix && at.bar == m_msix_bar && at.offset >= m_msix_offset && m_msix->claims(at.offset - m_msix_offset, t.bytes))
+        m_msix->write(at.offset - m_msix_offset, t.data.data(), t.bytes);
+    else
+        bar_write(at, t.data.data(), t.bytes);
+}
+
+void endpoint::read_bar(const bar_hit& at, std::uint8_t* to, std::uint32_t bytes) {
+    if (m_msix && at.bar == m_msix_bar && at.offset >= m_msix_offset && m_msix->claims(at.offset - m_msix_offset, bytes))
+        m_msix->read(at.offset - m_msix_offset, to, bytes);
+    else
+        bar_read(at, to, bytes);
+}
+
+unsigned endpoint::debug_request(port&, tlp& t) {
+    if (t.kind == tlp_kind::configuration_read) {
+        const auto value = config.space.read(t.address & 0xffc, 4);
+        std::memcpy(t.data.data(), &value, 4);
+        return 4;
+    }
+    return 0;
+}
+
+void endpoint::reset() {
+    config.space.reset(true);
+    if (m_msix) m_msix->reset();
+    m_intx = false;
+    m_arrived.clear();
+    m_answers.clear();
+    m_outbox.clear();
+    cancel(m_take);
+    cancel(m_answer);
+    dma.id = 0;
+    apply_control();
+    function_reset();
+    model::reset();
+}
+
+}  // namespace fabricvp::pcie

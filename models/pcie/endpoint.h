@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+// Base of every device at the end of a link. A new device declares its identity and BARs, implements bar_read() and
+// bar_write(), moves data with `dma`, and interrupts with raise(); configuration, flow control, completions, MSI-X, INTx
+// and resets are done here.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <vector>
+
+#include "base/model.h"
+#include "base/parameters.h"
+#include "base/statistics.h"
+#include "pcie/function.h"
+#include "pcie/ingress_buffer.h"
+#include "pcie/msix.h"
+#include "pcie/port.h"
+#include "pcie/requester.h"
+
+namespace fabricvp::pcie {
+
+struct endpoint_params {
+    port_params port;
+    requester_params requester;
+    duration read_latency{100'000};        ///< from the arrival of a read to its first completion
+    std::uint64_t completion_boundary = 64;
+    void describe(parameter_visitor& v);
+};
+
+class endpoint : public model, protected port_owner {
+public:
+    const endpoint_params endpoint_parameters;
+
+    pcie::port link;
+    pcie::function config;
+    requester dma;
+
+    counter unsupported{*this, "unsupported_requests", "1", "requests that no BAR claims"};
+    counter poisoned{*this, "poisoned", "1", "poisoned TLPs received"};
+
+    endpoint(const sc_core::sc_module_name& name, const endpoint_params& params, const function_identity& identity);
+
+    /// Power-on reset.
+    void reset() override;
+
+protected:
+    /// Adds MSI-X with its table and pending bits in BAR `bar`, at `offset` and `offset` + 2 KiB.
+    void add_msi_x(unsigned vectors, unsigned bar, std::uint32_t offset);
+    /// Interrupts: MSI-X vector if software enabled it, else the INTx level if a pin was declared.
+    void raise(unsigned vector);
+    void set_intx(bool level);
+    bool msi_x_enabled() const;
+
+    /// Accesses to BARs that are not the MSI-X table. `bytes` is at most a TLP's payload. Writes with byte holes come as
+    /// several calls.
+    virtual void bar_read(const bar_hit& at, std::uint8_t* to, std::uint32_t bytes) = 0;
+    virtual void bar_write(const bar_hit& at, const std::uint8_t* from, std::uint32_t bytes) = 0;
+    /// An AtomicOp on a BAR; the default has none (unsupported request).
+    virtual bool bar_atomic(const bar_hit&, tlp&, std::uint8_t* old_value) { return false; }
+    /// Function-level reset or hot reset: the device's own state; registers in `config` are done.
+    virtual void function_reset() {}
+
+    /// The last waiting TLP has been given to the link: a device that moves much data hands over the next piece here.
+    virtual void outbox_empty() {}
+    bool outbox_is_empty() const { return m_outbox.empty(); }
+
+    /// Sends a TLP of the device's own (completions and requests alike), in order within its class.
+    void transmit(const tlp_ptr& t);
+
+private:
+    void tlp_arrived(port& from, const tlp_ptr& t) final;
+    void transmitter_ready(port& from) final;
+    unsigned debug_request(port& from, tlp& t) final;
+
+    void take_arrived();
+    void process(const tlp_ptr& t);
+    void memory_request(const tlp_ptr& t);
+    void configuration_request(const tlp_ptr& t);
+    void write_bar(const bar_hit& at, const tlp& t);
+    void read_bar(const bar_hit& at, std::uint8_t* to, std::uint32_t bytes);
+    void answer(const tlp_ptr& completion, ticks when);
+    void send_answers();
+    void send_queued();
+    void apply_control();
+    void begin_function_reset();
+
+    std::unique_ptr<msix_table> m_msix;
+    unsigned m_msix_bar = 0;
+    std::uint32_t m_msix_offset = 0;
+    bool m_intx = false;
+
+    std::deque<tlp_ptr> m_arrived;  // in the port's buffer, last byte not yet there
+    struct due {
+        ticks when;
+        tlp_ptr packet;
+    };
+    std::deque<due> m_answers;
+    ingress_buffer m_outbox;
+    calendar_event m_take{method<&endpoint::take_arrived>, this};
+    calendar_event m_answer{method<&endpoint::send_answers>, this};
+};
+
+}  // namespace fabricvp::pcie

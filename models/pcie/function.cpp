@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "pcie/function.h"
+
+namespace fabricvp::pcie {
+
+function::function(const function_identity& id) {
+    space.declare(0x00, 2, id.vendor);
+    space.declare(0x02, 2, id.device);
+    space.declare(0x04, 2, 0, 0x0546);          // memory, bus master, parity response, SERR, interrupt disable
+    space.declare(0x06, 2, 0, 0, 0xf900);
+    space.declare(0x08, 4, id.class_code << 8 | id.revision);
+    space.declare(0x0c, 1, 0, 0xff);            // cache line size: no meaning, but software may write it
+    space.declare(0x2c, 2, id.subsystem_vendor);
+    space.declare(0x2e, 2, id.subsystem);
+    space.declare(0x3c, 1, 0, 0xff);            // interrupt line: software's note
+}
+
+void function::add_bar(unsigned bar, std::uint64_t size, bool wide, bool prefetchable) {
+    m_bars[bar] = {size, wide};
+    const std::uint64_t flags = (wide ? 0x4 : 0) | (prefetchable ? 0x8 : 0);
+    const auto address_bits = ~(size - 1);
+    space.declare(0x10 + 4 * bar, wide ? 8 : 4, flags, address_bits);
+}
+
+void function::set_interrupt_pin(unsigned pin) { space.declare(0x3d, 1, pin); }
+
+std::uint64_t function::bar_base(unsigned bar) const {
+    return space.get(0x10 + 4 * bar, m_bars[bar].wide ? 8 : 4) & ~std::uint64_t{0xf};
+}
+
+std::optional<bar_hit> function::decode(std::uint64_t address, std::uint64_t bytes) const {
+    if (!memory_enabled()) return std::nullopt;
+    for (unsigned b = 0; b < m_bars.size(); ++b) {
+        if (m_bars[b].size == 0) continue;
+        const auto base = bar_base(b);
+        if (base != 0 && address >= base && address - base < m_bars[b].size && bytes <= m_bars[b].size - (address - base))
+            return bar_hit{b, address - base};
+    }
+    return std::nullopt;
+}
+
+void function::set_interrupt_status(bool pending) {
+    pending ? space.set_bits(0x06, 2, 0x0008) : space.clear_bits(0x06, 2, 0x0008);
+}
+
+std::uint32_t function::max_payload() const {
+    const auto at = space.find_capability(express_id);
+    return at ? 128u << (space.get(at + express::device_control, 2) >> 5 & 7) : 128;
+}
+
+std::uint32_t function::max_read_request() const {
+    const auto at = space.find_capability(express_id);
+    return at ? 128u << (space.get(at + express::device_control, 2) >> 12 & 7) : 512;
+}
+
+void function::report_uncorrectable(std::uint32_t aer_bit) {
+    const auto express_at = space.find_capability(express_id);
+    const auto aer_at = space.find_extended_capability(aer_id);
+    bool fatal = false;
+    if (aer_at) {
+        space.set_bits(aer_at + aer::uncorrectable_status, 4, aer_bit);
+        fatal = space.get(aer_at + aer::uncorrectable_severity, 4) & aer_bit;
+    }
+    if (express_at)
+        space.set_bits(express_at + express::device_status, 2,
+                       (fatal ? 4u : 2u) | (aer_bit == aer::unsupported_request ? 8u : 0u));
+}
+
+void function::report_correctable(std::uint32_t aer_bit) {
+    if (const auto at = space.find_extended_capability(aer_id)) space.set_bits(at + aer::correctable_status, 4, aer_bit);
+    if (const auto at = space.find_capability(express_id)) space.set_bits(at + express::device_status, 2, 1);
+}
+
+}  // namespace fabricvp::pcie

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+
+#include "pcie/capabilities.h"
+#include "pcie/configuration_space.h"
+
+namespace fabricvp::pcie {
+
+/// Identity of a function, as software sees it.
+struct function_identity {
+    std::uint16_t vendor = 0x1af4;
+    std::uint16_t device = 0;
+    std::uint32_t class_code = 0;  ///< class << 16 | subclass << 8 | programming interface
+    std::uint8_t revision = 1;
+    std::uint16_t subsystem_vendor = 0x1af4;
+    std::uint16_t subsystem = 0;
+};
+
+/// Where in a BAR an address lies.
+struct bar_hit {
+    unsigned bar;
+    std::uint64_t offset;
+};
+
+/// A type 0 function: identity, BARs, command and status, capabilities.
+class function {
+public:
+    configuration_space space;
+
+    explicit function(const function_identity& identity);
+
+    /// Declares a memory BAR (0 to 5; a 64-bit one takes two). \param size a power of two, at least 16 bytes
+    void add_bar(unsigned bar, std::uint64_t size, bool wide, bool prefetchable);
+    /// Routes an interrupt pin (1: INTA … 4: INTD).
+    void set_interrupt_pin(unsigned pin);
+
+    std::uint64_t bar_size(unsigned bar) const { return m_bars[bar].size; }
+    std::uint64_t bar_base(unsigned bar) const;
+    /// The BAR that claims a range of memory, if memory space is enabled.
+    std::optional<bar_hit> decode(std::uint64_t address, std::uint64_t bytes) const;
+
+    bool memory_enabled() const { return space.get(0x04, 2) & 0x0002; }
+    bool bus_master() const { return space.get(0x04, 2) & 0x0004; }
+    bool interrupts_disabled() const { return space.get(0x04, 2) & 0x0400; }
+    void set_interrupt_status(bool pending);
+
+    /// Payload limits that software set, in bytes.
+    std::uint32_t max_payload() const;
+    std::uint32_t max_read_request() const;
+
+    /// Records an uncorrectable error: AER status (and header log), device status; `fatal` by the severity register.
+    void report_uncorrectable(std::uint32_t aer_bit);
+    void report_correctable(std::uint32_t aer_bit);
+
+private:
+    struct bar {
+        std::uint64_t size = 0;
+        bool wide = false;
+    };
+    std::array<bar, 6> m_bars{};
+};
+
+}  // namespace fabricvp::pcie

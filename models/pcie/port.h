@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+// One end of a PCIe link: a transmitter that honours its partner's credits, and a receiver whose buffer they stand for.
+// A TLP costs one calendar event here: its arrival.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include <boost/circular_buffer.hpp>
+
+#include "base/model.h"
+#include "base/parameters.h"
+#include "base/statistics.h"
+#include "link/channel.h"
+#include "link/credits.h"
+#include "pcie/tlp.h"
+
+namespace fabricvp::pcie {
+
+struct port_params {
+    std::uint64_t generation = 3;
+    std::uint64_t width = 16;
+    std::uint64_t max_payload = 256;         ///< bytes
+    duration propagation{2'000};
+    duration processing{50'000};             ///< from the head's arrival until the device behind may act on it
+    std::uint64_t posted_headers = 64, non_posted_headers = 64, completion_headers = 64;
+    byte_size posted_buffer{8192}, non_posted_buffer{1024}, completion_buffer{8192};
+    duration credit_latency{50'000};         ///< from freeing a buffer to the partner's knowing of it
+    std::uint64_t tlps_per_acknowledgement = 4;
+    std::uint64_t tlps_per_credit_update = 2;
+    double bit_error_rate = 0.0;
+    duration retrain_time{20'000'000};
+    void describe(parameter_visitor& v);
+};
+
+class port;
+
+/// The device behind a port.
+class port_owner {
+public:
+    /// A TLP has arrived (its head, for cut-through) and been processed. The owner keeps it in the port's buffer until
+    /// it calls port::release(); its last byte is there at t->tail.
+    virtual void tlp_arrived(port& from, const tlp_ptr& t) = 0;
+    /// A transmitter that could not send before may be able to now.
+    virtual void transmitter_ready(port& from) = 0;
+    /// Loader's and debugger's access that came in here. \returns bytes done
+    virtual unsigned debug_request(port& from, tlp& t) = 0;
+
+protected:
+    ~port_owner() = default;
+};
+
+class port final : public model, private tlm::tlm_fw_transport_if<link_protocol>, private tlm::tlm_bw_transport_if<link_protocol> {
+public:
+    const port_params params;
+
+    transmit_socket tx{"tx"};
+    receive_socket rx{"rx"};
+    link::channel transmitter;
+
+    counter tlps_sent{*this, "tlps_sent", "1", "TLPs sent"};
+    counter payload_sent{*this, "payload_sent", "B", "payload bytes sent"};
+    counter credit_stalls{*this, "credit_stalls", "1", "times a TLP waited for its partner's buffer"};
+    counter dropped{*this, "dropped", "1", "TLPs lost because the link was down"};
+
+    port(const sc_core::sc_module_name& name, const port_params& params, port_owner& owner);
+
+    /// True if the lanes are free and the partner has room. Otherwise transmitter_ready() follows when it may be so.
+    bool can_send(const tlp& t);
+    /// Sends. \param tail_ready when the TLP's last byte is at hand \returns when its last byte has left
+    ticks send(const tlp_ptr& t, ticks tail_ready);
+    /// The lanes are free (credits apart).
+    bool idle() const;
+    /// Makes transmitter_ready() follow when the lanes are free.
+    void call_when_idle();
+
+    /// Frees the buffer of a received TLP at `when`.
+    void release(tlp& t, ticks when);
+
+    /// Debug access to whatever is beyond the link. \returns bytes done
+    unsigned debug(tlp& t) { return tx->transport_dbg(t); }
+
+    /// Takes both directions down (TLPs are lost), or trains them again with `lanes` lanes.
+    void take_down();
+    void train(std::uint64_t lanes);
+    bool up() const { return transmitter.up(); }
+
+    void reset() override;
+
+private:
+    friend void connect(port& a, port& b);
+    struct arrival {
+        ticks when;
+        tlp_ptr packet;
+    };
+    struct credits {
+        link::credit_account headers, data;
+    };
+
+    tlm::tlm_sync_enum nb_transport_fw(tlp& t, link_phase& phase, sc_core::sc_time& delay) override;
+    tlm::tlm_sync_enum nb_transport_bw(tlp& t, link_phase& phase, sc_core::sc_time& delay) override;
+    void b_transport(tlp& t, sc_core::sc_time& delay) override;
+    bool get_direct_mem_ptr(tlp&, tlm::tlm_dmi&) override { return false; }
+    void invalidate_direct_mem_ptr(sc_dt::uint64, sc_dt::uint64) override {}
+    unsigned transport_dbg(tlp& t) override;
+
+    void arrive();
+    void wake();
+    static std::array<credits, flow_classes> credits_for(const port_params& receiver);
+
+    port_owner& m_owner;
+    std::array<credits, flow_classes> m_credits;
+    boost::circular_buffer<arrival> m_arrivals;
+    std::uint64_t m_received = 0;
+    bool m_waits_for_credit = false;
+    calendar_event m_arrive{method<&port::arrive>, this};
+    calendar_event m_wake{method<&port::wake>, this};
+};
+
+/// Joins two ports to a link. Each one's buffers become the other's credits; width becomes the lesser of both.
+void connect(port& a, port& b);
+
+}  // namespace fabricvp::pcie

@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "pcie/requester.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "base/log.h"
+
+namespace fabricvp::pcie {
+
+namespace {
+
+constexpr std::uint64_t boundary = 4096;  // no request crosses it
+
+/// First and last byte enables of `bytes` bytes at `address`.
+void set_byte_enables(tlp& t) {
+    const auto first = static_cast<unsigned>(t.address & 3);
+    const auto end = first + t.bytes;
+    if (end <= 4) {
+        t.first_be = static_cast<std::uint8_t>(((1u << t.bytes) - 1) << first);
+        t.last_be = 0;
+    } else {
+        t.first_be = static_cast<std::uint8_t>(0xf << first & 0xf);
+        t.last_be = static_cast<std::uint8_t>(0xf >> ((4 - end % 4) % 4));
+    }
+}
+
+}  // namespace
+
+void requester_params::describe(parameter_visitor& v) {
+    v.field("tags", tags, between{1, 1024}, "reads and atomics that may be under way at once");
+    v.field("completion_timeout", completion_timeout, between{5e7, 6.4e13}, "time after which a missing completion is an error");
+}
+
+requester::requester(const sc_core::sc_module_name& name, const requester_params& p, transmit send)
+    : model(name), params(p), m_send(std::move(send)), m_tags(p.tags) {
+    for (std::size_t t = p.tags; t-- > 0;) m_free_tags.push_back(static_cast<std::uint16_t>(t));
+}
+
+std::uint32_t requester::open_operation(done finished) {
+    if (m_free_operations.empty()) {
+        m_free_operations.push_back(static_cast<std::uint32_t>(m_operations.size()));
+        m_operations.emplace_back();
+    }
+    const auto o = m_free_operations.back();
+    m_free_operations.pop_back();
+    m_operations[o] = {std::move(finished), 0, request_status::ok, now()};
+    return o;
+}
+
+void requester::read(std::uint64_t address, const buffer_slice& into, done finished) {
+    const auto o = open_operation(std::move(finished));
+    // Count first: with a deaf link a TLP could otherwise end the operation before the next one is made.
+    std::vector<std::pair<tlp_ptr, buffer_slice>> parts;
+    for (std::size_t at = 0; at < into.length;) {
+        const auto here = address + at;
+        const auto bytes = std::min<std::uint64_t>({into.length - at, max_read_request - here % max_read_request, boundary - here % boundary});
+        auto t = make_tlp();
+        t->kind = tlp_kind::memory_read;
+        t->address = here;
+        t->bytes = static_cast<std::uint32_t>(bytes);
+        parts.emplace_back(std::move(t), into.part(at, bytes));
+        at += bytes;
+    }
+    m_operations[o].tlps_left = static_cast<std::uint32_t>(parts.size());
+    for (auto& [t, slice] : parts) submit(t, o, slice);
+}
+
+void requester::atomic(tlp_kind kind, std::uint64_t address, unsigned bytes, std::uint64_t operand, std::uint64_t compare,
+                       const buffer_slice& result, done finished) {
+    const auto o = open_operation(std::move(finished));
+    m_operations[o].tlps_left = 1;
+    auto t = make_tlp();
+    t->kind = kind;
+    t->address = address;
+    const bool two = kind == tlp_kind::compare_swap;
+    t->bytes = two ? 2 * bytes : bytes;
+    t->data = allocate_slice(t->bytes);
+    std::memcpy(t->data.data(), two ? &compare : &operand, bytes);
+    if (two) std::memcpy(t->data.data() + bytes, &operand, bytes);
+    submit(t, o, result);
+}
+
+void requester::configuration(std::uint64_t ecam_offset, bool write, const buffer_slice& data, done finished) {
+    auto t = make_tlp();
+    t->kind = write ? tlp_kind::configuration_write : tlp_kind::configuration_read;
+    t->type_1 = true;  // the root port in front of the target's bus makes it a type 0
+    t->address = (ecam_offset >> 12) << 16 | (ecam_offset & 0xffc);
+    t->bytes = 4;
+    const auto lane = static_cast<unsigned>(ecam_offset & 3);
+    const auto word = allocate_slice(4);
+    std::memset(word.data(), 0xff, 4);
+    if (write) {
+        std::memcpy(word.data() + lane, data.data(), data.length);
+        t->data = word;
+    } else {
+        finished = [word, data, lane, finished = std::move(finished)](request_status s) {
+            std::memcpy(data.data(), word.data() + lane, data.length);
+            finished(s);
+        };
+    }
+    const auto o = open_operation(std::move(finished));
+    m_operations[o].tlps_left = 1;
+    const auto enabled = static_cast<std::uint8_t>(((1u << data.length) - 1) << lane);
+    submit(t, o, write ? buffer_slice{} : word, enabled);
+}
+
+void requester::submit(const tlp_ptr& t, std::uint32_t operation, const buffer_slice& into, std::uint8_t enabled) {
+    t->requester = id;
+    t->relaxed_ordering = relaxed_ordering;
+    set_byte_enables(*t);
+    if (enabled) {
+        t->first_be = enabled;
+        t->last_be = 0;
+    }
+    m_waiting.push_back({t, operation, into});
+    if (m_waiting.size() == 1 && !m_free_tags.empty()) launch_next();
+}
+
+void requester::launch_next() {
+    const auto w = std::move(m_waiting.front());
+    m_waiting.pop_front();
+    const auto tag = m_free_tags.back();
+    m_free_tags.pop_back();
+    auto& slot = m_tags[tag];
+    slot.used = true;
+    slot.operation = w.operation;
+    slot.into = w.into;
+    slot.received = 0;
+    slot.deadline = now() + params.completion_timeout;
+    ++m_busy;
+    ++reads;
+    if (!m_deadline.scheduled()) schedule(m_deadline, slot.deadline);
+    w.packet->tag = tag;
+    m_send(w.packet);
+}
+
+void requester::write(std::uint64_t address, const buffer_slice& from, bool poisoned) {
+    for (std::size_t at = 0; at < from.length;) {
+        const auto here = address + at;
+        const auto bytes = std::min<std::uint64_t>({from.length - at, max_payload, boundary - here % boundary});
+        auto t = make_tlp();
+        t->kind = tlp_kind::memory_write;
+        t->requester = id;
+        t->relaxed_ordering = relaxed_ordering;
+        t->poisoned = poisoned;
+        t->address = here;
+        t->bytes = static_cast<std::uint32_t>(bytes);
+        t->data = from.part(at, bytes);
+        set_byte_enables(*t);
+        ++writes;
+        m_send(t);
+        at += bytes;
+    }
+}
+
+bool requester::complete(const tlp& c) {
+    if (c.requester != id || c.tag >= m_tags.size() || !m_tags[c.tag].used) {
+        ++unexpected;
+        return false;
+    }
+    auto& slot = m_tags[c.tag];
+    if (c.status != completion_status::successful) {
+        finish_tag(c.tag, c.status == completion_status::completer_abort ? request_status::completer_abort
+                                                                         : request_status::unsupported_request);
+        return true;
+    }
+    if (c.poisoned) {
+        finish_tag(c.tag, request_status::poisoned);
+        return true;
+    }
+    const auto bytes = std::min<std::size_t>(c.bytes, slot.into.length - slot.received);
+    if (bytes) std::memcpy(slot.into.data() + slot.received, c.data.data(), bytes);
+    slot.received += static_cast<std::uint32_t>(bytes);
+    if (slot.received == slot.into.length) finish_tag(c.tag, request_status::ok);
+    return true;
+}
+
+void requester::finish_tag(std::size_t tag, request_status status) {
+    auto& slot = m_tags[tag];
+    const auto o = slot.operation;
+    slot.used = false;
+    slot.into = {};
+    --m_busy;
+    m_free_tags.push_back(static_cast<std::uint16_t>(tag));
+    if (!m_waiting.empty()) launch_next();
+    auto& op = m_operations[o];
+    if (op.status == request_status::ok) op.status = status;
+    if (--op.tlps_left > 0) return;
+    read_latency.add(now() - op.begin);
+    const auto finished = std::move(op.finished);
+    const auto result = op.status;
+    m_free_operations.push_back(o);
+    if (finished) finished(result);
+}
+
+void requester::check_deadlines() {
+    ticks next = never;
+    for (std::size_t t = 0; t < m_tags.size(); ++t) {
+        if (!m_tags[t].used) continue;
+        if (m_tags[t].deadline <= now()) {
+            ++timeouts;
+            log(log_level::warning, *this, "no completion for tag {}", t);
+            finish_tag(t, request_status::timeout);
+        }
+        if (m_tags[t].used) next = std::min(next, m_tags[t].deadline);
+    }
+    if (next != never) schedule(m_deadline, next);
+}
+
+void requester::reset() {
+    m_free_tags.clear();
+    for (std::size_t t = m_tags.size(); t-- > 0;) {
+        m_tags[t] = tagged{};
+        m_free_tags.push_back(static_cast<std::uint16_t>(t));
+    }
+    m_operations.clear();
+    m_free_operations.clear();
+    m_waiting.clear();
+    m_busy = 0;
+    cancel(m_deadline);
+    model::reset();
+}
+
+}  // namespace fabricvp::pcie

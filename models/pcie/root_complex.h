@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+// The root complex: root ports (bridges on bus 0), and the host on its other side. Harts reach it through windows on the
+// host's bus; what devices send to host memory leaves through `memory`.
+//
+// Peer-to-peer writes that turn round here are cut into smaller TLPs, as root complexes of servers do; with round robin
+// per TLP further down, that is what makes such traffic lose against direct traffic.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <vector>
+
+#include "base/bus.h"
+#include "base/parameters.h"
+#include "base/statistics.h"
+#include "base/wire.h"
+#include "pcie/bridge.h"
+#include "pcie/requester.h"
+#include "pcie/router.h"
+
+namespace fabricvp::pcie {
+
+struct root_complex_params {
+    std::uint64_t root_ports = 1;
+    port_params port;
+    requester_params requester;
+    byte_size peer_to_peer_payload{64};
+    std::uint64_t completion_boundary = 64;
+    duration configuration_latency{100'000};
+    void describe(parameter_visitor& v);
+};
+
+class root_complex final : public router, private tlm::tlm_bw_transport_if<> {
+public:
+    const root_complex_params params;
+
+    /// To host memory (and whatever else devices may address there, such as interrupt files).
+    bus_initiator_socket memory{"memory"};
+    /// INTA to INTD of each device number, swizzled as for slots: line (device + pin - 1) % 4.
+    std::vector<wire> intx{4};
+
+    std::vector<std::unique_ptr<bridge>> bridges;  ///< root port i is device i + 1 of bus 0
+    requester host_requests;                       ///< of harts
+
+    counter peer_to_peer{*this, "peer_to_peer", "1", "TLPs from one root port to another"};
+    counter unsupported{*this, "unsupported_requests", "1", "requests from devices that nothing claims"};
+    counter host_errors{*this, "host_errors", "1", "requests of harts that ended with an error"};
+
+    root_complex(const sc_core::sc_module_name& name, const root_complex_params& params);
+    ~root_complex() override;
+
+    port& root_port(unsigned i) { return at(i); }
+
+    /// A hart's read or write in a memory window, at a bus address. `finished` is called once with the status; writes
+    /// are posted and finish at once.
+    void host_read(std::uint64_t address, const buffer_slice& into, requester::done finished);
+    void host_write(std::uint64_t address, const buffer_slice& from);
+    /// A hart's configuration access: ECAM offset (bus << 20 | device << 15 | function << 12 | register), 1, 2 or 4 bytes.
+    /// Reads that nobody answers finish with all ones in `data` and status unsupported_request.
+    void host_configuration(std::uint64_t ecam_offset, bool write, const buffer_slice& data, requester::done finished);
+    /// The same without time or side effects. \returns bytes done
+    unsigned debug_configuration(std::uint64_t ecam_offset, void* to);
+
+    void reset() override;
+
+private:
+    struct memory_access;
+
+    unsigned route(const tlp& t, unsigned ingress) override;
+    void accept(const tlp_ptr& t, unsigned ingress) override;
+    void forward(const tlp_ptr& t, unsigned ingress, unsigned egress) override;
+    unsigned debug_request(port&, tlp&) override { return 0; }
+
+    tlm::tlm_sync_enum nb_transport_bw(bus_payload& payload, tlm::tlm_phase& phase, sc_core::sc_time& delay) override;
+    void invalidate_direct_mem_ptr(sc_dt::uint64, sc_dt::uint64) override {}
+
+    unsigned route_by_bus(unsigned bus) const;
+    unsigned route_by_address(std::uint64_t address, unsigned ingress) const;
+    void memory_request(const tlp_ptr& t, unsigned ingress);
+    void memory_done(const memory_access& a, ticks when);
+    void refuse(const tlp& t, unsigned ingress, completion_status status);
+    void interrupt_message(const tlp& t, unsigned ingress);
+    void send_due();
+
+    std::vector<std::unique_ptr<memory_access>> m_accesses;  // waiting for the host's answer
+    std::multimap<ticks, tlp_ptr> m_due;                     // completions that memory's latency holds back
+    std::vector<unsigned> m_intx_counts;
+    calendar_event m_send{method<&root_complex::send_due>, this};
+};
+
+}  // namespace fabricvp::pcie

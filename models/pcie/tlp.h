@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+// Transaction layer packets. A TLP is a pooled, reference-counted struct: header fields, and a stretch of a buffer that
+// is never copied on the way. It travels over TLM-2.0 sockets with the protocol traits below.
+#pragma once
+
+#include <cstdint>
+
+#include <tlm>
+
+#include "base/buffer.h"
+#include "base/pool.h"
+#include "base/time.h"
+
+namespace fabricvp::pcie {
+
+enum class tlp_kind : std::uint8_t {
+    memory_read, memory_write, configuration_read, configuration_write, fetch_add, swap, compare_swap, message,
+    completion, completion_with_data
+};
+
+/// The three flow-control classes, each with header and data credits.
+enum class flow_class : std::uint8_t { posted, non_posted, completion };
+inline constexpr unsigned flow_classes = 3;
+
+enum class completion_status : std::uint8_t { successful = 0, unsupported_request = 1, configuration_retry = 2, completer_abort = 4 };
+
+/// Message codes that this platform sends.
+enum class message_code : std::uint8_t {
+    assert_inta = 0x20, assert_intb, assert_intc, assert_intd, deassert_inta = 0x24, deassert_intb, deassert_intc, deassert_intd,
+    error_correctable = 0x30, error_nonfatal = 0x31, error_fatal = 0x33
+};
+
+struct tlp;
+using tlp_ptr = pooled_ptr<tlp>;
+
+struct tlp_fields {
+    tlp_kind kind = tlp_kind::memory_read;
+    completion_status status = completion_status::successful;
+    message_code code = message_code::assert_inta;
+    bool poisoned = false;
+    bool relaxed_ordering = false;
+    bool type_1 = false;              ///< configuration request not yet on its target bus
+    std::uint8_t first_be = 0xf, last_be = 0xf;
+    std::uint16_t requester = 0;      ///< bus << 8 | device << 3 | function
+    std::uint16_t completer = 0;
+    std::uint16_t tag = 0;
+    std::uint16_t byte_count = 0;     ///< completions: bytes still to come, this TLP's included (0 means 4096)
+    std::uint8_t lower_address = 0;
+    std::uint64_t address = 0;        ///< memory: of the first byte; configuration: bus/device/function << 16 | register
+    std::uint32_t bytes = 0;          ///< carried, or asked for
+    buffer_slice data;                ///< what it carries; null if it carries nothing
+
+    ticks tail = 0;                   ///< on the link it is on: when its last byte arrives
+    std::uint32_t order = 0;          ///< in the buffer it is in: how many came before it
+};
+
+struct tlp : pooled<tlp>, tlp_fields {
+    flow_class flow() const {
+        switch (kind) {
+            case tlp_kind::memory_write:
+            case tlp_kind::message: return flow_class::posted;
+            case tlp_kind::completion:
+            case tlp_kind::completion_with_data: return flow_class::completion;
+            default: return flow_class::non_posted;
+        }
+    }
+    bool is_completion() const { return kind >= tlp_kind::completion; }
+    bool carries_data() const {
+        return kind == tlp_kind::memory_write || kind == tlp_kind::configuration_write ||
+               kind == tlp_kind::completion_with_data || (kind >= tlp_kind::fetch_add && kind <= tlp_kind::compare_swap);
+    }
+    std::uint32_t header_bytes() const {
+        const bool has_address = kind == tlp_kind::memory_read || kind == tlp_kind::memory_write ||
+                                 (kind >= tlp_kind::fetch_add && kind <= tlp_kind::compare_swap);
+        return kind == tlp_kind::message || (has_address && address >> 32) ? 16 : 12;
+    }
+    /// Payload as it goes over the wire: whole double words, those that hold enabled bytes.
+    std::uint32_t payload_bytes() const {
+        return carries_data() ? (bytes + (static_cast<std::uint32_t>(address) & 3) + 3) & ~3u : 0;
+    }
+    /// Data credits it takes, 16 bytes each.
+    std::uint32_t data_credits() const { return (payload_bytes() + 15) / 16; }
+
+    /// Back to the pool with default values.
+    void recycle();
+};
+
+/// A TLP from the pool, with default values.
+tlp_ptr make_tlp();
+
+/// Phases on the sockets: a TLP goes forward; its credits come backward when it has left the receiver's buffer.
+enum class link_phase { transfer, credit_return };
+
+struct link_protocol {
+    using tlm_payload_type = tlp;
+    using tlm_phase_type = link_phase;
+};
+using transmit_socket = tlm::tlm_initiator_socket<32, link_protocol>;
+using receive_socket = tlm::tlm_target_socket<32, link_protocol>;
+
+}  // namespace fabricvp::pcie
