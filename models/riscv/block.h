@@ -22,9 +22,11 @@ struct block_op_position {
 
 struct block;
 
-/// A remembered successor, valid while the hart's fetch context is the one it was made in.
+/// A remembered successor, valid while the hart's fetch context is the one it was made in. One inside the same page does
+/// not depend on translation: its second context outlasts changes of that.
 struct block_link {
     std::uint64_t context = ~std::uint64_t{0};
+    std::uint64_t code_context = ~std::uint64_t{0};
     block* target = nullptr;
 };
 

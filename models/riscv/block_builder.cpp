@@ -136,12 +136,18 @@ block* hart::implementation::find_block(std::uint64_t pc, block_link*& link) {
     memory_target at;
     const auto& entry = memory.fetch_view().execute[tlb_set::index(pc)];
     const auto page = pc & ~(page_size - 1);
+    const auto is_here = [&](const block* b) { return b->host == at.host && !b->second_page; };
     if (entry.tag == page) {
         at.host = reinterpret_cast<std::uint8_t*>(pc + entry.addend);
         if (m_single) return build(pc, at, 1);
+        auto& slot = jump_cache[pc >> 1 & (jump_entries - 1)];
+        if (slot.pc == pc && slot.code_context == code_context && is_here(slot.target)) {
+            slot.context = context;
+            return slot.target;
+        }
         auto* b = blocks.find(at.host, state.float_enabled());
-        if (b && !b->second_page) {
-            if (!watched) jump_cache[pc >> 1 & (jump_entries - 1)] = {pc, context, b};
+        if (b && is_here(b)) {
+            if (!watched) remember(pc, b);
             return b;
         }
     }
@@ -174,22 +180,33 @@ block* hart::implementation::find_block(std::uint64_t pc, block_link*& link) {
         }
     }
     if (!b) b = build(pc, at, most_instructions);
-    if (b && !watched) jump_cache[pc >> 1 & (jump_entries - 1)] = {pc, context, b};
+    if (b && !watched) remember(pc, b);
     return b;
+}
+
+void hart::implementation::remember(std::uint64_t pc, block* b) {
+    jump_cache[pc >> 1 & (jump_entries - 1)] = {pc, context, code_context, b};
 }
 
 void hart::implementation::forget_code() {
     blocks.clear();
-    bump_epoch();
+    code_epoch();
 }
 
-void hart::implementation::bump_epoch() {
+void hart::implementation::translation_epoch() {
     ++m_epoch;
     update_context();
 }
 
+void hart::implementation::code_epoch() {
+    ++m_code_epoch;
+    translation_epoch();
+}
+
 void hart::implementation::update_context() {
-    context = m_epoch << 3 | (state.float_enabled() ? 4u : 0u) | static_cast<unsigned>(state.mode);
+    const auto view = (state.float_enabled() ? 4u : 0u) | static_cast<unsigned>(state.mode);
+    context = m_epoch << 3 | view;
+    code_context = m_code_epoch << 3 | view;
 }
 
 }  // namespace fabricvp::riscv

@@ -16,8 +16,8 @@ public:
     virtual std::uint64_t retired_count() = 0;
     virtual std::uint64_t time_count() = 0;
     virtual void stimecmp_changed() = 0;
-    /// Translation, protection or the views of memory may have changed.
     virtual void translation_changed() = 0;
+    virtual void protection_changed() = 0;
     /// The state that decides how code is fetched and decoded may have changed (privilege, FS).
     virtual void context_changed() = 0;
 

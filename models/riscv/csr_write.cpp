@@ -87,12 +87,12 @@ bool csr_file::write_machine(unsigned n, std::uint64_t value) {
     using namespace csr;
     if (in(n, pmpcfg0, pmpcfg14)) {
         m_pmp.write_config((n - pmpcfg0) * 4, value);
-        m_environment.translation_changed();
+        m_environment.protection_changed();
         return true;
     }
     if (in(n, pmpaddr0, pmpaddr63)) {
         m_pmp.write_address(n - pmpaddr0, value);
-        m_environment.translation_changed();
+        m_environment.protection_changed();
         return true;
     }
     switch (n) {

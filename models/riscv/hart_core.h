@@ -51,6 +51,7 @@ struct hart::implementation final : csr_environment {
     struct jump_entry {
         std::uint64_t pc = 1;
         std::uint64_t context = ~std::uint64_t{0};
+        std::uint64_t code_context = ~std::uint64_t{0};
         block* target = nullptr;
     };
 
@@ -67,7 +68,9 @@ struct hart::implementation final : csr_environment {
     void append(const instruction& i, unsigned offset);
     block* finish_block(block* to, const std::uint8_t* host, unsigned length);
     void forget_code();           ///< drops all blocks and links
-    void bump_epoch();            ///< invalidates links and the jump cache
+    void translation_epoch();     ///< translation changed: links between pages and the jump cache are to be checked anew
+    void code_epoch();            ///< code changed: all links and the jump cache are invalid
+    void remember(std::uint64_t pc, block* b);
     void update_context();
 
     // --- memory (hart_memory.cpp)
@@ -125,6 +128,7 @@ struct hart::implementation final : csr_environment {
     std::uint64_t time_count() override;
     void stimecmp_changed() override;
     void translation_changed() override;
+    void protection_changed() override;
     void context_changed() override;
 
     // --- slices (hart_slice.cpp)
@@ -167,7 +171,8 @@ struct hart::implementation final : csr_environment {
     std::uint64_t reset_pc = 0x1000;
 
     // Exchanged with the dispatch loop.
-    std::uint64_t context = 0;         ///< epoch, mode and FS: what a link was valid for
+    std::uint64_t context = 0;         ///< epochs, mode and FS: what a link was valid for
+    std::uint64_t code_context = 0;    ///< the same without translation
     std::int64_t budget = 0;           ///< fixed-point cycles left in the slice
     std::uint64_t retired = 0;         ///< instructions since the slice began
     exit_reason exit = exit_reason::budget;
@@ -187,7 +192,7 @@ struct hart::implementation final : csr_environment {
     std::uint32_t m_cost = 0, m_instructions = 0;
     alignas(16) std::array<std::byte, 512> m_scratch{};
     const void* const* m_labels = nullptr;
-    std::uint64_t m_epoch = 1;
+    std::uint64_t m_epoch = 1, m_code_epoch = 1;
 
     // Slices.
     enum class phase : std::uint8_t { stopped, running, request, response, waiting };

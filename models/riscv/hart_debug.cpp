@@ -22,7 +22,7 @@ void hart::implementation::update_debugging() {
     m_debugging = single || m_splits.any();
     if (single == m_single) return;
     m_single = single;
-    bump_epoch();
+    code_epoch();
 }
 
 void hart::implementation::insert_breakpoint(std::set<std::uint64_t>& into, std::uint64_t address) {

@@ -124,7 +124,7 @@ void hart::implementation::page_marked(sparse_memory& m, std::uint64_t page, uns
 void hart::implementation::marked_page_written(sparse_memory& m, std::uint64_t offset, std::uint64_t size,
                                                const memory_observer* writer) {
     if (blocks.invalidate(m, offset, size)) {
-        bump_epoch();
+        code_epoch();
         if (m_in_slice) m_code_overwritten = true;
     }
     if (writer == &owner || !reservation || !m_reservation_shared) return;

@@ -65,7 +65,12 @@ std::uint64_t hart::implementation::time_count() { return time.time_at(local_tim
 
 void hart::implementation::translation_changed() {
     memory.flush();
-    bump_epoch();
+    translation_epoch();
+}
+
+void hart::implementation::protection_changed() {
+    memory.flush();
+    code_epoch();
 }
 
 void hart::implementation::context_changed() { update_context(); }
@@ -206,6 +211,7 @@ void hart::implementation::reset() {
     m_reservation_shared = false;
     state.reset(owner.params, reset_pc);
     csrs.reset();
+    protection.update();
     memory.flush();
     forget_code();
     if (m_payload && m_answered) drop_payload();

@@ -116,7 +116,7 @@ bool hart::implementation::execute_system(opcode op, const block_op& o, std::uin
             return illegal(current_bits);
         if (o.rs1 == 0) memory.flush();
         else memory.flush_page(state.x[o.rs1]);
-        bump_epoch();
+        translation_epoch();
         return true;
     }
     default: return illegal(current_bits);

@@ -268,6 +268,7 @@ void hart::implementation::interpret(implementation* m, const void* const** labe
     u64 retired = m->retired;
     tlb_set* view = &m->memory.data_view();
     block* b = nullptr;
+    block* source = nullptr;
     block_link* link = nullptr;
     const block_op* o = nullptr;
     LOOK_UP;
@@ -287,6 +288,12 @@ void hart::implementation::interpret(implementation* m, const void* const** labe
     }
 
 find:
+    if (link && link->code_context == m->code_context) {
+        link->context = context;
+        b = link->target;
+        ENTER;
+    }
+    source = b;
     m->budget = budget;
     m->retired = retired;
     b = m->find_block(pc, link);
@@ -302,8 +309,9 @@ find:
         LOOK_UP;
     }
     if (link) {
-        link->context = m->context;
-        link->target = b;
+        const i64 distance = link == &source->links[0] ? o->immediate : static_cast<i64>(source->length);
+        const auto in_page = static_cast<i64>(reinterpret_cast<u64>(source->host) & 0xfff) + distance;
+        *link = {m->context, static_cast<u64>(in_page) < 0x1000 ? m->code_context : ~u64{0}, b};
     }
     context = m->context;
     ENTER;

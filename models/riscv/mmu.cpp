@@ -40,17 +40,19 @@ memory_view mmu::view_of(privilege mode) const {
 }
 
 bool mmu::locate(std::uint64_t physical, memory_target& to, bool& writable) {
-    const auto* range = m_memory.find(physical);
-    if (!range) return false;
-    auto* memory = range->value.memory;
-    if (std::find(m_attached.begin(), m_attached.end(), memory) == m_attached.end()) {
-        memory->attach(m_self);
-        m_attached.push_back(memory);
+    if (physical - m_last.base >= m_last.size) {
+        const auto* range = m_memory.find(physical);
+        if (!range) return false;
+        m_last = {range->base, range->size, range->value.offset, range->value.memory, range->value.writable};
+        if (std::find(m_attached.begin(), m_attached.end(), m_last.memory) == m_attached.end()) {
+            m_last.memory->attach(m_self);
+            m_attached.push_back(m_last.memory);
+        }
     }
-    to.memory = memory;
-    to.offset = range->value.offset + (physical - range->base);
-    to.host = memory->data() + to.offset;
-    writable = range->value.writable;
+    to.memory = m_last.memory;
+    to.offset = m_last.offset + (physical - m_last.base);
+    to.host = to.memory->data() + to.offset;
+    writable = m_last.writable;
     return true;
 }
 
@@ -143,7 +145,9 @@ memory_target mmu::resolve(std::uint64_t address, unsigned size, access_kind kin
     const auto page = address & ~page_mask;
     if (to.plain && m_pmp.uniform(t.physical & ~page_mask) && (!excluded || !excluded(page))) {
         auto& set = m_sets[static_cast<unsigned>(view_of(mode))];
-        set.of(kind)[tlb_set::index(address)] = {page, reinterpret_cast<std::uint64_t>(to.host) - address};
+        auto& entry = set.of(kind)[tlb_set::index(address)];
+        if (entry.tag == tlb_entry::empty) note_filled(entry);
+        entry = {page, reinterpret_cast<std::uint64_t>(to.host) - address};
     }
     return to;
 }
@@ -162,8 +166,22 @@ memory_target mmu::resolve_for_debugger(std::uint64_t address) {
     return to;
 }
 
+/// Entries that were dropped one by one stay in the list; it is made anew when they are too many.
+void mmu::note_filled(tlb_entry& entry) {
+    constexpr std::size_t all = static_cast<std::size_t>(memory_view::count) * 3 * tlb_set::entries;
+    if (m_filled.size() >= all) {
+        m_filled.clear();
+        for (auto& set : m_sets)
+            for (auto* part : {&set.read, &set.write, &set.execute})
+                for (auto& e : *part)
+                    if (e.tag != tlb_entry::empty) m_filled.push_back(&e);
+    }
+    m_filled.push_back(&entry);
+}
+
 void mmu::flush() {
-    for (auto& set : m_sets) set.flush();
+    for (auto* entry : m_filled) *entry = {};
+    m_filled.clear();
     m_superpages = false;
 }
 

@@ -66,6 +66,7 @@ private:
     translation translate(std::uint64_t address, access_kind kind, privilege mode, bool debug);
     translation walk(std::uint64_t address, access_kind kind, privilege mode, bool debug, unsigned levels);
     bool permitted(std::uint64_t entry, access_kind kind, privilege mode) const;
+    void note_filled(tlb_entry& entry);
     /// \returns false if `physical` is not direct memory
     bool locate(std::uint64_t physical, memory_target& to, bool& writable);
 
@@ -75,6 +76,13 @@ private:
     memory_observer& m_self;
     std::vector<sparse_memory*> m_attached;
     std::array<tlb_set, static_cast<unsigned>(memory_view::count)> m_sets;
+    struct located_range {
+        std::uint64_t base = 0, size = 0, offset = 0;
+        sparse_memory* memory = nullptr;
+        bool writable = false;
+    };
+    located_range m_last;              // what locate() found last
+    std::vector<tlb_entry*> m_filled;  // since the last flush
     bool m_superpages = false;  // some entry came from one
     unsigned m_walk_reads = 0;
 };

@@ -10,36 +10,48 @@ constexpr unsigned matching_of(std::uint8_t config) { return (config & bit_a) >>
 constexpr std::uint64_t address_mask = (std::uint64_t{1} << 54) - 1;
 }  // namespace
 
-pmp::region pmp::bounds(unsigned entry) const {
+void pmp::update() {
+    m_regions.clear();
+    region r;
+    for (unsigned i = 0; i < m_entries; ++i)
+        if (bounds(i, r)) m_regions.push_back(r);
+}
+
+bool pmp::bounds(unsigned entry, region& r) const {
     const auto address = m_state.pmpaddr[entry];
+    r.config = m_state.pmpcfg[entry];
     switch (matching_of(m_state.pmpcfg[entry])) {
     case top_of_range: {
         const auto low = entry ? m_state.pmpaddr[entry - 1] << 2 : 0, high = address << 2;
-        return {low, high - 1, high > low};
+        r.first = low;
+        r.last = high - 1;
+        return high > low;
     }
-    case naturally_aligned_4: return {address << 2, (address << 2) + 3, true};
+    case naturally_aligned_4:
+        r.first = address << 2;
+        r.last = r.first + 3;
+        return true;
     case power_of_two: {
         const auto ones = address ^ (address + 1);  // trailing ones and the zero above them
-        const auto low = (address & ~ones) << 2;
-        return {low, low | ones << 2 | 3, true};
+        r.first = (address & ~ones) << 2;
+        r.last = r.first | ones << 2 | 3;
+        return true;
     }
-    default: return {0, 0, false};
+    default: return false;
     }
 }
 
 bool pmp::allows(std::uint64_t address, std::uint64_t size, access_kind kind, privilege mode) const {
     if (m_entries == 0) return true;
     const auto last = address + (size - 1);
-    for (unsigned i = 0; i < m_entries; ++i) {
-        const auto r = bounds(i);
-        if (!r.active || last < r.first || address > r.last) continue;
+    for (const auto& r : m_regions) {
+        if (last < r.first || address > r.last) continue;
         if (address < r.first || last > r.last) return false;
-        const auto config = m_state.pmpcfg[i];
-        if (mode == privilege::machine && !(config & bit_locked)) return true;
+        if (mode == privilege::machine && !(r.config & bit_locked)) return true;
         switch (kind) {
-        case access_kind::read: return config & bit_r;
-        case access_kind::write: return config & bit_w;
-        default: return config & bit_x;
+        case access_kind::read: return r.config & bit_r;
+        case access_kind::write: return r.config & bit_w;
+        default: return r.config & bit_x;
         }
     }
     return mode == privilege::machine;
@@ -47,9 +59,8 @@ bool pmp::allows(std::uint64_t address, std::uint64_t size, access_kind kind, pr
 
 bool pmp::uniform(std::uint64_t page_address) const {
     const auto last = page_address + 0xfff;
-    for (unsigned i = 0; i < m_entries; ++i) {
-        const auto r = bounds(i);
-        if (!r.active || last < r.first || page_address > r.last) continue;
+    for (const auto& r : m_regions) {
+        if (last < r.first || page_address > r.last) continue;
         return page_address >= r.first && last <= r.last;  // lower entries that do not touch the page do not matter
     }
     return true;
@@ -70,6 +81,7 @@ void pmp::write_config(unsigned first, std::uint64_t value) {
         if ((byte & bit_w) && !(byte & bit_r)) continue;  // reserved: keeps the old value
         config = byte;
     }
+    update();
 }
 
 void pmp::write_address(unsigned entry, std::uint64_t value) {
@@ -79,6 +91,7 @@ void pmp::write_address(unsigned entry, std::uint64_t value) {
         if ((next & bit_locked) && matching_of(next) == top_of_range) return;
     }
     m_state.pmpaddr[entry] = value & address_mask;
+    update();
 }
 
 }  // namespace fabricvp::riscv

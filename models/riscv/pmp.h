@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "riscv/hart_state.h"
 
@@ -11,6 +12,9 @@ namespace fabricvp::riscv {
 class pmp {
 public:
     pmp(hart_state& state, unsigned entries) : m_state(state), m_entries(entries) {}
+
+    /// To be called when the state's entries were changed other than through write_…().
+    void update();
 
     /// True if the access may be made. An access that only partly matches an entry fails.
     bool allows(std::uint64_t address, std::uint64_t size, access_kind kind, privilege mode) const;
@@ -23,11 +27,16 @@ public:
     void write_address(unsigned entry, std::uint64_t value);
 
 private:
-    struct region { std::uint64_t first, last; bool active; };
-    region bounds(unsigned entry) const;
+    struct region {
+        std::uint64_t first, last;
+        std::uint8_t config;
+    };
+    /// \returns false if the entry matches nothing
+    bool bounds(unsigned entry, region& r) const;
 
     hart_state& m_state;
     unsigned m_entries;
+    std::vector<region> m_regions;  // active ones by priority
 };
 
 }  // namespace fabricvp::riscv

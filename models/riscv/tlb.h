@@ -25,11 +25,6 @@ struct tlb_set {
     std::array<tlb_entry, entries>& of(access_kind kind) {
         return kind == access_kind::read ? read : kind == access_kind::write ? write : execute;
     }
-    void flush() {
-        read.fill({});
-        write.fill({});
-        execute.fill({});
-    }
     void flush_page(std::uint64_t address) {
         const auto i = index(address);
         read[i] = write[i] = execute[i] = {};
