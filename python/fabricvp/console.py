@@ -67,6 +67,11 @@ class Console:
         self._core.console_attach(self._node.index, where)
 
     @property
+    def port(self) -> int:
+        """Loopback port of "tcp:…", 0 where the line is not on a socket."""
+        return self._core.console_port(self._node.index)
+
+    @property
     def recorded_input(self) -> str:
         """Input so far with its simulated time, as the platform records it."""
         return self._core.console_input(self._node.index)

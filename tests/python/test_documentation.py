@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Python in the documentation is run, and every public name is documented."""
 
+import ast
 import inspect
 import re
 import subprocess
@@ -34,6 +35,22 @@ def test_example(text, tmp_path):
     script.write_text(text)
     done = subprocess.run([sys.executable, script], capture_output=True, text=True, timeout=100, cwd=REPOSITORY)
     assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_stub_matches_the_compiled_module():
+    module = fabricvp._fabricvp
+    stub = ast.parse((Path(fabricvp.__file__).parent / "_fabricvp.pyi").read_text())
+    names = set()
+    for node in stub.body:
+        if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
+            names.add(node.name)
+        if isinstance(node, ast.AnnAssign):
+            names.add(node.target.id)
+        if isinstance(node, ast.ClassDef) and node.name != "InputError":
+            described = {n.name for n in node.body if isinstance(n, ast.FunctionDef)}
+            described |= {n.target.id for n in node.body if isinstance(n, ast.AnnAssign)}
+            assert described == {n for n in vars(getattr(module, node.name)) if not n.startswith("_")}, node.name
+    assert names == {n for n in vars(module) if not n.startswith("_")}
 
 
 def test_public_names_have_docstrings():

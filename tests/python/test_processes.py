@@ -3,6 +3,7 @@
 
 import os
 import signal
+import socket
 import time
 
 import pytest
@@ -175,6 +176,30 @@ def test_fork_of_this_process(run_script, assemble):
         """, assemble(guests.USES_DEVICE))
     assert done.stdout == "before after\nat exit\n"
     assert done.stderr == ""
+
+
+def test_a_branch_leaves_sockets_to_the_parent(machine):
+    """A console on a socket and a GDB port stay with the machine; a branch neither writes to nor holds them."""
+    warm = machine(guests.ECHO)
+    console = warm.nodes[0].console
+    console.attach("tcp:0")
+    gdb = warm.listen_gdb()
+    with socket.create_connection(("127.0.0.1", console.port)) as client:
+        client.settimeout(10)
+        console.expect("ready> ")
+        warm.run("1 ms")
+        assert client.recv(100) == b"ready> "
+        with warm.fork() as child:
+            assert child.nodes[0].console.port == 0
+            assert child.nodes[0].console.command("child", "ready> ") == "you typed child\n"
+            assert console.command("parent", "ready> ") == "you typed parent\n"
+            warm.run("1 ms")
+            assert client.recv(100) == b"parent\nyou typed parent\nready> "
+            warm.close()
+            assert client.recv(100) == b""  # nobody else holds the connection
+            with pytest.raises(ConnectionRefusedError):
+                socket.create_connection(("127.0.0.1", gdb), timeout=10)
+            assert child.run("1 us").outcome == Outcome.TIME_LIMIT
 
 
 def double(platform, factor):
