@@ -75,7 +75,7 @@ public:
 
     /// Writes boot ROM and device tree and starts all harts at the reset vector.
     void start();
-    /// Resets all of it; harts stay stopped until start(). Memory keeps its contents.
+    /// Resets all of it; harts that were started begin again at the reset vector. Memory keeps its contents.
     void reset() override;
 
     /// Address of the device tree blob: as high as memory below 3 GiB allows, on a 2 MiB boundary.

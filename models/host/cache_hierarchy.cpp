@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "host/cache_hierarchy.h"
+
+namespace fabricvp::host {
+
+void cache_params::describe(parameter_visitor& v) {
+    v.field("size", size, between{1024, 1ull << 32}, "capacity; a multiple of ways times line");
+    v.field("ways", ways, between{1, 64}, "associativity");
+    v.field("latency", latency, between{0, 1000}, "cycles of the caches' clock to look up and return a line");
+}
+
+void cache_hierarchy_params::describe(parameter_visitor& v) {
+    v.field("clock", clock, between{1e6, 1e11}, "clock that cache latencies count in");
+    v.field("line", line, between{16, 4096}, "cache line; a power of two");
+    v.group("l1", l1, "first level of each hart, one for instructions and one for data");
+    v.group("l2", l2, "second level of each hart");
+    v.group("l3", l3, "third level, shared by the harts");
+    v.group("memory", memory, "memory channels behind the caches");
+    v.field("hidden", hidden, between{0, 1}, "share of a miss's time that the core hides by going on without it");
+}
+
+cache_hierarchy::cache_hierarchy(const sc_core::sc_module_name& name, const cache_hierarchy_params& p, std::size_t harts)
+    : model(name), params(p), m_clock(p.clock), m_l3(p.l3.size, p.l3.ways, p.line), m_memory(p.memory) {
+    for (std::size_t i = 0; i < harts; ++i)
+        m_private.push_back({cache_tags(p.l1.size, p.l1.ways, p.line), cache_tags(p.l1.size, p.l1.ways, p.line),
+                             cache_tags(p.l2.size, p.l2.ways, p.line)});
+}
+
+void cache_hierarchy::reset() {
+    for (auto& c : m_private) {
+        c.instructions.clear();
+        c.data.clear();
+        c.l2.clear();
+    }
+    m_l3.clear();
+    m_memory.clear();
+    model::reset();
+}
+
+ticks cache_hierarchy::access(std::uint64_t hart, std::uint64_t physical, unsigned size, use u, ticks at) {
+    const auto last = m_l3.line_of(physical + (size ? size - 1 : 0));
+    ticks waited = 0;
+    for (auto line = m_l3.line_of(physical);; line += params.line) {
+        waited += access_line(hart, line, u, at + waited);
+        if (line == last) break;
+    }
+    const auto seen = static_cast<ticks>(static_cast<double>(waited) * (1.0 - params.hidden));
+    stall += seen;
+    return seen;
+}
+
+ticks cache_hierarchy::access_line(std::uint64_t hart, std::uint64_t line, use u, ticks at) {
+    auto& mine = m_private[hart];
+    auto& l1 = u == use::fetch ? mine.instructions : mine.data;
+    const bool write = u == use::store;
+    // A dirty line is in no other cache, so that a hart which works on its own data does not look around.
+    const bool exclusive = l1.dirty(line);
+    const bool taken = !exclusive && take_from_others(hart, line, write);
+
+    const auto first = l1.access(line, write);
+    if (first.written_back) write_back_to_l2(mine, *first.written_back, at);
+    if (first.hit) {
+        ++l1_hits;
+        return taken ? span(params.l3) : 0;  // the others answer through the shared level
+    }
+    ++l1_misses;
+    const auto second = mine.l2.access(line, false);
+    if (second.written_back) write_back_to_l3(*second.written_back, at);
+    const auto waited = span(params.l2);
+    if (second.hit) {
+        ++l2_hits;
+        return waited + (taken ? span(params.l3) : 0);
+    }
+    ++l2_misses;
+    return waited + fill(line, at + waited);
+}
+
+/// Brings a line into L3 if it is not there.
+ticks cache_hierarchy::fill(std::uint64_t line, ticks at) {
+    const auto third = m_l3.access(line, false);
+    evicted_from_l3(third, at);
+    const auto looked_up = span(params.l3);
+    if (third.hit) {
+        ++l3_hits;
+        return looked_up;
+    }
+    ++l3_misses;
+    memory_reads += params.line;
+    return m_memory.transfer(line, params.line, at + looked_up) - at;
+}
+
+bool cache_hierarchy::take_from_others(std::uint64_t hart, std::uint64_t line, bool write) {
+    bool any = false;
+    for (std::size_t other = 0; other < m_private.size(); ++other) {
+        if (other == hart) continue;
+        auto& theirs = m_private[other];
+        bool dirty = false, held = false;
+        for (auto* cache : {&theirs.instructions, &theirs.data, &theirs.l2}) {
+            held = held || cache->holds(line);
+            dirty = (write ? cache->invalidate(line) : cache->clean(line)) || dirty;
+        }
+        if (dirty) write_back_to_l3(line, now());
+        if (dirty || (write && held)) {
+            ++interventions;
+            any = true;
+        }
+    }
+    return any;
+}
+
+void cache_hierarchy::write_back_to_l2(private_caches& c, std::uint64_t line, ticks at) {
+    const auto r = c.l2.access(line, true);
+    if (r.written_back) write_back_to_l3(*r.written_back, at);
+}
+
+void cache_hierarchy::write_back_to_l3(std::uint64_t line, ticks at) { evicted_from_l3(m_l3.access(line, true), at); }
+
+void cache_hierarchy::evicted_from_l3(const cache_tags::result& r, ticks at) {
+    if (!r.written_back) return;
+    memory_writes += params.line;
+    m_memory.transfer(*r.written_back, params.line, at);  // nobody waits for it, but the channel is busy
+}
+
+void cache_hierarchy::invalidate(std::uint64_t physical, std::uint64_t size) {
+    if (size == 0) return;
+    const auto end = physical + size;
+    for (auto line = m_l3.line_of(physical); line < end; line += params.line) {
+        for (auto& c : m_private)
+            for (auto* cache : {&c.instructions, &c.data, &c.l2}) cache->invalidate(line);
+        m_l3.invalidate(line);
+    }
+}
+
+}  // namespace fabricvp::host

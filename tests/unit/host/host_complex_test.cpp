@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+// The host as a whole, with programs of a few instructions.
+#include <catch2/catch.hpp>
+
+#include <vector>
+
+#include "abi/finisher.h"
+#include "abi/memory_map.h"
+#include "host/host_complex.h"
+#include "unit/host/bus_master.h"
+
+using namespace fabricvp;
+using namespace fabricvp::time_literals;
+
+namespace {
+
+host::host_params params_of(std::uint64_t harts, std::uint64_t memory) {
+    host::host_params p;
+    p.harts = harts;
+    p.memory.bytes = memory;
+    return p;
+}
+
+struct bench {
+    calendar cal{"calendar"};
+    host::host_complex host{"host", params_of(2, 128ull << 20)};
+    host::host_complex large{"large", params_of(1, 64ull << 30)};
+    host::host_complex small{"small", params_of(1, 1ull << 20)};
+    std::vector<int> power_offs;
+    unsigned resets = 0;
+
+    bench() {
+        host.on_power_off = [this](int status) {
+            power_offs.push_back(status);
+            cal.stop();
+        };
+        host.on_system_reset = [this] {
+            ++resets;
+            cal.stop();
+        };
+    }
+    void load(const std::vector<std::uint32_t>& program) {
+        REQUIRE(host.bus.debug_write(VIRT_DRAM_BASE, program.data(), 4 * program.size()) == 4 * program.size());
+    }
+    void run(ticks t) { cal.run_until(cal.now() + t); }
+};
+
+bench& the_bench() {
+    static bench b;
+    return b;
+}
+
+// Keeps what the boot ROM passed in s0 … s2. Hart 0 stores its command into the finisher; the others sleep.
+std::vector<std::uint32_t> finish_with(std::uint32_t command) {
+    return {
+        0x00050413,                                  // mv   s0, a0
+        0x00058493,                                  // mv   s1, a1
+        0x00060913,                                  // mv   s2, a2
+        0x00051a63,                                  // bnez a0, +20
+        0x00100337,                                  // lui  t1, 0x100
+        0x000002b7 | (command + 0x800) >> 12 << 12,  // lui  t0, high
+        0x00028293 | (command & 0xfff) << 20,        // addi t0, t0, low
+        0x00532023,                                  // sw   t0, 0(t1)
+        0x10500073,                                  // wfi
+        0xffdff06f,                                  // j    -4
+    };
+}
+
+}  // namespace
+
+TEST_CASE("the boot ROM hands over, the finisher ends the run, reset starts it again") {
+    auto& b = the_bench();
+    b.load(finish_with(FINISHER_PASS));
+    b.host.start();
+    b.run(1_ms);
+    CHECK(b.power_offs == std::vector<int>{0});
+    CHECK(b.host.harts[0]->x(8) == 0);
+    CHECK(b.host.harts[1]->x(8) == 1);
+    CHECK(b.host.harts[1]->waiting());
+    for (auto& hart : b.host.harts) {
+        CHECK(hart->x(9) == b.host.device_tree_address());
+        CHECK(hart->x(18) == VIRT_BOOT_ROM_BASE + 40);
+    }
+    std::uint32_t magic = 0;
+    b.host.bus.debug_read(b.host.device_tree_address(), &magic, 4);
+    CHECK(magic == 0xedfe0dd0);
+
+    // The same machine again, now asking for a reset.
+    b.host.uart.push_input('x');
+    b.host.clint.software_interrupt[1].drive(true);
+    b.load(finish_with(FINISHER_RESET));
+    b.host.reset();
+    CHECK_FALSE(b.host.clint.software_interrupt[1].level());
+    CHECK(b.host.clint.time_at(b.cal.now()) == 0);
+    b.host.start();
+    b.run(1_ms);
+    CHECK(b.resets == 1);
+    CHECK(b.power_offs.size() == 1);
+}
+
+TEST_CASE("the device tree lies where firmware looks for it") {
+    auto& b = the_bench();
+    CHECK(b.host.device_tree_address() == 0x87e0'0000);
+    CHECK(b.large.device_tree_address() == 0xbfe0'0000);  // below 3 GiB
+    CHECK(b.small.device_tree_address() > VIRT_DRAM_BASE + (1 << 19));
+    CHECK(b.small.device_tree_address() + b.small.device_tree().size() <= VIRT_DRAM_BASE + (1 << 20));
+}
+
+TEST_CASE("the 64-bit PCIe window makes room for memory") {
+    auto& b = the_bench();
+    CHECK(b.host.pcie_mmio64_base() == VIRT_PCIE_MMIO64_BASE);
+    CHECK(b.large.pcie_mmio64_base() == 0x14'0000'0000);
+    const auto* last = b.large.bus.ranges().find(VIRT_DRAM_BASE + (64ull << 30) - 1);
+    REQUIRE(last);
+    CHECK(last->value.name == "dram");
+}
+
+TEST_CASE("interrupt lines reach the PLIC") {
+    auto& b = the_bench();
+    b.load({0x10500073, 0xffdff06f});  // harts that ran start over after a reset: wfi, j -4
+    b.host.reset();
+    const std::uint8_t enable = 1;
+    b.host.plic.priority.set(7, VIRT_UART_IRQ);
+    b.host.plic.enable.set(1u << VIRT_UART_IRQ, 1 * 32);
+    b.host.uart.ier.bus_write(0, enable, false);
+    test::stopwatch watch;
+    b.host.uart.push_input('y');
+    watch.run_for(10_us);
+    CHECK(b.host.plic.external_interrupt[1].level());
+    CHECK_FALSE(b.host.plic.external_interrupt[0].level());
+}
