@@ -167,9 +167,11 @@ std::uint16_t platform::listen_gdb(std::size_t node, std::uint16_t port, bool ho
     hooks.stop_trace = [this] {
         if (m->recording) m->recording->stop();
     };
-    hooks.while_stopped = [this] {
+    hooks.while_stopped = [this, node] {
         m->serve_consoles();
         for (auto& service : m->services) service();
+        for (std::size_t i = 0; i < m->around.size(); ++i)
+            if (i != node && m->around[i].gdb) m->around[i].gdb->serve();
         return !m->stop_wanted && !m->ending;
     };
     auto server = std::make_unique<gdb_server>(std::move(process), std::move(hooks));

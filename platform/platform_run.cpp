@@ -41,6 +41,9 @@ run_result platform::implementation::run(ticks limit) {
         throw;
     }
     leave();
+    if (ending->outcome == run_outcome::power_off || ending->outcome == run_outcome::guest_failure)
+        for (auto& a : around)
+            if (a.gdb) a.gdb->ended(ending->guest_status);
     return *ending;
 }
 

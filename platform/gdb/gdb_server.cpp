@@ -129,16 +129,18 @@ std::uint16_t gdb_server::listen(std::uint16_t port) {
 void gdb_server::hold() { m->waiting = true; }
 
 void gdb_server::poll() {
-    m->serve();
-    m->accept();
-    m->serve();
+    serve();
     while (m->holding()) {
         if (m->hooks.while_stopped && !m->hooks.while_stopped()) return;
         m->wait();
-        m->serve();
-        m->accept();
-        m->serve();
+        serve();
     }
+}
+
+void gdb_server::serve() {
+    m->serve();
+    m->accept();
+    m->serve();
 }
 
 bool gdb_server::holding() const { return m->holding(); }

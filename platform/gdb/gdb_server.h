@@ -26,8 +26,10 @@ public:
     std::uint16_t listen(std::uint16_t port);
     /// Makes poll() wait until a debugger has connected and resumed the machine. Call it before the first slice.
     void hold();
-    /// Serves the debugger. Not from within a calendar callback.
+    /// Serves the debugger, as long as it holds the machine. Not from within a calendar callback.
     void poll();
+    /// Serves the debugger without waiting, while another node's debugger holds the machine for instance.
+    void serve();
     /// True while a debugger holds the machine, or hold() still waits for one.
     bool holding() const;
     /// True while a debugger is attached, whether the machine runs or not.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the debugger looks at: hart 0 goes round in main, the others count in worker, until `quit` is set.
+// What the debugger looks at: hart 0 goes round in main, the others count in worker, until `quit` is set: 1 ends well,
+// others are the status of a failure.
 #include "abi/finisher.h"
 #include "abi/memory_map.h"
 
@@ -10,7 +11,7 @@ volatile long inbox = 42;     // read by main, once a round
 volatile double ratio = 0.25;
 volatile unsigned long counts[4];
 
-int square(int x) {
+int square(int x) {  // steps.gdb names lines of this file by number
     int result = x * x;
     return result;
 }
@@ -35,7 +36,7 @@ static void one_round(void) {
 
 int main(void) {
     while (!quit) one_round();
-    *(volatile unsigned*)(VIRT_FINISHER_BASE + FINISHER_COMMAND) = FINISHER_PASS;
+    *(volatile unsigned*)(VIRT_FINISHER_BASE + FINISHER_COMMAND) = quit == 1 ? FINISHER_PASS : FINISHER_FAIL | quit << 16;
     for (;;) {}
 }
 

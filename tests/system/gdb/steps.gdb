@@ -47,7 +47,7 @@ print written
 
 # a loop in one hart, a breakpoint in the other
 thread 2
-break 14
+break 15
 continue
 #> .*Thread 1 hit Breakpoint 3, square \(x=2\)
 print $_thread
@@ -55,11 +55,11 @@ print $_thread
 
 # a breakpoint that both harts could hit, for one of them
 delete
-break 43 thread 2
+break 44 thread 2
 continue
 #> .*Thread 2 hit Breakpoint 4, worker
 delete
-tbreak 43
+tbreak 44
 continue
 #> .*Thread 2 .*worker
 # reverse order: single steps of a hart at a breakpoint that stays inserted
