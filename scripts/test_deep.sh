@@ -28,7 +28,10 @@ export ASAN_OPTIONS=detect_leaks=0:strict_string_checks=1 UBSAN_OPTIONS=print_st
 
 part_sanitize() { sanitizer_build && ctest --test-dir build/sanitize --output-on-failure --no-tests=error --parallel "$jobs"; }
 part_fuzz() { sanitizer_build && scripts/deep/fuzz.sh build/sanitize/bin; }
-part_differential() { scripts/build.sh "$jobs" -DFABRICVP_TESTS=ON && scripts/deep/differential.sh build/release/bin; }
+part_differential() {
+    scripts/build.sh "$jobs" -DFABRICVP_TESTS=ON &&
+        build/release/bin/differential --runtime build/release/firmware/differential_runtime.elf --instructions 100000000 --seed 1000
+}
 part_systemc3() { scripts/deep/systemc3.sh "$jobs"; }
 part_linux() { scripts/linux.sh && scripts/build.sh "$jobs" && .venv/bin/python -m pytest -k linux; }
 part_install() { scripts/build.sh "$jobs" -DFABRICVP_TESTS=ON && scripts/deep/install.sh; }
