@@ -41,8 +41,8 @@ def play(fabricvp, elf, text):
             script = pathlib.Path(work, "script.gdb")
             script.write_text(text.replace("@PORT@", port[1]).replace("@ELF@", str(elf)))
             gdb = subprocess.run(
-                ["gdb-multiarch", "-q", "-nx", "-batch", "-ex", "set pagination off", "-ex", "set confirm off", "-ex", "set width 0", "-ex", "set breakpoint pending off",
-                 "-x", str(script)],
+                ["gdb-multiarch", "-q", "-nx", "-batch", "-ex", "set pagination off", "-ex", "set confirm off", "-ex", "set width 0",
+                 "-ex", "set breakpoint pending off", "-x", str(script)],
                 stdout=subprocess.PIPE, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL, text=True, timeout=TIMEOUT_S,
                 cwd=work, env={**os.environ, "LC_ALL": "C", "HOME": work})
             if not comments(text, "="):
