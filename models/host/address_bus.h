@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <set>
 #include <string>
@@ -65,6 +66,9 @@ public:
     /// Access by a debugger or loader, before elaboration too: no time, no side effect. \returns bytes done from the start
     std::size_t debug_read(std::uint64_t address, void* to, std::size_t size);
     std::size_t debug_write(std::uint64_t address, const void* from, std::size_t size);
+
+    /// Called for each write and atomic that a device makes in memory (caches drop their lines).
+    std::function<void(std::uint64_t address, std::uint64_t size)> on_device_write;
 
     /// From now on keeps which offsets of which targets (memories excepted) harts access.
     void record_touched(bool on) { m_recording = on; }

@@ -12,7 +12,7 @@ void cache_params::describe(parameter_visitor& v) {
 void cache_hierarchy_params::describe(parameter_visitor& v) {
     v.field("clock", clock, between{1e6, 1e11}, "clock that cache latencies count in");
     v.field("line", line, between{16, 4096}, "cache line; a power of two");
-    v.group("l1", l1, "first level of each hart, one for instructions and one for data");
+    v.group("l1", l1, "first level of each hart, for data (code is taken to hit)");
     v.group("l2", l2, "second level of each hart");
     v.group("l3", l3, "third level, shared by the harts");
     v.group("memory", memory, "memory channels behind the caches");
@@ -22,14 +22,12 @@ void cache_hierarchy_params::describe(parameter_visitor& v) {
 cache_hierarchy::cache_hierarchy(const sc_core::sc_module_name& name, const cache_hierarchy_params& p, std::size_t harts)
     : model(name), params(p), m_clock(p.clock), m_l3(p.l3.size, p.l3.ways, p.line), m_memory(p.memory) {
     for (std::size_t i = 0; i < harts; ++i)
-        m_private.push_back({cache_tags(p.l1.size, p.l1.ways, p.line), cache_tags(p.l1.size, p.l1.ways, p.line),
-                             cache_tags(p.l2.size, p.l2.ways, p.line)});
+        m_private.push_back({cache_tags(p.l1.size, p.l1.ways, p.line), cache_tags(p.l2.size, p.l2.ways, p.line)});
 }
 
 void cache_hierarchy::reset() {
     for (auto& c : m_private) {
-        c.instructions.clear();
-        c.data.clear();
+        c.l1.clear();
         c.l2.clear();
     }
     m_l3.clear();
@@ -51,7 +49,7 @@ ticks cache_hierarchy::access(std::uint64_t hart, std::uint64_t physical, unsign
 
 ticks cache_hierarchy::access_line(std::uint64_t hart, std::uint64_t line, use u, ticks at) {
     auto& mine = m_private[hart];
-    auto& l1 = u == use::fetch ? mine.instructions : mine.data;
+    auto& l1 = mine.l1;
     const bool write = u == use::store;
     // A dirty line is in no other cache, so that a hart which works on its own data does not look around.
     const bool exclusive = l1.dirty(line);
@@ -95,7 +93,7 @@ bool cache_hierarchy::take_from_others(std::uint64_t hart, std::uint64_t line, b
         if (other == hart) continue;
         auto& theirs = m_private[other];
         bool dirty = false, held = false;
-        for (auto* cache : {&theirs.instructions, &theirs.data, &theirs.l2}) {
+        for (auto* cache : {&theirs.l1, &theirs.l2}) {
             held = held || cache->holds(line);
             dirty = (write ? cache->invalidate(line) : cache->clean(line)) || dirty;
         }
@@ -126,7 +124,7 @@ void cache_hierarchy::invalidate(std::uint64_t physical, std::uint64_t size) {
     const auto end = physical + size;
     for (auto line = m_l3.line_of(physical); line < end; line += params.line) {
         for (auto& c : m_private)
-            for (auto* cache : {&c.instructions, &c.data, &c.l2}) cache->invalidate(line);
+            for (auto* cache : {&c.l1, &c.l2}) cache->invalidate(line);
         m_l3.invalidate(line);
     }
 }

@@ -26,7 +26,7 @@ struct cache_params {
 struct cache_hierarchy_params {
     frequency clock{4'000'000'000};
     byte_size line{64};
-    cache_params l1{{64 << 10}, 2, {2}};   ///< instructions and data have one each
+    cache_params l1{{64 << 10}, 2, {2}};   ///< of data
     cache_params l2{{2 << 20}, 8, {8}};    ///< a hart's own
     cache_params l3{{16 << 20}, 16, {20}}; ///< shared by all
     dram_channels_params memory;
@@ -40,7 +40,7 @@ class cache_hierarchy final : public model, public riscv::memory_timing {
 public:
     const cache_hierarchy_params params;
 
-    counter l1_hits{*this, "l1_hits", "1", "accesses found in L1, instructions and data"};
+    counter l1_hits{*this, "l1_hits", "1", "loads, stores and atomics found in L1"};
     counter l1_misses{*this, "l1_misses", "1", "accesses not found in L1"};
     counter l2_hits{*this, "l2_hits", "1", "L1 misses found in L2"};
     counter l2_misses{*this, "l2_misses", "1", "L1 misses not found in L2"};
@@ -60,7 +60,7 @@ public:
 
 private:
     struct private_caches {
-        cache_tags instructions, data, l2;
+        cache_tags l1, l2;
     };
 
     ticks access_line(std::uint64_t hart, std::uint64_t line, use u, ticks at);

@@ -26,6 +26,9 @@ void host_params::describe(parameter_visitor& v) {
     v.group("hart", hart, "every hart");
     v.group("bus", bus, "interconnect");
     v.group("dram", dram, "memory, as devices see it");
+    v.choice("memory_timing", memory_timing,
+             "flat: loads and stores take their instruction's cycles; caches: plus what misses cost (slower to simulate)");
+    v.group("caches", caches, "tags-only caches and memory channels, with memory_timing: caches");
     v.group("clint", clint, "core-local interruptor");
     v.group("uart", uart, "console");
     v.group("rtc", rtc, "real-time clock");
@@ -50,6 +53,11 @@ host_complex::host_complex(const sc_core::sc_module_name& name, const host_param
         harts.push_back(std::make_unique<riscv::hart>(fmt::format("hart{}", i).c_str(), params.hart, i, direct_memory, clint,
                                                       params.quantum));
         harts.back()->set_reset_vector(VIRT_BOOT_ROM_BASE);
+    }
+    if (params.memory_timing == memory_timing_kind::caches) {
+        caches = std::make_unique<cache_hierarchy>("caches", params.caches, params.harts);
+        for (auto& hart : harts) hart->attach_memory_timing(caches.get());
+        bus.on_device_write = [this](std::uint64_t address, std::uint64_t size) { caches->invalidate(address, size); };
     }
     connect();
 }

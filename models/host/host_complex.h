@@ -12,6 +12,7 @@
 #include "base/parameters.h"
 #include "host/address_bus.h"
 #include "host/boot_rom.h"
+#include "host/cache_hierarchy.h"
 #include "host/clint.h"
 #include "host/dram.h"
 #include "host/finisher.h"
@@ -24,6 +25,9 @@
 
 namespace fabricvp::host {
 
+/// What loads and stores take beyond their instruction's cycles: nothing, or what misses in tags-only caches cost.
+enum class memory_timing_kind { flat, caches };
+
 struct host_params {
     std::uint64_t harts = 1;
     byte_size memory{std::uint64_t{128} << 20};
@@ -31,6 +35,8 @@ struct host_params {
     riscv::hart_params hart;
     address_bus_params bus;
     dram_params dram;
+    memory_timing_kind memory_timing = memory_timing_kind::flat;
+    cache_hierarchy_params caches;
     clint_params clint;
     uart_params uart;
     rtc_params rtc;
@@ -57,6 +63,7 @@ public:
     host::marker marker;
     pcie_root_bus pcie{"pcie"};
     std::vector<std::unique_ptr<riscv::hart>> harts;  ///< hart0, hart1, …
+    std::unique_ptr<cache_hierarchy> caches;          ///< null with flat memory timing
 
     /// The guest powered off (0: clean). Called inside the callback of its access; end the run there.
     std::function<void(int status)> on_power_off;
@@ -92,3 +99,11 @@ private:
 };
 
 }  // namespace fabricvp::host
+
+namespace fabricvp {
+template <>
+struct choice_traits<host::memory_timing_kind> {
+    static constexpr std::pair<host::memory_timing_kind, const char*> names[] = {{host::memory_timing_kind::flat, "flat"},
+                                                                                 {host::memory_timing_kind::caches, "caches"}};
+};
+}  // namespace fabricvp

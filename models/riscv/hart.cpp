@@ -62,6 +62,12 @@ void hart::set_interrupt(interrupt_line line, bool level) {
 
 void hart::attach_aia(aia_interface* aia) { m->csrs.attach_aia(aia); }
 
+void hart::attach_memory_timing(memory_timing* timing) {
+    m->timing = timing;
+    m->memory.data_in_tlb = !timing;  // so that every load and store comes by the slow path, which asks
+    m->memory.flush();
+}
+
 std::uint64_t hart::id() const { return m->hart_id; }
 
 std::string hart::isa_string() const {

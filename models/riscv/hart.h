@@ -18,6 +18,7 @@
 #include "base/statistics.h"
 #include "base/wire.h"
 #include "riscv/hart_debug.h"
+#include "riscv/memory_timing.h"
 #include "riscv/timebase.h"
 
 namespace fabricvp::riscv {
@@ -84,6 +85,8 @@ public:
     /// Drives an external interrupt line; ends the hart's slice if it is now to be taken.
     void set_interrupt(interrupt_line line, bool level);
     void attach_aia(aia_interface* aia);
+    /// Adds what `timing` says to the time of each access to direct memory; null: no more. It must outlive its use.
+    void attach_memory_timing(memory_timing* timing);
 
     std::uint64_t id() const;
     /// Canonical ISA string for the device tree ("rv64imafdc_zicsr_…").

@@ -81,6 +81,8 @@ struct hart::implementation final : csr_environment {
     slow_result load_reserved_slow(std::uint64_t address, unsigned size, opcode op, unsigned rd);
     slow_result store_conditional_slow(std::uint64_t address, unsigned size, std::uint64_t value, opcode op, unsigned rd);
     std::int64_t walk_cost();
+    /// What the attached memory timing adds, in the units of costs.
+    std::int64_t memory_cost(const memory_target& to, unsigned size, memory_timing::use u);
     slow_result fault(cause c, std::uint64_t value);
     void write_marked(const memory_target& to, const void* from, unsigned size);
     void after_marked_write(sparse_memory& memory, std::uint64_t offset, std::uint64_t size);
@@ -111,6 +113,7 @@ struct hart::implementation final : csr_environment {
     void finish_access();
     tlm::tlm_sync_enum response(tlm::tlm_phase& phase, sc_core::sc_time& delay);
     void drop_payload();
+    void finish_reset();
     void fail_access();
 
     // --- traps (hart_traps.cpp)
@@ -160,6 +163,7 @@ struct hart::implementation final : csr_environment {
 
     hart& owner;
     const timebase& time;
+    memory_timing* timing = nullptr;
     const ticks quantum;
     const std::uint64_t hart_id;
     hart_state state;
@@ -180,7 +184,6 @@ struct hart::implementation final : csr_environment {
     std::uint64_t fault_value = 0;
     std::uint32_t current_bits = 0;
     std::uint8_t* reservation = nullptr;         ///< host address that LR reserved
-    sparse_memory* reservation_memory = nullptr;
     static constexpr std::uint64_t no_reservation = ~std::uint64_t{0};
     std::uint64_t bus_reservation = no_reservation;  ///< physical address reserved through the bus
     std::array<jump_entry, jump_entries> jump_cache{};
@@ -200,6 +203,7 @@ struct hart::implementation final : csr_environment {
     bool m_end_slice = false;
     bool m_in_slice = false;
     bool m_code_overwritten = false;
+    unsigned m_reservation_age = 0;     ///< slices that ended since LR
     bool m_reservation_shared = false;  ///< the page carries `reserved` for us
     ticks m_slice_start = 0;
     ticks m_local = 0;                  ///< local time when not in a slice

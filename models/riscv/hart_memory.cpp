@@ -32,11 +32,15 @@ std::int64_t hart::implementation::walk_cost() {
     return std::int64_t{memory.take_walk_reads()} * costs[static_cast<unsigned>(timing_class::load)];
 }
 
+std::int64_t hart::implementation::memory_cost(const memory_target& to, unsigned size, memory_timing::use u) {
+    return timing ? to_cost(timing->access(owner.id(), to.physical, size, u, local_time())) : 0;
+}
+
 slow_result hart::implementation::load_slow(std::uint64_t address, unsigned size, opcode op, unsigned rd) {
     const auto in_page = static_cast<unsigned>(page_size - (address & (page_size - 1)));
     const unsigned first_size = size < in_page ? size : in_page;
     auto& pieces = m_access.pieces;
-    pieces[0] = {memory.resolve(address, first_size, access_kind::read), first_size};
+    pieces[0] = {memory.resolve_cached(address, first_size, access_kind::read), first_size};
     if (pieces[0].to.place == memory_target::where::fault) return fault(pieces[0].to.fault, address);
     bool direct = pieces[0].to.place == memory_target::where::direct;
     m_access.piece_count = 1;
@@ -59,14 +63,16 @@ slow_result hart::implementation::load_slow(std::uint64_t address, unsigned size
         std::memcpy(&high, pieces[1].to.host, size - first_size);
         raw |= high << (8 * first_size);
     }
-    return {extend(op, raw), walk_cost()};
+    auto cost = walk_cost();
+    for (unsigned i = 0; i < m_access.piece_count; ++i) cost += memory_cost(pieces[i].to, pieces[i].size, memory_timing::use::load);
+    return {extend(op, raw), cost};
 }
 
 slow_result hart::implementation::store_slow(std::uint64_t address, unsigned size, std::uint64_t value, opcode op) {
     const auto in_page = static_cast<unsigned>(page_size - (address & (page_size - 1)));
     const unsigned first_size = size < in_page ? size : in_page;
     auto& pieces = m_access.pieces;
-    pieces[0] = {memory.resolve(address, first_size, access_kind::write), first_size};
+    pieces[0] = {memory.resolve_cached(address, first_size, access_kind::write), first_size};
     if (pieces[0].to.place == memory_target::where::fault) return fault(pieces[0].to.fault, address);
     bool direct = pieces[0].to.place == memory_target::where::direct;
     m_access.piece_count = 1;
@@ -82,8 +88,10 @@ slow_result hart::implementation::store_slow(std::uint64_t address, unsigned siz
         begin_access(op, access_kind::write, 0, address, value);
         return slow_result::stopped();
     }
+    auto cost = walk_cost();
     const auto* bytes = reinterpret_cast<const std::uint8_t*>(&value);
     for (unsigned i = 0; i < m_access.piece_count; ++i) {
+        cost += memory_cost(pieces[i].to, pieces[i].size, memory_timing::use::store);
         if (pieces[i].to.plain) std::memcpy(pieces[i].to.host, bytes, pieces[i].size);
         else write_marked(pieces[i].to, bytes, pieces[i].size);
         bytes += pieces[i].size;
@@ -93,7 +101,7 @@ slow_result hart::implementation::store_slow(std::uint64_t address, unsigned siz
         exit = exit_reason::resync;
         return slow_result::stopped();
     }
-    return {0, walk_cost()};
+    return {0, cost};
 }
 
 void hart::implementation::write_marked(const memory_target& to, const void* from, unsigned size) {
@@ -138,10 +146,15 @@ void hart::implementation::marked_page_written(sparse_memory& m, std::uint64_t o
 }
 
 void hart::implementation::protect_reservation() {
+    constexpr unsigned oldest = 256;  // an LR that no SC follows shall not cost every slice something
     if (!reservation) return;
+    auto* const m = memory.memory_of(reservation);
+    if (!m || ++m_reservation_age > oldest) {
+        reservation = nullptr;
+        return;
+    }
     m_reservation_shared = true;
-    reservation_memory->set_mark(static_cast<std::uint64_t>(reservation - reservation_memory->data()) >> sparse_memory::page_bits,
-                                 sparse_memory::reserved);
+    m->set_mark(static_cast<std::uint64_t>(reservation - m->data()) >> sparse_memory::page_bits, sparse_memory::reserved);
 }
 
 slow_result hart::implementation::atomic_slow(std::uint64_t address, unsigned size, std::uint64_t operand,
@@ -167,12 +180,12 @@ slow_result hart::implementation::atomic_slow(std::uint64_t address, unsigned si
         exit = exit_reason::resync;
         return slow_result::stopped();
     }
-    return {extend_atomic(size, old), walk_cost()};
+    return {extend_atomic(size, old), walk_cost() + memory_cost(to, size, memory_timing::use::store)};
 }
 
 slow_result hart::implementation::load_reserved_slow(std::uint64_t address, unsigned size, opcode op, unsigned rd) {
     if (address % size != 0) return fault(cause::load_misaligned, address);
-    const auto to = memory.resolve(address, size, access_kind::read);
+    const auto to = memory.resolve_cached(address, size, access_kind::read);
     if (to.place == memory_target::where::fault) return fault(to.fault, address);
     if (!m_watchpoints.empty()) note_watch(address, size, access_kind::read);
     reservation = nullptr;
@@ -188,9 +201,9 @@ slow_result hart::implementation::load_reserved_slow(std::uint64_t address, unsi
     std::uint64_t raw = 0;
     std::memcpy(&raw, to.host, size);
     reservation = to.host;
-    reservation_memory = to.memory;
+    m_reservation_age = 0;
     m_reservation_shared = false;
-    return {extend_atomic(size, raw), walk_cost()};
+    return {extend_atomic(size, raw), walk_cost() + memory_cost(to, size, memory_timing::use::load)};
 }
 
 slow_result hart::implementation::store_conditional_slow(std::uint64_t address, unsigned size, std::uint64_t value, opcode op,
@@ -199,7 +212,7 @@ slow_result hart::implementation::store_conditional_slow(std::uint64_t address, 
     auto* const held = reservation;
     const auto held_on_bus = bus_reservation;
     if (!held && held_on_bus == no_reservation) return {1, 0};
-    const auto to = memory.resolve(address, size, access_kind::write);
+    const auto to = memory.resolve_cached(address, size, access_kind::write);
     if (to.place == memory_target::where::fault) return fault(to.fault, address);
     reservation = nullptr;
     bus_reservation = no_reservation;
@@ -222,7 +235,7 @@ slow_result hart::implementation::store_conditional_slow(std::uint64_t address, 
         exit = exit_reason::resync;
         return slow_result::stopped();
     }
-    return {0, walk_cost()};
+    return {0, walk_cost() + memory_cost(to, size, memory_timing::use::store)};
 }
 
 }  // namespace fabricvp::riscv

@@ -7,11 +7,12 @@
 
 namespace fabricvp::riscv {
 
-/// What an access to memory costs beyond the instruction's own cycles. Harts ask for each load, store, atomic and fetched
-/// line when such a model is attached; data do not pass through it.
+/// What an access to memory costs beyond the instruction's own cycles. A hart with such a model attached asks it for each
+/// load, store and atomic in direct memory, and is slower to simulate; data do not pass through it. Fetches are not
+/// asked for: code is taken to stay in the first level.
 class memory_timing {
 public:
-    enum class use { fetch, load, store };
+    enum class use { load, store };
 
     virtual ~memory_timing() = default;
     /// \param hart index of the hart, from 0

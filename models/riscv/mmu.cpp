@@ -56,6 +56,12 @@ bool mmu::locate(std::uint64_t physical, memory_target& to, bool& writable) {
     return true;
 }
 
+sparse_memory* mmu::memory_of(const std::uint8_t* host) const {
+    for (auto* memory : m_attached)
+        if (host >= memory->data() && host < memory->data() + memory->size()) return memory;
+    return nullptr;
+}
+
 bool mmu::permitted(std::uint64_t entry, access_kind kind, privilege mode) const {
     if (mode == privilege::user && !(entry & pte_u)) return false;
     if (mode == privilege::supervisor && (entry & pte_u) && (kind == access_kind::execute || !(m_state.mstatus & status::sum)))
@@ -143,7 +149,8 @@ memory_target mmu::resolve(std::uint64_t address, unsigned size, access_kind kin
     to.place = memory_target::where::direct;
     to.plain = kind != access_kind::write || !(marks & (sparse_memory::decoded | sparse_memory::reserved));
     const auto page = address & ~page_mask;
-    if (to.plain && m_pmp.uniform(t.physical & ~page_mask) && (!excluded || !excluded(page))) {
+    const bool remember = kind == access_kind::execute || data_in_tlb;
+    if (remember && to.plain && m_pmp.uniform(t.physical & ~page_mask) && (!excluded || !excluded(page))) {
         auto& set = m_sets[static_cast<unsigned>(view_of(mode))];
         auto& entry = set.of(kind)[tlb_set::index(address)];
         if (entry.tag == tlb_entry::empty) note_filled(entry);

@@ -35,7 +35,19 @@ public:
 
     /// Resolves an access that does not cross a page, and fills the TLB where later ones may go directly.
     memory_target resolve(std::uint64_t address, unsigned size, access_kind kind);
-    /// The same for a debugger: no permission checks beyond validity, no A and D updates, no TLB fill.
+    /// The same, by the TLB if it can tell: then only `place`, `plain` and `host` of the result are set.
+    memory_target resolve_cached(std::uint64_t address, unsigned size, access_kind kind) {
+        const auto& entry = data_view().of(kind)[tlb_set::index(address)];
+        if (entry.tag != (address & ~std::uint64_t{0xfff})) return resolve(address, size, kind);
+        memory_target to;
+        to.place = memory_target::where::direct;
+        to.plain = true;
+        to.host = reinterpret_cast<std::uint8_t*>(address + entry.addend);
+        return to;
+    }
+    /// The memory that holds a host address, or null.
+    sparse_memory* memory_of(const std::uint8_t* host) const;
+    /// resolve() for a debugger: no permission checks beyond validity, no A and D updates, no TLB fill.
     memory_target resolve_for_debugger(std::uint64_t address);
 
     /// What loads and stores see now.
@@ -49,6 +61,9 @@ public:
 
     /// True if `page` (virtual) is to be kept out of the TLBs; set while watchpoints exist.
     std::function<bool(std::uint64_t page)> excluded;
+
+    /// False: every load and store is resolved anew.
+    bool data_in_tlb = true;
 
     /// Page-table entries read since the last call.
     unsigned take_walk_reads() { const auto n = m_walk_reads; m_walk_reads = 0; return n; }

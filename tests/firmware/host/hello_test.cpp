@@ -79,6 +79,23 @@ TEST_CASE("hello on the platform prints what it should, and touches only registe
     CHECK(test::unexplained(touched) == std::vector<std::string>{});
 }
 
+TEST_CASE("caches change the time of the same program, not its result", "[caches]") {
+    auto machine = platform::from_text("node: {host: {harts: 2, memory: 128 MiB, memory_timing: caches}}\n", "hello_test");
+    machine->load_images(0, hello());
+    CHECK(machine->run_until(most_time).outcome == run_outcome::power_off);
+    CHECK(machine->serial(0).output().find("all ok, powering off") != std::string::npos);
+    const auto& regions = machine->hardware().nodes[0]->host.marker.regions();
+    REQUIRE(regions.size() == 2);
+    const auto sieve = regions[0].values, mix = regions[1].values;
+    // 20,000 bytes fit L1: each line misses once. The other loop has its values in registers.
+    const auto misses = sieve.at("node0.host.caches.l1_misses");
+    CHECK(misses >= 20'000 / 64);
+    CHECK(misses < 20'000 / 64 + 100);
+    CHECK(sieve.at("node0.host.caches.l1_hits") > 60'000);
+    CHECK(sieve.at("node0.host.caches.stall") >= misses * 2'000);
+    CHECK(mix.at("node0.host.caches.l1_misses") < 50);
+}
+
 TEST_CASE("the audit notices what firmware/abi does not name", "[audit]") {
     CHECK(test::abi_register_at("uart", 5, 1) == "UART_LSR");
     CHECK(test::abi_register_at("plic", 0x20'1004, 4) == "PLIC_CLAIM");

@@ -94,13 +94,6 @@ TEST_CASE("each level adds its latency") {
     CHECK(b.caches.memory_reads.value() == 3 * 64);
 }
 
-TEST_CASE("instructions and data have their own first level") {
-    auto& b = fresh();
-    b.load(0, 0x1000);
-    CHECK(b.caches.access(0, 0x1000, 4, use::fetch, 1_us) == l2);
-    CHECK(b.caches.access(0, 0x1000, 4, use::fetch, 1_us) == 0);
-}
-
 TEST_CASE("an access over a line border pays for both lines") {
     auto& b = fresh();
     CHECK(b.load(0, 0x103c) == 2 * from_memory);
