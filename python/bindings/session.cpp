@@ -96,7 +96,6 @@ std::tuple<std::string, int, std::string> session::run_until(ticks limit) {
     }
     const auto done = [](const std::shared_ptr<python_timer>& t) { return !t->active(); };
     m_timers.erase(std::remove_if(m_timers.begin(), m_timers.end(), done), m_timers.end());
-    for (auto& n : m_nodes) n.stops->release_stopped();
     if (m_failure) std::rethrow_exception(std::exchange(m_failure, nullptr));
     return {outcome_name(result.outcome), result.guest_status, result.detail};
 }

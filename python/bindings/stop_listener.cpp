@@ -34,7 +34,7 @@ void stop_listener::remove_breakpoint(std::uint64_t address) {
     m_breakpoints.erase(at);
     if (m_breakpoints.count(address)) return;
     for (auto* h : m_harts) h->remove_breakpoint(address, true);
-    if (m_breakpoints.empty() && m_watchpoints.empty()) listen(false);
+    release_if_unused();
 }
 
 void stop_listener::insert_watchpoint(std::uint64_t address, std::uint64_t size, riscv::watch_kind kind) {
@@ -53,7 +53,7 @@ void stop_listener::remove_watchpoint(std::uint64_t address, std::uint64_t size,
     m_watchpoints.erase(at);
     if (m_watchpoints.count(key)) return;
     for (auto* h : m_harts) h->remove_watchpoint(address, size, kind);
-    if (m_breakpoints.empty() && m_watchpoints.empty()) listen(false);
+    release_if_unused();
 }
 
 void stop_listener::stopped(riscv::debug_target& target, stop_reason reason, std::uint64_t address) {
@@ -65,7 +65,10 @@ void stop_listener::stopped(riscv::debug_target& target, stop_reason reason, std
                     : fmt::format("{} at breakpoint {:#x}", target.debug_name(), (*at)->pc()));
 }
 
-void stop_listener::release_stopped() {
+/// Harts that stopped run on with the next run, once nothing is there that they would have to skip.
+void stop_listener::release_if_unused() {
+    if (!m_breakpoints.empty() || !m_watchpoints.empty()) return;
+    listen(false);
     for (auto* h : std::exchange(m_stopped, {})) h->resume();
 }
 

@@ -25,12 +25,10 @@ public:
     void insert_watchpoint(std::uint64_t address, std::uint64_t size, riscv::watch_kind kind);
     void remove_watchpoint(std::uint64_t address, std::uint64_t size, riscv::watch_kind kind);
 
-    /// After a run: lets harts that stopped run on with the next one.
-    void release_stopped();
-
 private:
     void stopped(riscv::debug_target& target, riscv::stop_reason reason, std::uint64_t address) override;
     void listen(bool on);
+    void release_if_unused();
 
     const std::vector<riscv::hart*>& m_harts;
     std::function<void(const std::string&)> m_end_run;
