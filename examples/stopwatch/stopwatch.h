@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// A device in the style of the house: declared registers, one calendar event, one interrupt wire.
+#pragma once
+
+#include "base/statistics.h"
+#include "base/wire.h"
+#include "host/register_target.h"
+#include "registers.h"
+
+class stopwatch final : public fabricvp::host::register_target {
+public:
+    using access = fabricvp::field_access;
+
+    fabricvp::wire interrupt;
+    fabricvp::counter alarms{*this, "alarms", "1", "times the alarm rang"};
+
+    fabricvp::device_register control{registers, "control", STOPWATCH_CONTROL, 4, 0,
+                                      {{"running", 0, 1, access::read_write, "time is being counted"}}};
+    fabricvp::device_register elapsed{registers, "elapsed", STOPWATCH_ELAPSED, 8, 0,
+                                      {{"ns", 0, 64, access::read_only, "nanoseconds it has run"}}};
+    fabricvp::device_register alarm{registers, "alarm", STOPWATCH_ALARM, 8, 0};
+    fabricvp::device_register status{registers, "status", STOPWATCH_STATUS, 4, 0,
+                                     {{"rang", 0, 1, access::write_one_to_clear, "the alarm rang"}}};
+
+    explicit stopwatch(const sc_core::sc_module_name& name);
+
+    void reset() override;
+
+private:
+    std::uint64_t elapsed_ns() const;
+    void start_or_stop();
+    void set_alarm();
+    void ring();
+    void update() { interrupt.drive(status() & 1); }
+
+    bool m_running = false;
+    fabricvp::ticks m_since = 0;    // start of the present run
+    fabricvp::ticks m_counted = 0;  // in earlier runs
+    fabricvp::calendar_event m_ring{fabricvp::method<&stopwatch::ring>, this};
+};
