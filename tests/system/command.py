@@ -21,9 +21,11 @@ def _word(value):
 
 
 def li(register, value):
-    """Loads a 32-bit constant (lui, addiw)."""
+    """Loads an unsigned 32-bit constant (lui, addiw, and a pair of shifts that clears what these extended)."""
     low = ((value & 0xFFF) ^ 0x800) - 0x800
-    return _word((value - low) & 0xFFFFF000 | register << 7 | 0x37) + _word((low & 0xFFF) << 20 | register << 15 | register << 7 | 0x1B)
+    both = register << 15 | register << 7
+    return (_word((value - low) & 0xFFFFF000 | register << 7 | 0x37) + _word((low & 0xFFF) << 20 | both | 0x1B)
+            + _word(0x02001013 | both) + _word(0x02005013 | both))
 
 
 def store(address, value, width=2):
@@ -41,7 +43,7 @@ def load_byte(address):
 
 FOREVER = _word(0x6F)  # j .
 WAIT = _word(0x10500073) + _word(0xFFDFF06F)  # wfi; j -4
-ILLEGAL = _word(0)
+HART0_ONLY = _word(0x00050663) + WAIT  # beqz a0, behind; the others wait
 
 
 def finish(status=0):
