@@ -61,6 +61,10 @@ void hart::implementation::send_piece() {
     auto delay = sc_core::SC_ZERO_TIME;
     const auto answer = owner.bus->nb_transport_fw(*m_payload, protocol, delay);
     owner.timeline().note_foreign_call();
+    if (m_payload_stale) {  // the access itself reset the machine
+        if (answer != tlm::TLM_ACCEPTED) finish_reset();
+        return;
+    }
     const bool responded = answer == tlm::TLM_UPDATED && protocol == tlm::BEGIN_RESP;
     if (answer != tlm::TLM_COMPLETED && !responded) return;
     m_answered = true;
@@ -75,17 +79,21 @@ tlm::tlm_sync_enum hart::implementation::response(tlm::tlm_phase& protocol, sc_c
     if (protocol != tlm::BEGIN_RESP) return tlm::TLM_ACCEPTED;
     protocol = tlm::END_RESP;
     if (m_payload_stale) {  // what a reset left behind
-        m_payload_stale = false;
-        drop_payload();
-        if (m_restart_due) {
-            m_restart_due = false;
-            start();
-        }
+        finish_reset();
     } else {
         m_answered = true;
         owner.schedule(m_wake, owner.now() + delay.value());
     }
     return tlm::TLM_COMPLETED;
+}
+
+void hart::implementation::finish_reset() {
+    m_payload_stale = false;
+    drop_payload();
+    if (m_restart_due) {
+        m_restart_due = false;
+        start();
+    }
 }
 
 void hart::implementation::drop_payload() {

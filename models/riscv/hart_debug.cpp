@@ -133,8 +133,8 @@ std::string hart::debug_state() const {
                        : m->state.mode == privilege::supervisor ? "S-mode"
                                                                 : "U-mode";
     const char* what = m->m_phase == implementation::phase::stopped ? "not started"
-                       : m->m_halted                                ? "halted"
                        : waiting()                                  ? "wfi"
+                       : m->m_halted                                ? "halted"
                                                                     : "running";
     return fmt::format("{}, {}", what, mode);
 }

@@ -167,7 +167,10 @@ void hart::implementation::run_slice() {
     m_slice_start = m_local = owner.now();
     m_slice_budget = m_lockstep || m_stepping ? 1 : m_quantum_cost;
     if (m_timer.scheduled()) {
-        if (m_timer.when() <= m_slice_start) timer();
+        if (m_timer.when() <= m_slice_start) {
+            owner.cancel(m_timer);
+            timer();
+        }
         if (m_timer.scheduled() && m_timer.when() - m_slice_start < quantum)
             m_slice_budget = std::min(m_slice_budget, to_cost(m_timer.when() - m_slice_start));
     }

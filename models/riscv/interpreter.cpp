@@ -73,6 +73,7 @@ inline void store_host(u64 address, T v) {
 /// An access that missed the TLB: `target` takes its value if it completed.
 #define SLOW(target, call)                               \
     do {                                                 \
+        m->budget = budget;                              \
         const auto result = (call);                      \
         if (UNLIKELY(!result.complete())) goto leave;    \
         budget -= result.cost;                           \
@@ -80,6 +81,7 @@ inline void store_host(u64 address, T v) {
     } while (0)
 #define SLOW_STORE(call)                                 \
     do {                                                 \
+        m->budget = budget;                              \
         const auto result = (call);                      \
         if (UNLIKELY(!result.complete())) goto leave;    \
         budget -= result.cost;                           \
@@ -311,7 +313,7 @@ find:
     if (link) {
         const i64 distance = link == &source->links[0] ? o->immediate : static_cast<i64>(source->length);
         const auto in_page = static_cast<i64>(reinterpret_cast<u64>(source->host) & 0xfff) + distance;
-        *link = {m->context, static_cast<u64>(in_page) < 0x1000 ? m->code_context : ~u64{0}, b};
+        *link = {m->context, static_cast<u64>(in_page) < 0x1000 && !b->second_page ? m->code_context : ~u64{0}, b};
     }
     context = m->context;
     ENTER;

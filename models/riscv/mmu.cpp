@@ -119,10 +119,28 @@ mmu::translation mmu::translate(std::uint64_t address, access_kind kind, privile
     return walk(address, kind, mode, debug, scheme == sv39 ? 3 : 4);
 }
 
+mmu::translation mmu::translate_cached(std::uint64_t address, access_kind kind, privilege mode) {
+    const auto& entry = translation_slot(address, kind, mode);
+    if (entry.tag == (address & ~page_mask)) return {true, {}, entry.physical | (address & page_mask)};
+    return translate(address, kind, mode, false);
+}
+
+mmu::cached_translation& mmu::translation_slot(std::uint64_t address, access_kind kind, privilege mode) {
+    const auto view = static_cast<std::size_t>(view_of(mode)) * 2 + (kind == access_kind::write ? 1 : 0);
+    return m_translations[view * tlb_set::entries + tlb_set::index(address)];
+}
+
+/// For a page of data that the TLB may not hold.
+void mmu::keep_translation(std::uint64_t address, std::uint64_t physical, access_kind kind, privilege mode) {
+    if (kind == access_kind::execute) return;
+    translation_slot(address, kind, mode) = {address & ~page_mask, physical & ~page_mask};
+    m_translations_used = true;
+}
+
 memory_target mmu::resolve(std::uint64_t address, unsigned size, access_kind kind) {
     const auto mode = kind == access_kind::execute ? m_state.mode : m_state.data_mode();
     memory_target to;
-    const auto t = translate(address, kind, mode, false);
+    const auto t = kind == access_kind::execute ? translate(address, kind, mode, false) : translate_cached(address, kind, mode);
     if (!t.ok) {
         to.fault = t.fault;
         return to;
@@ -135,6 +153,7 @@ memory_target mmu::resolve(std::uint64_t address, unsigned size, access_kind kin
     bool writable = false;
     if (!locate(t.physical, to, writable)) {
         to.place = memory_target::where::bus;
+        keep_translation(address, t.physical, kind, mode);
         return to;
     }
     if (kind == access_kind::write && !writable) {
@@ -144,6 +163,7 @@ memory_target mmu::resolve(std::uint64_t address, unsigned size, access_kind kin
     const auto marks = to.memory->marks(to.offset >> sparse_memory::page_bits);
     if ((marks & sparse_memory::device) && kind != access_kind::execute) {
         to.place = memory_target::where::bus;
+        keep_translation(address, t.physical, kind, mode);
         return to;
     }
     to.place = memory_target::where::direct;
@@ -155,6 +175,8 @@ memory_target mmu::resolve(std::uint64_t address, unsigned size, access_kind kin
         auto& entry = set.of(kind)[tlb_set::index(address)];
         if (entry.tag == tlb_entry::empty) note_filled(entry);
         entry = {page, reinterpret_cast<std::uint64_t>(to.host) - address};
+    } else {
+        keep_translation(address, t.physical, kind, mode);
     }
     return to;
 }
@@ -189,6 +211,8 @@ void mmu::note_filled(tlb_entry& entry) {
 void mmu::flush() {
     for (auto* entry : m_filled) *entry = {};
     m_filled.clear();
+    if (m_translations_used) m_translations.fill({});
+    m_translations_used = false;
     m_superpages = false;
 }
 
@@ -198,6 +222,7 @@ bool mmu::flush_page(std::uint64_t address) {
         return false;
     }
     for (auto& set : m_sets) set.flush_page(address);
+    for (auto i = tlb_set::index(address); i < m_translations.size(); i += tlb_set::entries) m_translations[i] = {};
     return true;
 }
 

@@ -75,10 +75,18 @@ private:
         std::uint64_t physical = 0;
     };
 
+    struct cached_translation {
+        std::uint64_t tag = tlb_entry::empty;
+        std::uint64_t physical = 0;
+    };
+
     static cause page_fault(access_kind kind);
     static cause access_fault(access_kind kind);
     memory_view view_of(privilege mode) const;
     translation translate(std::uint64_t address, access_kind kind, privilege mode, bool debug);
+    cached_translation& translation_slot(std::uint64_t address, access_kind kind, privilege mode);
+    void keep_translation(std::uint64_t address, std::uint64_t physical, access_kind kind, privilege mode);
+    translation translate_cached(std::uint64_t address, access_kind kind, privilege mode);
     translation walk(std::uint64_t address, access_kind kind, privilege mode, bool debug, unsigned levels);
     bool permitted(std::uint64_t entry, access_kind kind, privilege mode) const;
     void note_filled(tlb_entry& entry);
@@ -91,6 +99,9 @@ private:
     memory_observer& m_self;
     std::vector<sparse_memory*> m_attached;
     std::array<tlb_set, static_cast<unsigned>(memory_view::count)> m_sets;
+    /// Translations of data for accesses that the TLB may not hold (marked or watched pages, devices, timed memory).
+    std::array<cached_translation, static_cast<unsigned>(memory_view::count) * 2 * tlb_set::entries> m_translations;
+    bool m_translations_used = false;
     struct located_range {
         std::uint64_t base = 0, size = 0, offset = 0;
         sparse_memory* memory = nullptr;

@@ -301,3 +301,32 @@ TEST_CASE("PMP: modes of matching, locks, priority, borders inside a page") {
     b.hart0.halt();
     b.hart0.reset();
 }
+
+TEST_CASE("a link inside a page to an instruction that straddles pages is checked anew") {
+    auto& b = fresh();
+    address_space space{b, 3};
+    space.map(memory_base, memory_base, V | R | W | X | A | D, 1);
+    space.map(0x40000000, memory_base + 0x400000, V | X | A);
+    space.map(0x40001000, memory_base + 0x700000, V | X | A);
+    space.activate();
+    b.load(program(memory_base + 0x400ff0) << nop << nop << nop);
+    b.write(memory_base + 0x400ffc, 0x0001, 2);  // c.nop
+    for (const auto& [page, step] : {std::pair<std::uint64_t, int>{0x700000, 5}, {0x600000, 7}}) {
+        const word add_step = addi(a1, a1, step);
+        b.write(memory_base + 0x400ffe, add_step & 0xffff, 2);
+        b.write(memory_base + page, add_step >> 16, 2);
+        b.write(memory_base + page + 2, 0x8082, 2);
+    }
+    program p(memory_base + 0x2000);
+    p << li(a1, 0) << jalr(ra, a0, 0) << jalr(ra, a0, 0) << add(s2, a1, zero) << sd(s6, s5, 0) << sfence_vma() << jalr(ra, a0, 0)
+      << add(s3, a1, zero) << j(0);
+    b.load(p);
+    b.set_csr(csr::mepc, p.base());
+    b.hart0.set_x(a0, 0x40000ff0);
+    b.hart0.set_x(s5, space.entry_address(0x40001000, 0));
+    b.hart0.set_x(s6, leaf(memory_base + 0x600000, V | X | A));
+    b.start(b.hart0, code);
+    b.run(10 * microsecond);
+    CHECK(b.hart0.x(s2) == 10);
+    CHECK(b.hart0.x(s3) == 17);
+}
