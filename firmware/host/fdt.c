@@ -52,7 +52,7 @@ static uint32_t skip(const struct fdt* t, uint32_t at) {
 fdt_node fdt_root(const struct fdt* t) {
     uint32_t at = 0;
     while (token(t, at) == FDT_NOP) at += 4;
-    return token(t, at) == FDT_BEGIN_NODE ? (fdt_node)at : -1;
+    return token(t, at) == FDT_BEGIN_NODE && skip(t, at) ? (fdt_node)at : -1;
 }
 
 /* The next BEGIN_NODE after `at`, with the change of depth on the way. */
@@ -60,7 +60,7 @@ static fdt_node next_begin(const struct fdt* t, uint32_t at, int* depth) {
     at = skip(t, at);
     while (at) {
         const uint32_t k = token(t, at);
-        if (k == FDT_BEGIN_NODE) return ++*depth, (fdt_node)at;
+        if (k == FDT_BEGIN_NODE) return ++*depth, skip(t, at) ? (fdt_node)at : -1;
         if (k == FDT_END_NODE) --*depth;
         at = skip(t, at);
     }
@@ -134,7 +134,8 @@ const void* fdt_property(const struct fdt* t, fdt_node node, const char* name, u
         if (k == FDT_NOP) continue;
         if (k != FDT_PROP || !skip(t, at)) return NULL;
         const uint32_t string = big_endian(t->structure + at + 8);
-        if (string < t->strings_size && strcmp(t->strings + string, name) == 0) {
+        const uint32_t room = string < t->strings_size ? t->strings_size - string : 0;
+        if (strnlen(t->strings + (room ? string : 0), room) < room && strcmp(t->strings + string, name) == 0) {
             if (size) *size = big_endian(t->structure + at + 4);
             return t->structure + at + 12;
         }

@@ -57,9 +57,3 @@ int strncmp(const char* a, const char* b, size_t n) {
         if (*a != *b || !*a) return (uint8_t)*a - (uint8_t)*b;
     return 0;
 }
-
-const char* strchr(const char* s, int c) {
-    for (; *s; ++s)
-        if (*s == (char)c) return s;
-    return c ? NULL : s;
-}

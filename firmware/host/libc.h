@@ -7,6 +7,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#if __STDC_HOSTED__ /* unit tests on the build machine */
+#include <string.h>
+#else
 void* memcpy(void* to, const void* from, size_t n);
 void* memmove(void* to, const void* from, size_t n);
 void* memset(void* to, int byte, size_t n);
@@ -15,6 +18,6 @@ size_t strlen(const char* s);
 size_t strnlen(const char* s, size_t most);
 int strcmp(const char* a, const char* b);
 int strncmp(const char* a, const char* b, size_t n);
-const char* strchr(const char* s, int c);
+#endif
 
 #endif
