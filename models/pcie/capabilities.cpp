@@ -32,9 +32,9 @@ std::size_t add_express(configuration_space& c, const express_settings& s) {
     c.declare(at + device_capabilities, 4,
               payload | 1u << 5 /* extended tags */ | 1u << 15 /* role-based error reporting */ |
                   (s.function_level_reset ? 1u << 28 : 0));
-    // Error reporting enables, relaxed ordering, payload, extended tag, no snoop, read request 512 B; bit 15 starts a
-    // function-level reset and reads as zero.
-    c.declare(at + device_control, 2, 0x2810, 0x7fff);
+    // Error reporting enables, relaxed ordering, payload, extended tag, no snoop, read request 512 B. The device clears bit 15,
+    // which starts a function-level reset, as soon as it is set.
+    c.declare(at + device_control, 2, 0x2810, s.function_level_reset ? 0xffff : 0x7fff);
     c.declare(at + device_status, 2, 0, 0, 0x000f);
 
     const std::uint32_t link = s.generation | s.width << 4 |
