@@ -23,8 +23,10 @@ struct block_op_position {
 struct block;
 
 /// A remembered successor, valid while the hart's fetch context is the one it was made in. One inside the same page does
-/// not depend on translation: its second context outlasts changes of that.
+/// not depend on translation: its second context outlasts changes of that. To another page, the second context (marked
+/// `far`) tells that the target still exists, if that is where the page now lies.
 struct block_link {
+    static constexpr std::uint64_t far = std::uint64_t{1} << 63;
     std::uint64_t context = ~std::uint64_t{0};
     std::uint64_t code_context = ~std::uint64_t{0};
     block* target = nullptr;

@@ -140,6 +140,7 @@ block* hart::implementation::find_block(std::uint64_t pc, block_link*& link) {
     if (entry.tag == page) {
         at.host = reinterpret_cast<std::uint8_t*>(pc + entry.addend);
         if (m_single) return build(pc, at, 1);
+        if (link && (link->code_context & ~block_link::far) == code_context && is_here(link->target)) return link->target;
         auto& slot = jump_cache[pc >> 1 & (jump_entries - 1)];
         if (slot.pc == pc && slot.code_context == code_context && is_here(slot.target)) {
             slot.context = context;

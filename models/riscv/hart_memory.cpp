@@ -38,6 +38,13 @@ std::int64_t hart::implementation::memory_cost(const memory_target& to, unsigned
 
 slow_result hart::implementation::load_slow(std::uint64_t address, unsigned size, opcode op, unsigned rd) {
     const auto in_page = static_cast<unsigned>(page_size - (address & (page_size - 1)));
+    if (size <= in_page) {  // misaligned
+        if (const auto* host = memory.cached(address, access_kind::read)) {
+            std::uint64_t raw = 0;
+            std::memcpy(&raw, host, size);
+            return {extend(op, raw), 0};
+        }
+    }
     const unsigned first_size = size < in_page ? size : in_page;
     auto& pieces = m_access.pieces;
     pieces[0] = {memory.resolve_cached(address, first_size, access_kind::read), first_size};
@@ -70,6 +77,12 @@ slow_result hart::implementation::load_slow(std::uint64_t address, unsigned size
 
 slow_result hart::implementation::store_slow(std::uint64_t address, unsigned size, std::uint64_t value, opcode op) {
     const auto in_page = static_cast<unsigned>(page_size - (address & (page_size - 1)));
+    if (size <= in_page) {
+        if (auto* host = memory.cached(address, access_kind::write)) {
+            std::memcpy(host, &value, size);
+            return {0, 0};
+        }
+    }
     const unsigned first_size = size < in_page ? size : in_page;
     auto& pieces = m_access.pieces;
     pieces[0] = {memory.resolve_cached(address, first_size, access_kind::write), first_size};

@@ -313,7 +313,8 @@ find:
     if (link) {
         const i64 distance = link == &source->links[0] ? o->immediate : static_cast<i64>(source->length);
         const auto in_page = static_cast<i64>(reinterpret_cast<u64>(source->host) & 0xfff) + distance;
-        *link = {m->context, static_cast<u64>(in_page) < 0x1000 && !b->second_page ? m->code_context : ~u64{0}, b};
+        const u64 far = static_cast<u64>(in_page) < 0x1000 && !b->second_page ? 0 : block_link::far;
+        *link = {m->context, m->code_context | far, b};
     }
     context = m->context;
     ENTER;

@@ -37,13 +37,17 @@ public:
     memory_target resolve(std::uint64_t address, unsigned size, access_kind kind);
     /// The same, by the TLB if it can tell: then only `place`, `plain` and `host` of the result are set.
     memory_target resolve_cached(std::uint64_t address, unsigned size, access_kind kind) {
-        const auto& entry = data_view().of(kind)[tlb_set::index(address)];
-        if (entry.tag != (address & ~std::uint64_t{0xfff})) return resolve(address, size, kind);
         memory_target to;
+        to.host = cached(address, kind);
+        if (!to.host) return resolve(address, size, kind);
         to.place = memory_target::where::direct;
         to.plain = true;
-        to.host = reinterpret_cast<std::uint8_t*>(address + entry.addend);
         return to;
+    }
+    /// Where the TLB says that data lies, or null.
+    std::uint8_t* cached(std::uint64_t address, access_kind kind) {
+        const auto& entry = data_view().of(kind)[tlb_set::index(address)];
+        return entry.tag == (address & ~std::uint64_t{0xfff}) ? reinterpret_cast<std::uint8_t*>(address + entry.addend) : nullptr;
     }
     /// The memory that holds a host address, or null.
     sparse_memory* memory_of(const std::uint8_t* host) const;
