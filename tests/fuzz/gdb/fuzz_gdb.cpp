@@ -130,12 +130,12 @@ int sc_main(int argc, char* argv[]) {
     const auto seed = argc > 2 ? std::strtoull(argv[2], nullptr, 0) : 1;
     for (std::uint64_t n = 0; n < rounds; ++n) {
         try {
-            fuzzer(seed + n).round();
+            fuzzer(seed << 32 | n).round();
         } catch (const std::exception& e) {
-            fmt::print(stderr, "fuzz_gdb: {} (again with: fuzz_gdb 1 {})\n", e.what(), seed + n);
+            fmt::print(stderr, "fuzz_gdb: {} (again with: fuzz_gdb {} {})\n", e.what(), n + 1, seed);
             return 1;
         }
     }
-    fmt::print("fuzz_gdb: {} dialogues, seeds {} to {}\n", rounds, seed, seed + rounds - 1);
+    fmt::print("fuzz_gdb: {} dialogues of seed {}\n", rounds, seed);
     return 0;
 }
