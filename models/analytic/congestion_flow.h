@@ -49,7 +49,14 @@ inline std::vector<double> water_fill(double capacity, const std::vector<double>
 struct ingress_group {
     std::size_t from;                  ///< direction that feeds it, or a number of its own for a source
     std::vector<std::size_t> members;  ///< indices of flows
-    bool crosses_root = false;
+    bool crosses_root = false;  ///< came down through the root complex
+};
+
+/// An egress port that communications use.
+struct congestion_model::used_port {
+    bool up;
+    std::vector<ingress_group> groups;
+    std::vector<std::size_t> members;  ///< of all groups
 };
 
 }  // namespace fabricvp::analytic

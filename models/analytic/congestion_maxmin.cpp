@@ -12,30 +12,13 @@
 
 namespace fabricvp::analytic {
 
-std::vector<double> congestion_model::maxmin(std::vector<flow>& flows) const {
+std::vector<double> congestion_model::maxmin(const std::vector<flow>& flows) const {
     const auto n = flows.size();
     const double crossing_weight = (0.5 - m_tau) / (0.5 + m_tau);  // of its TLPs' size, relative to direct ones
-    struct port {
-        std::vector<ingress_group> groups;
-        bool up;
-    };
-    std::vector<port> ports;
-    std::vector<std::vector<std::size_t>> ports_of(n);  // in path order, since the order is topological
-    for (auto d : m_order) {
-        port p{{}, pcie_tree::is_up(d)};
-        for (std::size_t f = 0; f < n; ++f) {
-            const auto& way = flows[f].route->directions;
-            const auto at = std::find(way.begin(), way.end(), d);
-            if (at == way.end()) continue;
-            const auto from = at == way.begin() ? m_tree.directions() + f : *(at - 1);
-            auto g = std::find_if(p.groups.begin(), p.groups.end(), [&](const ingress_group& i) { return i.from == from; });
-            if (g == p.groups.end()) g = p.groups.insert(p.groups.end(), {from, {}, false});
-            g->members.push_back(f);
-            g->crosses_root = g->crosses_root || (!p.up && flows[f].route->crosses_root);
-            ports_of[f].push_back(ports.size());
-        }
-        if (!p.groups.empty()) ports.push_back(std::move(p));
-    }
+    const auto ports = used_ports(flows);
+    std::vector<std::vector<std::size_t>> ports_of(n);  // in path order, since the ports are
+    for (std::size_t k = 0; k < ports.size(); ++k)
+        for (auto f : ports[k].members) ports_of[f].push_back(k);
 
     std::vector<double> cap(n, 1.0), settled(n, -1.0);
     std::vector<std::vector<double>> share(ports.size(), std::vector<double>(n, 0.0));

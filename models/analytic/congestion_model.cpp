@@ -22,6 +22,26 @@ congestion_model::congestion_model(pcie_tree tree, double tau, double bandwidth,
     }
 }
 
+std::vector<congestion_model::used_port> congestion_model::used_ports(const std::vector<flow>& flows) const {
+    std::vector<used_port> ports;
+    for (auto d : m_order) {
+        used_port p{pcie_tree::is_up(d), {}, {}};
+        for (std::size_t f = 0; f < flows.size(); ++f) {
+            const auto& way = flows[f].route->directions;
+            const auto at = std::find(way.begin(), way.end(), d);
+            if (at == way.end()) continue;
+            const auto from = at == way.begin() ? m_tree.directions() + f : *(at - 1);
+            auto g = std::find_if(p.groups.begin(), p.groups.end(), [&](const ingress_group& i) { return i.from == from; });
+            if (g == p.groups.end()) g = p.groups.insert(p.groups.end(), {from, {}, false});
+            g->members.push_back(f);
+            g->crosses_root = g->crosses_root || (!p.up && flows[f].route->crosses_root);
+            p.members.push_back(f);
+        }
+        if (!p.members.empty()) ports.push_back(std::move(p));
+    }
+    return ports;
+}
+
 std::vector<double> congestion_model::factors(const std::vector<communication>& active) const {
     std::vector<flow> flows;
     flows.reserve(active.size());

@@ -53,9 +53,12 @@ public:
     result solve(const std::vector<communication>& all) const;
 
 private:
-    struct flow;   // a communication with its route
-    std::vector<double> published(std::vector<flow>& flows) const;
-    std::vector<double> maxmin(std::vector<flow>& flows) const;
+    struct flow;  // a communication with its route
+    struct used_port;
+    /// Ports that the flows use, those that feed others first.
+    std::vector<used_port> used_ports(const std::vector<flow>& flows) const;
+    std::vector<double> published(const std::vector<flow>& flows) const;
+    std::vector<double> maxmin(const std::vector<flow>& flows) const;
 
     pcie_tree m_tree;
     double m_tau;

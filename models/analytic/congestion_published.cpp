@@ -26,30 +26,9 @@ std::vector<double> downstream_shares(const std::vector<ingress_group>& groups, 
 
 }  // namespace
 
-std::vector<double> congestion_model::published(std::vector<flow>& flows) const {
+std::vector<double> congestion_model::published(const std::vector<flow>& flows) const {
     const auto n = flows.size();
-    struct port {
-        std::size_t direction;
-        std::vector<ingress_group> groups;
-        std::vector<std::size_t> members;
-    };
-    std::vector<port> ports;
-    for (auto d : m_order) {
-        port p{d, {}, {}};
-        for (std::size_t f = 0; f < n; ++f) {
-            const auto& way = flows[f].route->directions;
-            const auto at = std::find(way.begin(), way.end(), d);
-            if (at == way.end()) continue;
-            const auto from = at == way.begin() ? m_tree.directions() + f : *(at - 1);
-            auto g = std::find_if(p.groups.begin(), p.groups.end(), [&](const ingress_group& i) { return i.from == from; });
-            if (g == p.groups.end()) g = p.groups.insert(p.groups.end(), {from, {}, false});
-            g->members.push_back(f);
-            g->crosses_root = g->crosses_root || flows[f].route->crosses_root;
-            p.members.push_back(f);
-        }
-        if (p.members.size() > 1) ports.push_back(std::move(p));
-    }
-
+    const auto ports = used_ports(flows);
     std::vector<std::vector<double>> uplink_share(ports.size());  // behind each uplink if nobody is throttled later
 
     // One pass through the tree with given demands. `up` (if wanted) receives each flow's factor behind each uplink;
@@ -60,9 +39,9 @@ std::vector<double> congestion_model::published(std::vector<flow>& flows) const 
             double sum = 0;
             for (auto f : p.members) sum += rho[f];
             if (sum > 1 + congestion_epsilon) {
-                if (up && pcie_tree::is_up(p.direction)) {
+                if (up && p.up) {
                     for (auto f : p.members) rho[f] /= sum;
-                } else if (pcie_tree::is_up(p.direction)) {
+                } else if (p.up) {
                     // In proportion too, but who wants less than its part leaves the rest to the others.
                     std::vector<double> wish, part;
                     for (auto f : p.members) {
@@ -86,7 +65,7 @@ std::vector<double> congestion_model::published(std::vector<flow>& flows) const 
                     }
                 }
             }
-            if (!pcie_tree::is_up(p.direction)) continue;
+            if (!p.up) continue;
             if (up) (*up)[k] = rho;
             if (bounded < n && std::find(p.members.begin(), p.members.end(), bounded) != p.members.end())
                 rho[bounded] = std::min(rho[bounded], uplink_share[k][bounded]);
@@ -108,7 +87,7 @@ std::vector<double> congestion_model::published(std::vector<flow>& flows) const 
         std::vector<double> next(n, 1.0);
         for (std::size_t k = 0; k < ports.size(); ++k) {
             const auto& p = ports[k];
-            if (!pcie_tree::is_up(p.direction)) continue;
+            if (!p.up) continue;
             for (auto ahead : p.members) {
                 const double pace = offer[ahead] / uplink_share[k][ahead];
                 if (pace >= 1 - congestion_epsilon) continue;  // nothing behind this uplink holds it up
