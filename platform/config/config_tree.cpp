@@ -2,8 +2,10 @@
 #include "platform/config/config_tree.h"
 
 #include <set>
+#include <sstream>
 
 #include <fmt/format.h>
+#include <yaml-cpp/eventhandler.h>
 #include <yaml-cpp/yaml.h>
 
 #include "platform/files.h"
@@ -60,6 +62,27 @@ private:
     std::size_t m_values = 0;
 };
 
+/// Parses without keeping anything.
+class ignoring_handler final : public YAML::EventHandler {
+    void OnDocumentStart(const YAML::Mark&) override {}
+    void OnDocumentEnd() override {}
+    void OnNull(const YAML::Mark&, YAML::anchor_t) override {}
+    void OnAlias(const YAML::Mark&, YAML::anchor_t) override {}
+    void OnScalar(const YAML::Mark&, const std::string&, YAML::anchor_t, const std::string&) override {}
+    void OnSequenceStart(const YAML::Mark&, const std::string&, YAML::anchor_t, YAML::EmitterStyle::value) override {}
+    void OnSequenceEnd() override {}
+    void OnMapStart(const YAML::Mark&, const std::string&, YAML::anchor_t, YAML::EmitterStyle::value) override {}
+    void OnMapEnd() override {}
+};
+
+/// YAML::LoadAll() would tell, but finds documents without end behind a stray closing bracket (yaml-cpp 0.7).
+bool more_than_one_document(const std::string& yaml) {
+    std::istringstream text(yaml);
+    YAML::Parser parser(text);
+    ignoring_handler ignored;
+    return parser.HandleNextDocument(ignored) && parser.HandleNextDocument(ignored);
+}
+
 }  // namespace
 
 const config_tree* config_tree::find(const std::string& key) const {
@@ -88,9 +111,9 @@ config_tree parse_config(const std::string& yaml, const std::string& name) {
     if (yaml.find('\0') != std::string::npos) throw input_error(name + ": not a YAML file (holds zero bytes)");
     config_tree tree;
     try {
-        const auto documents = YAML::LoadAll(yaml);
-        if (documents.size() > 1) throw input_error(name + ": holds more than one YAML document");
-        if (!documents.empty()) tree = tree_builder(name).build(documents.front(), 0);
+        if (more_than_one_document(yaml))
+            throw input_error(name + ": holds more than one YAML document, or a stray closing bracket");
+        tree = tree_builder(name).build(YAML::Load(yaml), 0);
     } catch (const YAML::Exception& e) {
         const auto where = e.mark.is_null() ? name : fmt::format("{}:{}", name, e.mark.line + 1);
         throw input_error(fmt::format("{}: not valid YAML: {}", where, e.msg));

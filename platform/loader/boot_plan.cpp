@@ -71,7 +71,11 @@ void boot_plan::place_raw(std::string_view contents, const std::string& path, co
 }
 
 std::uint64_t boot_plan::add_elf(const std::string& path, const char* role) {
-    return place_elf(keep(read_file(path, image_bytes)), path, role);
+    return add_elf(read_file(path, image_bytes), path, role);
+}
+
+std::uint64_t boot_plan::add_elf(std::string contents, const std::string& name, const char* role) {
+    return place_elf(keep(std::move(contents)), name, role);
 }
 
 void boot_plan::add_raw(const std::string& path, const char* role, std::uint64_t address) {

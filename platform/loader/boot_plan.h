@@ -47,6 +47,7 @@ public:
     void reserve(const std::string& what, std::uint64_t address, std::uint64_t size);
     /// Places an ELF file's segments; returns its physical entry point. \throws input_error
     std::uint64_t add_elf(const std::string& path, const char* role);
+    std::uint64_t add_elf(std::string contents, const std::string& name, const char* role);
     void add_raw(const std::string& path, const char* role, std::uint64_t address);
 
     /// First instruction of the firmware, and of what the firmware starts (0 if there is none).

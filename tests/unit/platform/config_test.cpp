@@ -140,6 +140,8 @@ TEST_CASE("what is no configuration is refused in one line") {
     CHECK_THAT(error_of("just words"), Contains("is a mapping"));
     CHECK_THAT(error_of("a: [1, 2\nb: 3\n"), Contains("m.yaml:") && Contains("not valid YAML"));
     CHECK_THAT(error_of("a: 1\n---\nb: 2\n"), Contains("more than one YAML document"));
+    CHECK_THAT(error_of("a: 1\n]\n"), Contains("m.yaml"));
+    CHECK_THAT(error_of("}"), Contains("m.yaml"));
     CHECK_THAT(error_of("? [a, b]\n: 1\n"), Contains("a key must be a plain word"));
     CHECK_THAT(error_of(std::string("nodes: 1\0\n", 10)), Contains("zero bytes"));
     CHECK_THAT(error_of("nodes: *unknown\n"), Contains("not valid YAML"));
