@@ -7,7 +7,7 @@
 #include <string>
 
 #include "base/bus.h"
-#include "host/plic.h"
+#include "platform/machine.h"
 
 namespace fabricvp::python {
 

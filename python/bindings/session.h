@@ -20,7 +20,7 @@
 #include "bindings/python_device.h"
 #include "bindings/python_timer.h"
 #include "bindings/stop_listener.h"
-#include "host/host_complex.h"
+#include "platform/machine.h"
 #include "platform/platform.h"
 
 namespace fabricvp::python {

@@ -8,7 +8,7 @@
 #include <tuple>
 #include <vector>
 
-#include "riscv/hart.h"
+#include "platform/machine.h"
 
 namespace fabricvp::python {
 
