@@ -18,27 +18,31 @@ std::uint32_t fetch(const std::uint8_t* low, const std::uint8_t* high) {
     return first | std::uint32_t{second} << 16;
 }
 
-bool is_float(opcode op) { return info(op).belongs_to == extension::floating; }
+bool is_float(opcode op) {
+    return info(op).belongs_to == extension::floating;
+}
 
 /// True if rd names a floating-point register, which has no sink.
 bool writes_float(operand_format f) {
     switch (f) {
-    case operand_format::float_load:
-    case operand_format::f_ssss_rm:
-    case operand_format::f_dddd_rm:
-    case operand_format::f_sss_rm:
-    case operand_format::f_ddd_rm:
-    case operand_format::f_ss_rm:
-    case operand_format::f_dd_rm:
-    case operand_format::f_sss:
-    case operand_format::f_ddd:
-    case operand_format::f_sx_rm:
-    case operand_format::f_dx_rm:
-    case operand_format::f_sx:
-    case operand_format::f_dx:
-    case operand_format::f_sd_rm:
-    case operand_format::f_ds_rm: return true;
-    default: return false;
+        case operand_format::float_load:
+        case operand_format::f_ssss_rm:
+        case operand_format::f_dddd_rm:
+        case operand_format::f_sss_rm:
+        case operand_format::f_ddd_rm:
+        case operand_format::f_ss_rm:
+        case operand_format::f_dd_rm:
+        case operand_format::f_sss:
+        case operand_format::f_ddd:
+        case operand_format::f_sx_rm:
+        case operand_format::f_dx_rm:
+        case operand_format::f_sx:
+        case operand_format::f_dx:
+        case operand_format::f_sd_rm:
+        case operand_format::f_ds_rm:
+            return true;
+        default:
+            return false;
     }
 }
 }  // namespace
@@ -57,7 +61,8 @@ void hart::implementation::append(const instruction& i, unsigned offset) {
     o.rs2 = i.rs2;
     o.rs3 = i.rs3;
     m_ops.push_back(o);
-    m_positions.push_back({m_cost, static_cast<std::uint16_t>(offset), static_cast<std::uint16_t>(m_instructions), i.bits});
+    m_positions.push_back(
+        {m_cost, static_cast<std::uint16_t>(offset), static_cast<std::uint16_t>(m_instructions), i.bits});
     m_cost += costs[static_cast<unsigned>(info(op).timing)];
     ++m_instructions;
 }
@@ -106,7 +111,8 @@ block* hart::implementation::build(std::uint64_t pc, const memory_target& at, un
         o.handler = m_labels[static_cast<unsigned>(internal_op::block_end)];
         o.immediate = static_cast<std::int32_t>(offset);
         m_ops.push_back(o);
-        m_positions.push_back({m_cost, static_cast<std::uint16_t>(offset), static_cast<std::uint16_t>(m_instructions), 0});
+        m_positions.push_back(
+            {m_cost, static_cast<std::uint16_t>(offset), static_cast<std::uint16_t>(m_instructions), 0});
     }
     const auto op_count = static_cast<unsigned>(m_ops.size());
     if (most == 1) {
@@ -140,7 +146,8 @@ block* hart::implementation::find_block(std::uint64_t pc, block_link*& link) {
     if (entry.tag == page) {
         at.host = reinterpret_cast<std::uint8_t*>(pc + entry.addend);
         if (m_single) return build(pc, at, 1);
-        if (link && (link->code_context & ~block_link::far) == code_context && is_here(link->target)) return link->target;
+        if (link && (link->code_context & ~block_link::far) == code_context && is_here(link->target))
+            return link->target;
         auto& slot = jump_cache[pc >> 1 & (jump_entries - 1)];
         if (slot.pc == pc && slot.code_context == code_context && is_here(slot.target)) {
             slot.context = context;

@@ -38,7 +38,7 @@ private:
     static constexpr std::size_t chunk_bytes = 64 * 1024, most_bytes = 48 * 1024 * 1024;
 
     struct code_page {
-        std::uint64_t lines = 0;      ///< one bit for each 64 bytes that hold code
+        std::uint64_t lines = 0;  ///< one bit for each 64 bytes that hold code
         std::vector<block*> blocks;
     };
     static std::size_t hash(const std::uint8_t* host);
@@ -47,7 +47,7 @@ private:
     bool invalidate_in_page(const std::uint8_t* page, std::uint64_t from, std::uint64_t to);
     void grow();
 
-    std::vector<block*> m_table;   // open addressing; dead blocks stay until the table is rebuilt
+    std::vector<block*> m_table;  // open addressing; dead blocks stay until the table is rebuilt
     std::size_t m_entries = 0;
     std::unordered_map<const std::uint8_t*, code_page> m_pages;  // by host address of the page
     std::vector<std::unique_ptr<std::byte[]>> m_chunks;

@@ -6,7 +6,9 @@ namespace fabricvp::riscv {
 namespace {
 constexpr std::uint64_t inhibit_cycle = 1, inhibit_retired = 4;
 
-bool in(unsigned n, unsigned first, unsigned last) { return n >= first && n <= last; }
+bool in(unsigned n, unsigned first, unsigned last) {
+    return n >= first && n <= last;
+}
 }  // namespace
 
 csr_file::csr_file(hart_state& state, pmp& protection, const hart_params& params, std::uint64_t hart_id,
@@ -27,6 +29,7 @@ std::uint64_t csr_file::isa_register() const {
     return value;
 }
 
+// clang-format off
 bool csr_file::exists(unsigned n) const {
     using namespace csr;
     if (in(n, fflags, fcsr)) return m_params.floating_point;
@@ -46,6 +49,7 @@ bool csr_file::exists(unsigned n) const {
     if (in(n, pmpaddr0, pmpaddr63)) return n - pmpaddr0 < m_params.pmp_entries;
     return false;
 }
+// clang-format on
 
 bool csr_file::counter_enabled(unsigned bit) const {
     if (m_state.mode == privilege::machine) return true;
@@ -79,15 +83,23 @@ std::uint64_t csr_file::top_interrupt(std::uint64_t among) const {
 bool csr_file::read(unsigned n, std::uint64_t& value) {
     using namespace csr;
     switch (n) {
-    case fflags: value = m_state.fflags; return true;
-    case frm: value = m_state.frm; return true;
-    case fcsr: value = m_state.fflags | m_state.frm << 5; return true;
-    default: break;
+        case fflags:
+            value = m_state.fflags;
+            return true;
+        case frm:
+            value = m_state.frm;
+            return true;
+        case fcsr:
+            value = m_state.fflags | m_state.frm << 5;
+            return true;
+        default:
+            break;
     }
     if (in(n, mcycle, mhpmcounter31) || in(n, cycle, hpmcounter31)) return read_counter(n, value);
     return (n >> 8 & 3) == 1 ? read_supervisor(n, value) : read_machine(n, value);
 }
 
+// clang-format off
 bool csr_file::read_counter(unsigned n, std::uint64_t& value) {
     using namespace csr;
     switch (n) {
@@ -153,6 +165,7 @@ bool csr_file::read_machine(unsigned n, std::uint64_t& value) {
     default: return true;  // identification, triggers and event selectors read as zero
     }
 }
+// clang-format on
 
 std::uint64_t csr_file::value_to_modify(unsigned n, std::uint64_t read_value) const {
     if (n != csr::mip && n != csr::sip) return read_value;
@@ -160,6 +173,8 @@ std::uint64_t csr_file::value_to_modify(unsigned n, std::uint64_t read_value) co
     return read_value & ~line;
 }
 
-bool csr_file::peek(unsigned n, std::uint64_t& value) { return exists(n) && read(n, value); }
+bool csr_file::peek(unsigned n, std::uint64_t& value) {
+    return exists(n) && read(n, value);
+}
 
 }  // namespace fabricvp::riscv

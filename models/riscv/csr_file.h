@@ -28,7 +28,8 @@ protected:
 /// The CSRs: which exist, who may access them, which bits are writable.
 class csr_file {
 public:
-    csr_file(hart_state& state, pmp& protection, const hart_params& params, std::uint64_t hart_id, csr_environment& environment);
+    csr_file(hart_state& state, pmp& protection, const hart_params& params, std::uint64_t hart_id,
+             csr_environment& environment);
 
     void attach_aia(aia_interface* aia) { m_aia = aia; }
     bool exists(unsigned number) const;
@@ -65,7 +66,7 @@ private:
     std::uint64_t m_hart_id;
     csr_environment& m_environment;
     aia_interface* m_aia = nullptr;
-    std::uint64_t m_cycle_offset = 0, m_retired_offset = 0;  // what guests wrote to mcycle and minstret
+    std::uint64_t m_cycle_offset = 0, m_retired_offset = 0;    // what guests wrote to mcycle and minstret
     std::uint64_t m_cycle_stopped = 0, m_retired_stopped = 0;  // their values while mcountinhibit holds them
 };
 

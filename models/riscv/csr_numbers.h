@@ -3,6 +3,7 @@
 
 namespace fabricvp::riscv::csr {
 
+// clang-format off
 /// CSR addresses (privileged specification 1.12, table 2.2 and following; AIA; Sstc).
 enum number : unsigned {
     fflags = 0x001, frm = 0x002, fcsr = 0x003,
@@ -18,5 +19,6 @@ enum number : unsigned {
     cycle = 0xc00, time = 0xc01, instret = 0xc02, hpmcounter3 = 0xc03, hpmcounter31 = 0xc1f,
     stopi = 0xdb0, mvendorid = 0xf11, marchid = 0xf12, mimpid = 0xf13, mhartid = 0xf14, mconfigptr = 0xf15, mtopi = 0xfb0
 };
+// clang-format on
 
 }  // namespace fabricvp::riscv::csr

@@ -10,10 +10,14 @@ constexpr std::uint64_t bit_fiom = 1, bit_stce = std::uint64_t{1} << 63;
 constexpr std::uint64_t inhibit_cycle = 1, inhibit_retired = 4;
 constexpr std::uint64_t counters = 0xffffffff;
 
-bool in(unsigned n, unsigned first, unsigned last) { return n >= first && n <= last; }
+bool in(unsigned n, unsigned first, unsigned last) {
+    return n >= first && n <= last;
+}
 
 /// Direct and vectored are legal; a write of another mode is ignored.
-std::uint64_t trap_vector(std::uint64_t old, std::uint64_t value) { return value & 2 ? old : value; }
+std::uint64_t trap_vector(std::uint64_t old, std::uint64_t value) {
+    return value & 2 ? old : value;
+}
 }  // namespace
 
 void csr_file::write_mstatus(std::uint64_t value, std::uint64_t mask) {
@@ -43,6 +47,7 @@ void csr_file::write_satp(std::uint64_t value) {
     m_environment.translation_changed();
 }
 
+// clang-format off
 bool csr_file::write(unsigned n, std::uint64_t value) {
     using namespace csr;
     switch (n) {
@@ -135,5 +140,6 @@ bool csr_file::write_machine(unsigned n, std::uint64_t value) {
     default: return true;  // misa, triggers, event selectors and their counters are read-only zeros or constants
     }
 }
+// clang-format on
 
 }  // namespace fabricvp::riscv

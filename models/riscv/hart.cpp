@@ -44,7 +44,9 @@ void hart::set_reset_vector(std::uint64_t pc) {
     if (m->m_phase == implementation::phase::stopped) m->state.pc = pc;
 }
 
-void hart::start() { m->start(); }
+void hart::start() {
+    m->start();
+}
 
 void hart::reset() {
     m->reset();
@@ -60,7 +62,9 @@ void hart::set_interrupt(interrupt_line line, bool level) {
     if (level) m->interrupt_changed();
 }
 
-void hart::attach_aia(aia_interface* aia) { m->csrs.attach_aia(aia); }
+void hart::attach_aia(aia_interface* aia) {
+    m->csrs.attach_aia(aia);
+}
 
 void hart::attach_memory_timing(memory_timing* timing) {
     m->timing = timing;
@@ -68,7 +72,9 @@ void hart::attach_memory_timing(memory_timing* timing) {
     m->memory.flush();
 }
 
-std::uint64_t hart::id() const { return m->hart_id; }
+std::uint64_t hart::id() const {
+    return m->hart_id;
+}
 
 std::string hart::isa_string() const {
     std::string isa = "rv64ima";
@@ -79,17 +85,28 @@ std::string hart::isa_string() const {
     return isa;
 }
 
-std::uint64_t hart::pc() const { return m->state.pc; }
-std::uint64_t hart::x(unsigned n) const { return n < 32 ? m->state.x[n] : 0; }
+std::uint64_t hart::pc() const {
+    return m->state.pc;
+}
+std::uint64_t hart::x(unsigned n) const {
+    return n < 32 ? m->state.x[n] : 0;
+}
 void hart::set_x(unsigned n, std::uint64_t value) {
     if (n > 0 && n < 32) m->state.x[n] = value;
 }
-privilege hart::mode() const { return m->state.mode; }
-bool hart::waiting() const { return m->m_phase == implementation::phase::waiting; }
+privilege hart::mode() const {
+    return m->state.mode;
+}
+bool hart::waiting() const {
+    return m->m_phase == implementation::phase::waiting;
+}
 
-void hart::page_marked(sparse_memory& memory, std::uint64_t page, unsigned mark) { m->page_marked(memory, page, mark); }
+void hart::page_marked(sparse_memory& memory, std::uint64_t page, unsigned mark) {
+    m->page_marked(memory, page, mark);
+}
 
-void hart::marked_page_written(sparse_memory& memory, std::uint64_t offset, std::uint64_t size, const memory_observer* writer) {
+void hart::marked_page_written(sparse_memory& memory, std::uint64_t offset, std::uint64_t size,
+                               const memory_observer* writer) {
     m->marked_page_written(memory, offset, size, writer);
 }
 
@@ -97,7 +114,11 @@ tlm::tlm_sync_enum hart::nb_transport_bw(bus_payload&, tlm::tlm_phase& phase, sc
     return m->response(phase, delay);
 }
 
-void hart::wake() { m->wake(); }
-void hart::timer() { m->timer(); }
+void hart::wake() {
+    m->wake();
+}
+void hart::timer() {
+    m->timer();
+}
 
 }  // namespace fabricvp::riscv

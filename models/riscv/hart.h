@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // A RISC-V hart: an interpreter over decoded blocks that a calendar callback runs for a slice (a quantum of simulated
 // time). It owns no process and no stack. Direct memory is read and written in place; everything else (MMIO, pages that
-// a device has touched) makes the hart *pending*: the access is sent on `bus` when the calendar reaches the hart's local
-// time, and the completion resumes it.
+// a device has touched) makes the hart *pending*: the access is sent on `bus` when the calendar reaches the hart's
+// local time, and the completion resumes it.
 #pragma once
 
 #include <array>
@@ -32,9 +32,9 @@ struct cpi_params {
 
 struct hart_params {
     frequency clock{1'000'000'000};
-    bool floating_point = true;       ///< F and D
-    bool supervisor = true;           ///< S and U mode, Sv39 and Sv48
-    bool bit_manipulation = true;     ///< Zba, Zbb, Zbs
+    bool floating_point = true;    ///< F and D
+    bool supervisor = true;        ///< S and U mode, Sv39 and Sv48
+    bool bit_manipulation = true;  ///< Zba, Zbb, Zbs
     bool sstc = true;
     std::uint64_t pmp_entries = 16;
     cpi_params cpi;
@@ -44,14 +44,20 @@ struct hart_params {
 enum class privilege : std::uint8_t { user = 0, supervisor = 1, machine = 3 };
 
 /// Bits of mip that come from outside.
-enum class interrupt_line : unsigned { supervisor_software = 1, machine_software = 3, supervisor_timer = 5, machine_timer = 7,
-                                       supervisor_external = 9, machine_external = 11 };
+enum class interrupt_line : unsigned {
+    supervisor_software = 1,
+    machine_software = 3,
+    supervisor_timer = 5,
+    machine_timer = 7,
+    supervisor_external = 9,
+    machine_external = 11
+};
 
 /// Hooks for an IMSIC: the AIA CSRs that live outside of the hart (indirect registers, top external interrupt).
 class aia_interface {
 public:
     virtual ~aia_interface() = default;
-    virtual std::uint64_t top_external(privilege level) = 0;                       ///< mtopei / stopei
+    virtual std::uint64_t top_external(privilege level) = 0;  ///< mtopei / stopei
     virtual void claim_top_external(privilege level) = 0;
     virtual bool read_indirect(privilege level, unsigned select, std::uint64_t& value) = 0;
     virtual bool write_indirect(privilege level, unsigned select, std::uint64_t value) = 0;

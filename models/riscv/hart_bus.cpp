@@ -16,7 +16,8 @@ bool returns_value(opcode op) {
 }
 }  // namespace
 
-void hart::implementation::begin_access(opcode op, access_kind kind, unsigned rd, std::uint64_t address, std::uint64_t value) {
+void hart::implementation::begin_access(opcode op, access_kind kind, unsigned rd, std::uint64_t address,
+                                        std::uint64_t value) {
     m_access.op = op;
     m_access.kind = kind;
     m_access.rd = rd;
@@ -33,15 +34,17 @@ void hart::implementation::send_piece() {
     auto& piece = m_access.pieces[m_access.current];
     auto* const data = m_access.data.data() + m_access.done;
     if (piece.to.place == memory_target::where::direct) {
-        if (m_access.kind == access_kind::read) std::memcpy(data, piece.to.host, piece.size);
-        else write_marked(piece.to, data, piece.size);
+        if (m_access.kind == access_kind::read)
+            std::memcpy(data, piece.to.host, piece.size);
+        else
+            write_marked(piece.to, data, piece.size);
         piece_done();
         return;
     }
     ++owner.bus_accesses;
     m_payload = allocate_payload();
     m_payload->acquire();
-    m_payload->set_command(m_access.is_atomic                        ? tlm::TLM_IGNORE_COMMAND
+    m_payload->set_command(m_access.is_atomic                   ? tlm::TLM_IGNORE_COMMAND
                            : m_access.kind == access_kind::read ? tlm::TLM_READ_COMMAND
                                                                 : tlm::TLM_WRITE_COMMAND);
     m_payload->set_address(piece.to.physical);
@@ -106,15 +109,18 @@ void hart::implementation::drop_payload() {
 void hart::implementation::piece_done() {
     auto& piece = m_access.pieces[m_access.current];
     m_access.done += piece.size;
-    if (++m_access.current < m_access.piece_count) send_piece();
-    else finish_access();
+    if (++m_access.current < m_access.piece_count)
+        send_piece();
+    else
+        finish_access();
 }
 
 /// The answer to the payload is due now.
 void hart::implementation::fail_access() {
     const auto reading = m_access.kind == access_kind::read;
     const auto page_border = (m_access.address + sparse_memory::page_size) & ~(sparse_memory::page_size - 1);
-    take_trap(reading ? cause::load_access : cause::store_access, m_access.current ? page_border : m_access.address, state.pc);
+    take_trap(reading ? cause::load_access : cause::store_access, m_access.current ? page_border : m_access.address,
+              state.pc);
 }
 
 void hart::implementation::finish_access() {
@@ -130,7 +136,8 @@ void hart::implementation::finish_access() {
     } else if (returns_value(m_access.op)) {
         const bool is_signed = m_access.op != opcode::lbu && m_access.op != opcode::lhu && m_access.op != opcode::lwu;
         const auto unused = 64 - 8 * size;
-        state.x[m_access.rd] = is_signed ? static_cast<std::uint64_t>(static_cast<std::int64_t>(raw << unused) >> unused) : raw;
+        state.x[m_access.rd] =
+            is_signed ? static_cast<std::uint64_t>(static_cast<std::int64_t>(raw << unused) >> unused) : raw;
         if (format == operand_format::load_reserved) bus_reservation = m_access.pieces[0].to.physical;
     }
     state.pc += m_access.length;

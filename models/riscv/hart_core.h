@@ -35,12 +35,12 @@ struct slow_result {
 
 /// Why the dispatch loop was left, or an instruction could not complete.
 enum class exit_reason : std::uint8_t {
-    budget,    ///< the slice is used up
-    fault,     ///< an exception is to be taken (fault_cause, fault_value)
-    pending,   ///< an access must go through the calendar
-    resync,    ///< code was overwritten: blocks must be looked up anew after this instruction
-    waiting,   ///< wfi
-    stopped    ///< for the debugger
+    budget,   ///< the slice is used up
+    fault,    ///< an exception is to be taken (fault_cause, fault_value)
+    pending,  ///< an access must go through the calendar
+    resync,   ///< code was overwritten: blocks must be looked up anew after this instruction
+    waiting,  ///< wfi
+    stopped   ///< for the debugger
 };
 
 struct hart::implementation final : csr_environment {
@@ -55,7 +55,8 @@ struct hart::implementation final : csr_environment {
         block* target = nullptr;
     };
 
-    implementation(hart& owner, std::uint64_t hart_id, const direct_memory_map& map, const timebase& time, ticks quantum);
+    implementation(hart& owner, std::uint64_t hart_id, const direct_memory_map& map, const timebase& time,
+                   ticks quantum);
 
     // --- dispatch (interpreter.cpp)
     /// Runs until the budget is used up or `exit` says otherwise. With `labels` it only exports its handlers.
@@ -67,19 +68,20 @@ struct hart::implementation final : csr_environment {
     block* build(std::uint64_t pc, const memory_target& at, unsigned most);
     void append(const instruction& i, unsigned offset);
     block* finish_block(block* to, const std::uint8_t* host, unsigned length);
-    void forget_code();           ///< drops all blocks and links
-    void translation_epoch();     ///< translation changed: links between pages and the jump cache are to be checked anew
-    void code_epoch();            ///< code changed: all links and the jump cache are invalid
+    void forget_code();        ///< drops all blocks and links
+    void translation_epoch();  ///< translation changed: links between pages and the jump cache are to be checked anew
+    void code_epoch();         ///< code changed: all links and the jump cache are invalid
     void remember(std::uint64_t pc, block* b);
     void update_context();
 
     // --- memory (hart_memory.cpp)
     slow_result load_slow(std::uint64_t address, unsigned size, opcode op, unsigned rd);
     slow_result store_slow(std::uint64_t address, unsigned size, std::uint64_t value, opcode op);
-    slow_result atomic_slow(std::uint64_t address, unsigned size, std::uint64_t operand, semantics::atomic_operation operation,
-                            opcode op, unsigned rd);
+    slow_result atomic_slow(std::uint64_t address, unsigned size, std::uint64_t operand,
+                            semantics::atomic_operation operation, opcode op, unsigned rd);
     slow_result load_reserved_slow(std::uint64_t address, unsigned size, opcode op, unsigned rd);
-    slow_result store_conditional_slow(std::uint64_t address, unsigned size, std::uint64_t value, opcode op, unsigned rd);
+    slow_result store_conditional_slow(std::uint64_t address, unsigned size, std::uint64_t value, opcode op,
+                                       unsigned rd);
     std::int64_t walk_cost();
     /// What the attached memory timing adds, in the units of costs.
     std::int64_t memory_cost(const memory_target& to, unsigned size, memory_timing::use u);
@@ -88,7 +90,8 @@ struct hart::implementation final : csr_environment {
     void after_marked_write(sparse_memory& memory, std::uint64_t offset, std::uint64_t size);
     void protect_reservation();
     void page_marked(sparse_memory& memory, std::uint64_t page, unsigned mark);
-    void marked_page_written(sparse_memory& memory, std::uint64_t offset, std::uint64_t size, const memory_observer* writer);
+    void marked_page_written(sparse_memory& memory, std::uint64_t offset, std::uint64_t size,
+                             const memory_observer* writer);
 
     // --- bus (hart_bus.cpp)
     struct access_piece {
@@ -104,7 +107,7 @@ struct hart::implementation final : csr_environment {
         unsigned piece_count = 0, current = 0, done = 0;
         alignas(8) std::array<std::uint8_t, 16> data{};
         bool is_atomic = false;
-        unsigned length = 0;        ///< of the instruction
+        unsigned length = 0;  ///< of the instruction
         std::int64_t cost = 0;
     };
     void begin_access(opcode op, access_kind kind, unsigned rd, std::uint64_t address, std::uint64_t value);
@@ -175,15 +178,15 @@ struct hart::implementation final : csr_environment {
     std::uint64_t reset_pc = 0x1000;
 
     // Exchanged with the dispatch loop.
-    std::uint64_t context = 0;         ///< epochs, mode and FS: what a link was valid for
-    std::uint64_t code_context = 0;    ///< the same without translation
-    std::int64_t budget = 0;           ///< fixed-point cycles left in the slice
-    std::uint64_t retired = 0;         ///< instructions since the slice began
+    std::uint64_t context = 0;       ///< epochs, mode and FS: what a link was valid for
+    std::uint64_t code_context = 0;  ///< the same without translation
+    std::int64_t budget = 0;         ///< fixed-point cycles left in the slice
+    std::uint64_t retired = 0;       ///< instructions since the slice began
     exit_reason exit = exit_reason::budget;
     cause fault_cause = cause::illegal_instruction;
     std::uint64_t fault_value = 0;
     std::uint32_t current_bits = 0;
-    std::uint8_t* reservation = nullptr;         ///< host address that LR reserved
+    std::uint8_t* reservation = nullptr;  ///< host address that LR reserved
     static constexpr std::uint64_t no_reservation = ~std::uint64_t{0};
     std::uint64_t bus_reservation = no_reservation;  ///< physical address reserved through the bus
     std::array<jump_entry, jump_entries> jump_cache{};
@@ -206,10 +209,10 @@ struct hart::implementation final : csr_environment {
     unsigned m_reservation_age = 0;     ///< slices that ended since LR
     bool m_reservation_shared = false;  ///< the page carries `reserved` for us
     ticks m_slice_start = 0;
-    ticks m_local = 0;                  ///< local time when not in a slice
+    ticks m_local = 0;  ///< local time when not in a slice
     std::int64_t m_slice_budget = 0;
     std::int64_t m_quantum_cost = 0;
-    std::uint64_t m_remainder = 0;      ///< fraction of a tick carried from slice to slice
+    std::uint64_t m_remainder = 0;  ///< fraction of a tick carried from slice to slice
     std::int64_t m_cycle_remainder = 0;
     std::uint64_t m_retired_total = 0;
     calendar_event m_wake;
@@ -219,22 +222,25 @@ struct hart::implementation final : csr_environment {
     // Bus.
     pending_access m_access;
     bus_payload* m_payload = nullptr;
-    bool m_payload_stale = false;       ///< reset came while it was under way
-    bool m_restart_due = false;         ///< start again once that is over
-    bool m_answered = false;            ///< the answer is known and takes effect at the next wake
+    bool m_payload_stale = false;  ///< reset came while it was under way
+    bool m_restart_due = false;    ///< start again once that is over
+    bool m_answered = false;       ///< the answer is known and takes effect at the next wake
     atomic_extension m_atomic;
     initiator_extension m_initiator;
 
     // Debug.
     debug_listener* m_listener = nullptr;
     std::set<std::uint64_t> m_breakpoints, m_hardware_breakpoints;
-    struct watchpoint { std::uint64_t address, size; watch_kind kind; };
+    struct watchpoint {
+        std::uint64_t address, size;
+        watch_kind kind;
+    };
     std::vector<watchpoint> m_watchpoints;
     static constexpr unsigned splits = sparse_memory::page_size / 2;
     static constexpr std::uint64_t nowhere = 1;  // odd: no program counter
-    std::bitset<splits> m_splits;   ///< page offsets where blocks begin, because a breakpoint is or was there
-    bool m_debugging = false;       ///< find_block() has to look
-    bool m_single = false;          ///< instruction by instruction
+    std::bitset<splits> m_splits;  ///< page offsets where blocks begin, because a breakpoint is or was there
+    bool m_debugging = false;      ///< find_block() has to look
+    bool m_single = false;         ///< instruction by instruction
     bool m_lockstep = false, m_halted = false, m_stepping = false, m_executed = false;
     std::uint64_t m_skip_breakpoint = nowhere;  ///< where the hart was let go on a breakpoint
     stop_reason m_watch_hit = stop_reason::none;

@@ -109,8 +109,10 @@ std::size_t hart::implementation::debug_copy(std::uint64_t address, void* to, co
         auto* const read_to = static_cast<std::uint8_t*>(to) + (to ? done : 0);
         const auto* const write_from = static_cast<const std::uint8_t*>(from) + (from ? done : 0);
         if (target.place == memory_target::where::direct) {
-            if (to) target.memory->read(target.offset, read_to, part);
-            else target.memory->write(target.offset, write_from, part);
+            if (to)
+                target.memory->read(target.offset, read_to, part);
+            else
+                target.memory->write(target.offset, write_from, part);
         } else {
             auto* payload = allocate_payload();
             payload->acquire();
@@ -150,12 +152,18 @@ void hart::set_lockstep(bool on) {
 
 bool hart::read_register(unsigned number, std::uint64_t& value) {
     auto& s = m->state;
-    if (number < 32) value = s.x[number];
-    else if (number == register_pc) value = s.pc;
-    else if (number < register_csr0) value = s.f[number - register_f0];
-    else if (number < register_privilege) return m->csrs.peek(number - register_csr0, value);
-    else if (number == register_privilege) value = static_cast<std::uint64_t>(s.mode);
-    else return false;
+    if (number < 32)
+        value = s.x[number];
+    else if (number == register_pc)
+        value = s.pc;
+    else if (number < register_csr0)
+        value = s.f[number - register_f0];
+    else if (number < register_privilege)
+        return m->csrs.peek(number - register_csr0, value);
+    else if (number == register_privilege)
+        value = static_cast<std::uint64_t>(s.mode);
+    else
+        return false;
     return number < register_f0 || number >= register_csr0 || params.floating_point;
 }
 
@@ -183,7 +191,9 @@ bool hart::write_register(unsigned number, std::uint64_t value) {
     return true;
 }
 
-bool hart::has_csr(unsigned number) const { return m->csrs.exists(number); }
+bool hart::has_csr(unsigned number) const {
+    return m->csrs.exists(number);
+}
 
 std::size_t hart::read_memory(std::uint64_t address, void* to, std::size_t size) {
     return m->debug_copy(address, to, nullptr, size);
@@ -236,6 +246,8 @@ void hart::step() {
     m->let_go();
 }
 
-bool hart::halted() const { return m->m_halted; }
+bool hart::halted() const {
+    return m->m_halted;
+}
 
 }  // namespace fabricvp::riscv

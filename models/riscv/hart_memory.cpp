@@ -11,14 +11,20 @@ constexpr std::uint64_t page_size = sparse_memory::page_size;
 
 std::uint64_t extend(opcode op, std::uint64_t raw) {
     switch (op) {
-    case opcode::lb: return static_cast<std::uint64_t>(static_cast<std::int64_t>(static_cast<std::int8_t>(raw)));
-    case opcode::lh: return static_cast<std::uint64_t>(static_cast<std::int64_t>(static_cast<std::int16_t>(raw)));
-    case opcode::lw: return semantics::sext32(raw);
-    default: return raw;
+        case opcode::lb:
+            return static_cast<std::uint64_t>(static_cast<std::int64_t>(static_cast<std::int8_t>(raw)));
+        case opcode::lh:
+            return static_cast<std::uint64_t>(static_cast<std::int64_t>(static_cast<std::int16_t>(raw)));
+        case opcode::lw:
+            return semantics::sext32(raw);
+        default:
+            return raw;
     }
 }
 
-std::uint64_t extend_atomic(unsigned size, std::uint64_t raw) { return size == 4 ? semantics::sext32(raw) : raw; }
+std::uint64_t extend_atomic(unsigned size, std::uint64_t raw) {
+    return size == 4 ? semantics::sext32(raw) : raw;
+}
 }  // namespace
 
 slow_result hart::implementation::fault(cause c, std::uint64_t value) {
@@ -59,7 +65,8 @@ slow_result hart::implementation::load_slow(std::uint64_t address, unsigned size
     }
     if (!m_watchpoints.empty()) note_watch(address, size, access_kind::read);
     if (!direct) {
-        if (!pieces[0].to.host && address % size != 0) return fault(cause::load_access, address);  // devices want aligned accesses
+        if (!pieces[0].to.host && address % size != 0)
+            return fault(cause::load_access, address);  // devices want aligned accesses
         begin_access(op, access_kind::read, rd, address, 0);
         return slow_result::stopped();
     }
@@ -71,7 +78,8 @@ slow_result hart::implementation::load_slow(std::uint64_t address, unsigned size
         raw |= high << (8 * first_size);
     }
     auto cost = walk_cost();
-    for (unsigned i = 0; i < m_access.piece_count; ++i) cost += memory_cost(pieces[i].to, pieces[i].size, memory_timing::use::load);
+    for (unsigned i = 0; i < m_access.piece_count; ++i)
+        cost += memory_cost(pieces[i].to, pieces[i].size, memory_timing::use::load);
     return {extend(op, raw), cost};
 }
 
@@ -105,8 +113,10 @@ slow_result hart::implementation::store_slow(std::uint64_t address, unsigned siz
     const auto* bytes = reinterpret_cast<const std::uint8_t*>(&value);
     for (unsigned i = 0; i < m_access.piece_count; ++i) {
         cost += memory_cost(pieces[i].to, pieces[i].size, memory_timing::use::store);
-        if (pieces[i].to.plain) std::memcpy(pieces[i].to.host, bytes, pieces[i].size);
-        else write_marked(pieces[i].to, bytes, pieces[i].size);
+        if (pieces[i].to.plain)
+            std::memcpy(pieces[i].to.host, bytes, pieces[i].size);
+        else
+            write_marked(pieces[i].to, bytes, pieces[i].size);
         bytes += pieces[i].size;
     }
     if (m_code_overwritten) {
@@ -167,7 +177,8 @@ void hart::implementation::protect_reservation() {
         return;
     }
     m_reservation_shared = true;
-    m->set_mark(static_cast<std::uint64_t>(reservation - m->data()) >> sparse_memory::page_bits, sparse_memory::reserved);
+    m->set_mark(static_cast<std::uint64_t>(reservation - m->data()) >> sparse_memory::page_bits,
+                sparse_memory::reserved);
 }
 
 slow_result hart::implementation::atomic_slow(std::uint64_t address, unsigned size, std::uint64_t operand,
@@ -219,8 +230,8 @@ slow_result hart::implementation::load_reserved_slow(std::uint64_t address, unsi
     return {extend_atomic(size, raw), walk_cost() + memory_cost(to, size, memory_timing::use::load)};
 }
 
-slow_result hart::implementation::store_conditional_slow(std::uint64_t address, unsigned size, std::uint64_t value, opcode op,
-                                                         unsigned rd) {
+slow_result hart::implementation::store_conditional_slow(std::uint64_t address, unsigned size, std::uint64_t value,
+                                                         opcode op, unsigned rd) {
     if (address % size != 0) return fault(cause::store_misaligned, address);
     auto* const held = reservation;
     const auto held_on_bus = bus_reservation;
@@ -240,8 +251,10 @@ slow_result hart::implementation::store_conditional_slow(std::uint64_t address, 
     }
     if (held != to.host) return {1, walk_cost()};
     if (!m_watchpoints.empty()) note_watch(address, size, access_kind::write);
-    if (to.plain) std::memcpy(to.host, &value, size);
-    else write_marked(to, &value, size);
+    if (to.plain)
+        std::memcpy(to.host, &value, size);
+    else
+        write_marked(to, &value, size);
     if (m_code_overwritten) {
         m_code_overwritten = false;
         state.x[rd] = 0;

@@ -6,17 +6,24 @@
 
 namespace fabricvp::riscv {
 
-hart::implementation::implementation(hart& owner, std::uint64_t hart_id, const direct_memory_map& map, const timebase& time,
-                                     ticks quantum)
-    : owner(owner), time(time), quantum(quantum), hart_id(hart_id),
+hart::implementation::implementation(hart& owner, std::uint64_t hart_id, const direct_memory_map& map,
+                                     const timebase& time, ticks quantum)
+    : owner(owner),
+      time(time),
+      quantum(quantum),
+      hart_id(hart_id),
       protection(state, owner.params.supervisor ? static_cast<unsigned>(owner.params.pmp_entries) : 0u),
-      memory(state, protection, map, owner), csrs(state, protection, owner.params, hart_id, *this),
+      memory(state, protection, map, owner),
+      csrs(state, protection, owner.params, hart_id, *this),
       decoding{owner.params.floating_point, owner.params.bit_manipulation, owner.params.supervisor},
-      m_wake{method<&hart::wake>, &owner}, m_timer{method<&hart::timer>, &owner}, m_clock(owner.params.clock) {
+      m_wake{method<&hart::wake>, &owner},
+      m_timer{method<&hart::timer>, &owner},
+      m_clock(owner.params.clock) {
     const auto& c = owner.params.cpi;
-    const double cycles[] = {c.alu, c.multiply, c.divide, c.load, c.store, c.branch,
-                             c.jump, c.atomic, c.floating, c.float_divide, c.csr, c.fence};
-    for (std::size_t i = 0; i < costs.size(); ++i) costs[i] = static_cast<std::uint32_t>(cycles[i] * (1u << cost_bits) + 0.5);
+    const double cycles[] = {c.alu,  c.multiply, c.divide,   c.load,         c.store, c.branch,
+                             c.jump, c.atomic,   c.floating, c.float_divide, c.csr,   c.fence};
+    for (std::size_t i = 0; i < costs.size(); ++i)
+        costs[i] = static_cast<std::uint32_t>(cycles[i] * (1u << cost_bits) + 0.5);
     interpret(nullptr, &m_labels);
     m_quantum_cost = std::max<std::int64_t>(to_cost(quantum), 1);
     memory.excluded = [this](std::uint64_t page) {
@@ -59,9 +66,15 @@ ticks hart::implementation::local_time() const {
     return m_in_slice ? m_slice_start + span_of(m_slice_budget - budget) : std::max(m_local, owner.now());
 }
 
-std::uint64_t hart::implementation::cycle_count() { return m_clock.cycle_at(local_time()); }
-std::uint64_t hart::implementation::retired_count() { return m_retired_total + retired; }
-std::uint64_t hart::implementation::time_count() { return time.time_at(local_time()); }
+std::uint64_t hart::implementation::cycle_count() {
+    return m_clock.cycle_at(local_time());
+}
+std::uint64_t hart::implementation::retired_count() {
+    return m_retired_total + retired;
+}
+std::uint64_t hart::implementation::time_count() {
+    return time.time_at(local_time());
+}
 
 void hart::implementation::translation_changed() {
     memory.flush();
@@ -73,7 +86,9 @@ void hart::implementation::protection_changed() {
     code_epoch();
 }
 
-void hart::implementation::context_changed() { update_context(); }
+void hart::implementation::context_changed() {
+    update_context();
+}
 
 void hart::implementation::stimecmp_changed() {
     state.timer_reached = time.time_at(local_time()) >= state.stimecmp;
@@ -90,14 +105,18 @@ void hart::implementation::arm_timer() {
         return;
     }
     const auto when = time.when(state.stimecmp);
-    if (when == never) owner.cancel(m_timer);
-    else owner.schedule(m_timer, std::max(when, owner.now()));
+    if (when == never)
+        owner.cancel(m_timer);
+    else
+        owner.schedule(m_timer, std::max(when, owner.now()));
 }
 
 void hart::implementation::timer() {
     state.timer_reached = time.time_at(owner.now()) >= state.stimecmp;
-    if (state.timer_reached) interrupt_changed();
-    else arm_timer();
+    if (state.timer_reached)
+        interrupt_changed();
+    else
+        arm_timer();
 }
 
 /// A pending bit changed from outside.
@@ -119,31 +138,37 @@ void hart::implementation::continue_at(ticks when) {
 
 void hart::implementation::wake() {
     switch (m_phase) {
-    case phase::running: run_slice(); break;
-    case phase::request: {
-        m_in_slice = false;
-        retired = 0;
-        m_slice_budget = budget = 0;
-        m_slice_start = owner.now();
-        send_piece();
-        if (m_phase == phase::request) account();  // it was direct memory after all
-        if (m_debugging) settle_debug();
-        break;
-    }
-    case phase::response: {
-        retired = 0;
-        m_slice_budget = budget = 0;
-        m_slice_start = owner.now();
-        const bool ok = m_payload->get_response_status() == tlm::TLM_OK_RESPONSE && (!m_access.is_atomic || m_atomic.performed);
-        drop_payload();
-        m_phase = phase::request;
-        if (ok) piece_done();
-        else fail_access();
-        if (m_phase == phase::request) account();
-        if (m_debugging) settle_debug();
-        break;
-    }
-    default: break;
+        case phase::running:
+            run_slice();
+            break;
+        case phase::request: {
+            m_in_slice = false;
+            retired = 0;
+            m_slice_budget = budget = 0;
+            m_slice_start = owner.now();
+            send_piece();
+            if (m_phase == phase::request) account();  // it was direct memory after all
+            if (m_debugging) settle_debug();
+            break;
+        }
+        case phase::response: {
+            retired = 0;
+            m_slice_budget = budget = 0;
+            m_slice_start = owner.now();
+            const bool ok =
+                m_payload->get_response_status() == tlm::TLM_OK_RESPONSE && (!m_access.is_atomic || m_atomic.performed);
+            drop_payload();
+            m_phase = phase::request;
+            if (ok)
+                piece_done();
+            else
+                fail_access();
+            if (m_phase == phase::request) account();
+            if (m_debugging) settle_debug();
+            break;
+        }
+        default:
+            break;
     }
 }
 

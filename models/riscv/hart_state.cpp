@@ -20,8 +20,10 @@ void hart_state::reset(const hart_params& params, std::uint64_t reset_pc) {
     *this = hart_state{};
     mip_lines = lines;
     pc = reset_pc;
-    if (params.supervisor) mstatus = status::lengths_64;
-    else mstatus = status::mpp;  // with M-mode alone, MPP is always 3
+    if (params.supervisor)
+        mstatus = status::lengths_64;
+    else
+        mstatus = status::mpp;  // with M-mode alone, MPP is always 3
 }
 
 }  // namespace fabricvp::riscv

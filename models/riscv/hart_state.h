@@ -20,15 +20,27 @@ inline constexpr unsigned mpp_shift = 11;
 
 /// Bits of mip and mie.
 namespace interrupt_bit {
-inline constexpr std::uint64_t ssi = 1u << 1, msi = 1u << 3, sti = 1u << 5, mti = 1u << 7, sei = 1u << 9, mei = 1u << 11;
+inline constexpr std::uint64_t ssi = 1u << 1, msi = 1u << 3, sti = 1u << 5, mti = 1u << 7, sei = 1u << 9,
+                               mei = 1u << 11;
 inline constexpr std::uint64_t supervisor = ssi | sti | sei, machine = msi | mti | mei, all = supervisor | machine;
 }  // namespace interrupt_bit
 
 /// Exception codes of mcause.
 enum class cause : unsigned {
-    instruction_misaligned = 0, instruction_access = 1, illegal_instruction = 2, breakpoint = 3, load_misaligned = 4,
-    load_access = 5, store_misaligned = 6, store_access = 7, ecall_user = 8, ecall_supervisor = 9, ecall_machine = 11,
-    instruction_page = 12, load_page = 13, store_page = 15
+    instruction_misaligned = 0,
+    instruction_access = 1,
+    illegal_instruction = 2,
+    breakpoint = 3,
+    load_misaligned = 4,
+    load_access = 5,
+    store_misaligned = 6,
+    store_access = 7,
+    ecall_user = 8,
+    ecall_supervisor = 9,
+    ecall_machine = 11,
+    instruction_page = 12,
+    load_page = 13,
+    store_page = 15
 };
 
 enum class access_kind : std::uint8_t { read, write, execute };
@@ -62,9 +74,7 @@ struct hart_state {
         if (stimecmp_enabled()) bits = (bits & ~interrupt_bit::sti) | (timer_reached ? interrupt_bit::sti : 0);
         return bits;
     }
-    std::uint64_t readable_mstatus() const {
-        return mstatus | ((mstatus & status::fs) == status::fs ? status::sd : 0);
-    }
+    std::uint64_t readable_mstatus() const { return mstatus | ((mstatus & status::fs) == status::fs ? status::sd : 0); }
     bool float_enabled() const { return mstatus & status::fs; }
 
     /// Privilege with which loads and stores are checked.

@@ -44,7 +44,9 @@ void hart::implementation::take_interrupt(unsigned code) {
     enter_handler(code, true, 0, state.pc);
 }
 
-bool hart::implementation::illegal(std::uint32_t bits) { return fault(cause::illegal_instruction, bits).complete(); }
+bool hart::implementation::illegal(std::uint32_t bits) {
+    return fault(cause::illegal_instruction, bits).complete();
+}
 
 bool hart::implementation::execute_csr(opcode op, unsigned number, unsigned rs1, unsigned rd) {
     const bool immediate = op == opcode::csrrwi || op == opcode::csrrsi || op == opcode::csrrci;
@@ -76,7 +78,8 @@ bool hart::implementation::return_from_trap(privilege from) {
         state.mode = to;
         state.pc = state.mepc;
     } else {
-        if (state.mode == privilege::user || (state.mode == privilege::supervisor && (s & status::tsr))) return illegal(current_bits);
+        if (state.mode == privilege::user || (state.mode == privilege::supervisor && (s & status::tsr)))
+            return illegal(current_bits);
         const auto to = s & status::spp ? privilege::supervisor : privilege::user;
         s = (s & ~(status::sie | status::spp | status::mprv)) | (s & status::spie ? status::sie : 0) | status::spie;
         state.mode = to;
@@ -89,37 +92,46 @@ bool hart::implementation::return_from_trap(privilege from) {
 bool hart::implementation::execute_system(opcode op, const block_op& o, std::uint64_t pc, std::uint64_t next_pc) {
     state.pc = next_pc;
     switch (op) {
-    case opcode::ecall:
-        return fault(static_cast<cause>(static_cast<unsigned>(cause::ecall_user) + static_cast<unsigned>(state.mode)), 0).complete();
-    case opcode::ebreak: return fault(cause::breakpoint, 0).complete();
-    case opcode::mret: return return_from_trap(privilege::machine);
-    case opcode::sret: return return_from_trap(privilege::supervisor);
-    case opcode::wfi: {
-        if (owner.params.supervisor && (state.mode == privilege::user ||
-                                        (state.mode == privilege::supervisor && (state.mstatus & status::tw))))
+        case opcode::ecall:
+            return fault(
+                       static_cast<cause>(static_cast<unsigned>(cause::ecall_user) + static_cast<unsigned>(state.mode)),
+                       0)
+                .complete();
+        case opcode::ebreak:
+            return fault(cause::breakpoint, 0).complete();
+        case opcode::mret:
+            return return_from_trap(privilege::machine);
+        case opcode::sret:
+            return return_from_trap(privilege::supervisor);
+        case opcode::wfi: {
+            if (owner.params.supervisor && (state.mode == privilege::user ||
+                                            (state.mode == privilege::supervisor && (state.mstatus & status::tw))))
+                return illegal(current_bits);
+            if (state.mip() & state.mie) return true;
+            if (m_debugging && m_stepping) return true;  // a step over wfi is a step
+            m_end_slice = true;
+            exit = exit_reason::waiting;
+            return true;
+        }
+        case opcode::pause:
+            m_end_slice = true;
+            exit = exit_reason::budget;
+            return true;
+        case opcode::fence_i:
+            update_context();
+            return true;
+        case opcode::sfence_vma: {
+            if (state.mode == privilege::user || (state.mode == privilege::supervisor && (state.mstatus & status::tvm)))
+                return illegal(current_bits);
+            if (o.rs1 == 0)
+                memory.flush();
+            else
+                memory.flush_page(state.x[o.rs1]);
+            translation_epoch();
+            return true;
+        }
+        default:
             return illegal(current_bits);
-        if (state.mip() & state.mie) return true;
-        if (m_debugging && m_stepping) return true;  // a step over wfi is a step
-        m_end_slice = true;
-        exit = exit_reason::waiting;
-        return true;
-    }
-    case opcode::pause:
-        m_end_slice = true;
-        exit = exit_reason::budget;
-        return true;
-    case opcode::fence_i:
-        update_context();
-        return true;
-    case opcode::sfence_vma: {
-        if (state.mode == privilege::user || (state.mode == privilege::supervisor && (state.mstatus & status::tvm)))
-            return illegal(current_bits);
-        if (o.rs1 == 0) memory.flush();
-        else memory.flush_page(state.x[o.rs1]);
-        translation_epoch();
-        return true;
-    }
-    default: return illegal(current_bits);
     }
 }
 

@@ -6,6 +6,7 @@
 // the hart's threaded loop expands EXECUTE_<format>(name), a lane loop can expand the same rows over 64 registers.
 #pragma once
 
+// clang-format off
 #define FABRICVP_RISCV_BASE_INSTRUCTIONS(X)                                     \
     X(lui, "lui", 0x00000037, 0x0000007f, upper, alu)                           \
     X(auipc, "auipc", 0x00000017, 0x0000007f, upper_pc, alu)                    \

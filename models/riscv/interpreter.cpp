@@ -31,6 +31,7 @@ inline void store_host(u64 address, T v) {
 }
 }  // namespace
 
+// clang-format off
 #define LIKELY(c) __builtin_expect(!!(c), 1)
 #define UNLIKELY(c) __builtin_expect(!!(c), 0)
 
@@ -248,6 +249,7 @@ inline void store_host(u64 address, T v) {
             SLOW_STORE(m->store_slow(address, sizeof(type), static_cast<type>(F2D), opcode::name)); \
         NEXT;                                                                                     \
     }
+// clang-format on
 
 void hart::implementation::interpret(implementation* m, const void* const** labels) {
     static const void* const table[] = {
@@ -255,7 +257,7 @@ void hart::implementation::interpret(implementation* m, const void* const** labe
 #define FABRICVP_ROW(name, text, match, mask, format, timing) &&op_##name,
         FABRICVP_RISCV_INSTRUCTIONS(FABRICVP_ROW)
 #undef FABRICVP_ROW
-        &&op_block_end,
+            && op_block_end,
     };
     if (labels) {
         *labels = table;
@@ -335,7 +337,7 @@ after_system:
     view = &m->memory.data_view();
     LOOK_UP;
 
-leave: {
+leave : {
     // The instruction at `o` did not complete (or, for resync, completed and invalidated code).
     const auto* position = &b->positions()[o - b->ops()];
     if (m->exit == exit_reason::resync) ++position;

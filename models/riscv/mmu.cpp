@@ -21,7 +21,9 @@ mmu::~mmu() {
 }
 
 cause mmu::page_fault(access_kind kind) {
-    return kind == access_kind::read ? cause::load_page : kind == access_kind::write ? cause::store_page : cause::instruction_page;
+    return kind == access_kind::read    ? cause::load_page
+           : kind == access_kind::write ? cause::store_page
+                                        : cause::instruction_page;
 }
 
 cause mmu::access_fault(access_kind kind) {
@@ -32,10 +34,12 @@ cause mmu::access_fault(access_kind kind) {
 
 memory_view mmu::view_of(privilege mode) const {
     switch (mode) {
-    case privilege::user: return memory_view::user;
-    case privilege::supervisor:
-        return m_state.mstatus & status::sum ? memory_view::supervisor_with_user : memory_view::supervisor;
-    default: return memory_view::machine;
+        case privilege::user:
+            return memory_view::user;
+        case privilege::supervisor:
+            return m_state.mstatus & status::sum ? memory_view::supervisor_with_user : memory_view::supervisor;
+        default:
+            return memory_view::machine;
     }
 }
 
@@ -64,12 +68,16 @@ sparse_memory* mmu::memory_of(const std::uint8_t* host) const {
 
 bool mmu::permitted(std::uint64_t entry, access_kind kind, privilege mode) const {
     if (mode == privilege::user && !(entry & pte_u)) return false;
-    if (mode == privilege::supervisor && (entry & pte_u) && (kind == access_kind::execute || !(m_state.mstatus & status::sum)))
+    if (mode == privilege::supervisor && (entry & pte_u) &&
+        (kind == access_kind::execute || !(m_state.mstatus & status::sum)))
         return false;
     switch (kind) {
-    case access_kind::read: return (entry & pte_r) || ((entry & pte_x) && (m_state.mstatus & status::mxr));
-    case access_kind::write: return entry & pte_w;
-    default: return entry & pte_x;
+        case access_kind::read:
+            return (entry & pte_r) || ((entry & pte_x) && (m_state.mstatus & status::mxr));
+        case access_kind::write:
+            return entry & pte_w;
+        default:
+            return entry & pte_x;
     }
 }
 
@@ -84,12 +92,12 @@ mmu::translation mmu::walk(std::uint64_t address, access_kind kind, privilege mo
         memory_target place;
         bool writable = false;
         const bool readable = debug || m_pmp.allows(at, 8, access_kind::read, privilege::supervisor);
-        if (!readable || !locate(at, place, writable))
-            return {false, access_fault(kind), 0};
+        if (!readable || !locate(at, place, writable)) return {false, access_fault(kind), 0};
         std::uint64_t entry;
         std::memcpy(&entry, place.host, sizeof entry);
         if (!debug) ++m_walk_reads;
-        if (!(entry & pte_v) || (entry & (pte_r | pte_w)) == pte_w || (entry & pte_high)) return {false, page_fault(kind), 0};
+        if (!(entry & pte_v) || (entry & (pte_r | pte_w)) == pte_w || (entry & pte_high))
+            return {false, page_fault(kind), 0};
         const auto frame = (entry >> 10 << 12) & ((std::uint64_t{1} << 56) - 1);
         if (!(entry & (pte_r | pte_w | pte_x))) {
             if (entry & (pte_u | pte_a | pte_d)) return {false, page_fault(kind), 0};
@@ -140,7 +148,8 @@ void mmu::keep_translation(std::uint64_t address, std::uint64_t physical, access
 memory_target mmu::resolve(std::uint64_t address, unsigned size, access_kind kind) {
     const auto mode = kind == access_kind::execute ? m_state.mode : m_state.data_mode();
     memory_target to;
-    const auto t = kind == access_kind::execute ? translate(address, kind, mode, false) : translate_cached(address, kind, mode);
+    const auto t =
+        kind == access_kind::execute ? translate(address, kind, mode, false) : translate_cached(address, kind, mode);
     if (!t.ok) {
         to.fault = t.fault;
         return to;

@@ -19,11 +19,11 @@ struct memory_target {
     enum class where : std::uint8_t { direct, bus, fault };
     where place = where::fault;
     cause fault = cause::load_access;
-    bool plain = false;               ///< direct, and no mark asks for the slow path
+    bool plain = false;  ///< direct, and no mark asks for the slow path
     std::uint64_t physical = 0;
-    std::uint8_t* host = nullptr;     ///< direct memory only (also for pages marked `device`, which go by the bus)
+    std::uint8_t* host = nullptr;  ///< direct memory only (also for pages marked `device`, which go by the bus)
     sparse_memory* memory = nullptr;
-    std::uint64_t offset = 0;         ///< inside `memory`
+    std::uint64_t offset = 0;  ///< inside `memory`
 };
 
 /// Sv39 and Sv48 translation, protection, and the software TLBs over direct memory.
@@ -47,7 +47,8 @@ public:
     /// Where the TLB says that data lies, or null.
     std::uint8_t* cached(std::uint64_t address, access_kind kind) {
         const auto& entry = data_view().of(kind)[tlb_set::index(address)];
-        return entry.tag == (address & ~std::uint64_t{0xfff}) ? reinterpret_cast<std::uint8_t*>(address + entry.addend) : nullptr;
+        return entry.tag == (address & ~std::uint64_t{0xfff}) ? reinterpret_cast<std::uint8_t*>(address + entry.addend)
+                                                              : nullptr;
     }
     /// The memory that holds a host address, or null.
     sparse_memory* memory_of(const std::uint8_t* host) const;
@@ -70,7 +71,11 @@ public:
     bool data_in_tlb = true;
 
     /// Page-table entries read since the last call.
-    unsigned take_walk_reads() { const auto n = m_walk_reads; m_walk_reads = 0; return n; }
+    unsigned take_walk_reads() {
+        const auto n = m_walk_reads;
+        m_walk_reads = 0;
+        return n;
+    }
 
 private:
     struct translation {
@@ -113,7 +118,7 @@ private:
     };
     located_range m_last;              // what locate() found last
     std::vector<tlb_entry*> m_filled;  // since the last flush
-    bool m_superpages = false;  // some entry came from one
+    bool m_superpages = false;         // some entry came from one
     unsigned m_walk_reads = 0;
 };
 

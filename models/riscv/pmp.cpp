@@ -6,7 +6,9 @@ namespace fabricvp::riscv {
 namespace {
 constexpr std::uint8_t bit_r = 1, bit_w = 2, bit_x = 4, bit_a = 0x18, bit_locked = 0x80;
 enum matching : unsigned { off = 0, top_of_range = 1, naturally_aligned_4 = 2, power_of_two = 3 };
-constexpr unsigned matching_of(std::uint8_t config) { return (config & bit_a) >> 3; }
+constexpr unsigned matching_of(std::uint8_t config) {
+    return (config & bit_a) >> 3;
+}
 constexpr std::uint64_t address_mask = (std::uint64_t{1} << 54) - 1;
 }  // namespace
 
@@ -21,23 +23,24 @@ bool pmp::bounds(unsigned entry, region& r) const {
     const auto address = m_state.pmpaddr[entry];
     r.config = m_state.pmpcfg[entry];
     switch (matching_of(m_state.pmpcfg[entry])) {
-    case top_of_range: {
-        const auto low = entry ? m_state.pmpaddr[entry - 1] << 2 : 0, high = address << 2;
-        r.first = low;
-        r.last = high - 1;
-        return high > low;
-    }
-    case naturally_aligned_4:
-        r.first = address << 2;
-        r.last = r.first + 3;
-        return true;
-    case power_of_two: {
-        const auto ones = address ^ (address + 1);  // trailing ones and the zero above them
-        r.first = (address & ~ones) << 2;
-        r.last = r.first | ones << 2 | 3;
-        return true;
-    }
-    default: return false;
+        case top_of_range: {
+            const auto low = entry ? m_state.pmpaddr[entry - 1] << 2 : 0, high = address << 2;
+            r.first = low;
+            r.last = high - 1;
+            return high > low;
+        }
+        case naturally_aligned_4:
+            r.first = address << 2;
+            r.last = r.first + 3;
+            return true;
+        case power_of_two: {
+            const auto ones = address ^ (address + 1);  // trailing ones and the zero above them
+            r.first = (address & ~ones) << 2;
+            r.last = r.first | ones << 2 | 3;
+            return true;
+        }
+        default:
+            return false;
     }
 }
 
@@ -49,9 +52,12 @@ bool pmp::allows(std::uint64_t address, std::uint64_t size, access_kind kind, pr
         if (address < r.first || last > r.last) return false;
         if (mode == privilege::machine && !(r.config & bit_locked)) return true;
         switch (kind) {
-        case access_kind::read: return r.config & bit_r;
-        case access_kind::write: return r.config & bit_w;
-        default: return r.config & bit_x;
+            case access_kind::read:
+                return r.config & bit_r;
+            case access_kind::write:
+                return r.config & bit_w;
+            default:
+                return r.config & bit_x;
         }
     }
     return mode == privilege::machine;

@@ -21,8 +21,8 @@ public:
     /// True if allows() answers the same for each byte of the page, in every mode.
     bool uniform(std::uint64_t page_address) const;
 
-    std::uint64_t read_config(unsigned first) const;             ///< eight entries from `first`
-    void write_config(unsigned first, std::uint64_t value);      ///< locked entries keep their value
+    std::uint64_t read_config(unsigned first) const;         ///< eight entries from `first`
+    void write_config(unsigned first, std::uint64_t value);  ///< locked entries keep their value
     std::uint64_t read_address(unsigned entry) const { return entry < m_entries ? m_state.pmpaddr[entry] : 0; }
     void write_address(unsigned entry, std::uint64_t value);
 

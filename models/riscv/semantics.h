@@ -12,11 +12,22 @@ using i64 = std::int64_t;
 using u32 = std::uint32_t;
 using i32 = std::int32_t;
 
-constexpr u64 sext32(u64 v) { return static_cast<u64>(static_cast<i64>(static_cast<i32>(v))); }
+constexpr u64 sext32(u64 v) {
+    return static_cast<u64>(static_cast<i64>(static_cast<i32>(v)));
+}
 
-#define FABRICVP_BINARY(name, expression) constexpr u64 name(u64 a, u64 b) { return expression; }
-#define FABRICVP_UNARY(name, expression) constexpr u64 name(u64 a) { return expression; }
-#define FABRICVP_COMPARE(name, expression) constexpr bool name(u64 a, u64 b) { return expression; }
+#define FABRICVP_BINARY(name, expression) \
+    constexpr u64 name(u64 a, u64 b) {    \
+        return expression;                \
+    }
+#define FABRICVP_UNARY(name, expression) \
+    constexpr u64 name(u64 a) {          \
+        return expression;               \
+    }
+#define FABRICVP_COMPARE(name, expression) \
+    constexpr bool name(u64 a, u64 b) {    \
+        return expression;                 \
+    }
 
 FABRICVP_COMPARE(beq, a == b)
 FABRICVP_COMPARE(bne, a != b)
@@ -52,7 +63,7 @@ FABRICVP_BINARY(xor_, a ^ b)
 FABRICVP_BINARY(srl, a >> (b & 63))
 FABRICVP_BINARY(sra, static_cast<u64>(static_cast<i64>(a) >> (b & 63)))
 FABRICVP_BINARY(or_, a | b)
-FABRICVP_BINARY(and_, a & b)
+FABRICVP_BINARY(and_, a& b)
 FABRICVP_BINARY(addw, sext32(a + b))
 FABRICVP_BINARY(subw, sext32(a - b))
 FABRICVP_BINARY(sllw, sext32(a << (b & 31)))
@@ -63,7 +74,7 @@ FABRICVP_BINARY(slti, slt(a, b))
 FABRICVP_BINARY(sltiu, sltu(a, b))
 FABRICVP_BINARY(xori, a ^ b)
 FABRICVP_BINARY(ori, a | b)
-FABRICVP_BINARY(andi, a & b)
+FABRICVP_BINARY(andi, a& b)
 FABRICVP_BINARY(slli, sll(a, b))
 FABRICVP_BINARY(srli, srl(a, b))
 FABRICVP_BINARY(srai, sra(a, b))
@@ -73,7 +84,7 @@ FABRICVP_BINARY(srliw, srlw(a, b))
 FABRICVP_BINARY(sraiw, sraw(a, b))
 
 // M. Division by zero and overflow have defined results (unprivileged specification, table 7.1).
-FABRICVP_BINARY(mul, a * b)
+FABRICVP_BINARY(mul, a* b)
 FABRICVP_BINARY(mulh, static_cast<u64>(static_cast<__int128>(static_cast<i64>(a)) * static_cast<i64>(b) >> 64))
 FABRICVP_BINARY(mulhsu, static_cast<u64>(static_cast<__int128>(static_cast<i64>(a)) * static_cast<__int128>(b) >> 64))
 FABRICVP_BINARY(mulhu, static_cast<u64>(static_cast<unsigned __int128>(a) * b >> 64))
@@ -89,7 +100,7 @@ constexpr u64 rem(u64 a, u64 b) {
     return static_cast<u64>(static_cast<i64>(a) % static_cast<i64>(b));
 }
 FABRICVP_BINARY(remu, b == 0 ? a : a % b)
-FABRICVP_BINARY(mulw, sext32(a * b))
+FABRICVP_BINARY(mulw, sext32(a* b))
 FABRICVP_BINARY(divw, sext32(div(sext32(a), sext32(b))))
 FABRICVP_BINARY(divuw, sext32(static_cast<u32>(b) == 0 ? ~u64{0} : static_cast<u32>(a) / static_cast<u32>(b)))
 FABRICVP_BINARY(remw, sext32(rem(sext32(a), sext32(b))))
@@ -149,20 +160,38 @@ FABRICVP_BINARY(bseti, bset(a, b))
 
 // A: the new memory value from the old one and the operand; widths are in the types. atomic_operation names the
 // operation for memory that performs it itself.
-enum class atomic_operation : std::uint8_t { swap, add, bit_xor, bit_or, bit_and, min, max, min_unsigned, max_unsigned };
+enum class atomic_operation : std::uint8_t {
+    swap,
+    add,
+    bit_xor,
+    bit_or,
+    bit_and,
+    min,
+    max,
+    min_unsigned,
+    max_unsigned
+};
 
-#define FABRICVP_ATOMIC(name, kind, expression)                                         \
-    constexpr u32 name##_w(u32 a, u32 b) { using s = i32; (void)sizeof(s); return expression; } \
-    constexpr u64 name##_d(u64 a, u64 b) { using s = i64; (void)sizeof(s); return expression; } \
-    using name##_w_type = i32;                                                          \
-    using name##_d_type = i64;                                                          \
-    inline constexpr atomic_operation name##_w_operation = atomic_operation::kind;      \
+#define FABRICVP_ATOMIC(name, kind, expression)                                    \
+    constexpr u32 name##_w(u32 a, u32 b) {                                         \
+        using s = i32;                                                             \
+        (void)sizeof(s);                                                           \
+        return expression;                                                         \
+    }                                                                              \
+    constexpr u64 name##_d(u64 a, u64 b) {                                         \
+        using s = i64;                                                             \
+        (void)sizeof(s);                                                           \
+        return expression;                                                         \
+    }                                                                              \
+    using name##_w_type = i32;                                                     \
+    using name##_d_type = i64;                                                     \
+    inline constexpr atomic_operation name##_w_operation = atomic_operation::kind; \
     inline constexpr atomic_operation name##_d_operation = atomic_operation::kind;
 
 FABRICVP_ATOMIC(amoswap, swap, (static_cast<void>(a), b))
 FABRICVP_ATOMIC(amoadd, add, a + b)
 FABRICVP_ATOMIC(amoxor, bit_xor, a ^ b)
-FABRICVP_ATOMIC(amoand, bit_and, a & b)
+FABRICVP_ATOMIC(amoand, bit_and, a& b)
 FABRICVP_ATOMIC(amoor, bit_or, a | b)
 FABRICVP_ATOMIC(amomin, min, static_cast<s>(a) < static_cast<s>(b) ? a : b)
 FABRICVP_ATOMIC(amomax, max, static_cast<s>(a) > static_cast<s>(b) ? a : b)

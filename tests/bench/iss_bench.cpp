@@ -95,11 +95,16 @@ int run(const std::vector<std::string>& arguments) {
         if (a.rfind("--", 0) == 0) {
             if (i + 1 == arguments.size()) throw std::runtime_error(a + " needs a value");
             const auto& value = arguments[++i];
-            if (a == "--quantum") quantum_ns = std::stoull(value);
-            else if (a == "--clock") clock = std::stoull(value);
-            else if (a == "--memory") memory_mib = std::stoull(value);
-            else if (a == "--most") most_seconds = std::stod(value);
-            else throw std::runtime_error("unknown option " + a);
+            if (a == "--quantum")
+                quantum_ns = std::stoull(value);
+            else if (a == "--clock")
+                clock = std::stoull(value);
+            else if (a == "--memory")
+                memory_mib = std::stoull(value);
+            else if (a == "--most")
+                most_seconds = std::stod(value);
+            else
+                throw std::runtime_error("unknown option " + a);
         } else {
             program = a;
         }
@@ -123,9 +128,10 @@ int run(const std::vector<std::string>& arguments) {
     const auto reached = timeline.run_until(static_cast<ticks>(most_seconds * 1e12));
     const std::chrono::duration<double> wall = std::chrono::steady_clock::now() - begin;
     const auto instructions = hart.instructions.total();
-    fmt::print("{{\"instructions\": {}, \"wall_s\": {:.6f}, \"mips\": {:.2f}, \"simulated_s\": {:.9f}, \"status\": {}}}\n",
-               instructions, wall.count(), static_cast<double>(instructions) / wall.count() / 1e6,
-               static_cast<double>(reached) / 1e12, end.status);
+    fmt::print(
+        "{{\"instructions\": {}, \"wall_s\": {:.6f}, \"mips\": {:.2f}, \"simulated_s\": {:.9f}, \"status\": {}}}\n",
+        instructions, wall.count(), static_cast<double>(instructions) / wall.count() / 1e6,
+        static_cast<double>(reached) / 1e12, end.status);
     return end.status == 0 ? 0 : 1;
 }
 

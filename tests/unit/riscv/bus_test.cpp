@@ -16,7 +16,8 @@ TEST_CASE("a device access happens at the hart's local time and takes what the d
         (later ? b.device0.answers_after : b.device0.latency) = 250 * nanosecond;
         b.device0.registers[device_base + 16] = 0xfffffffff1f2f3f4;
         program p(code);
-        p << nop << nop << nop << csrr(s4, csr::mcycle) << lw(s2, a0, 16) << csrr(s5, csr::mcycle) << sw(s2, a0, 32) << lbu(s3, a0, 16) << j(0);
+        p << nop << nop << nop << csrr(s4, csr::mcycle) << lw(s2, a0, 16) << csrr(s5, csr::mcycle) << sw(s2, a0, 32)
+          << lbu(s3, a0, 16) << j(0);
         b.hart0.set_x(a0, device_base);
         const auto begin = b.timeline.now();
         b.run_program(p);
@@ -74,7 +75,8 @@ TEST_CASE("pages that a device has touched go through the calendar, misaligned a
     b.write(data + 0x1000, 0xff);
     program p(code);
     p << ld(s2, a0, 0) << beq(s8, zero, -4);  // reads directly until told to go on
-    p << ld(s3, a1, -3) << sw(s2, a0, 3) << ld(s4, a0, 0) << amoadd_d(s5, t1, a0) << lr_d(s6, a0) << sc_d(s7, t1, a0) << j(0);
+    p << ld(s3, a1, -3) << sw(s2, a0, 3) << ld(s4, a0, 0) << amoadd_d(s5, t1, a0) << lr_d(s6, a0) << sc_d(s7, t1, a0)
+      << j(0);
     b.load(p);
     b.hart0.set_x(a0, data);
     b.hart0.set_x(a1, data + 0x1000);

@@ -26,7 +26,8 @@ TEST_CASE("own stores to code take effect, with and without fence.i") {
         auto& b = hart_bench::restart();
         b.load(program(function) << li(a1, 1) << ret());
         program p(code);
-        p << jalr(ra, a0, 0) << add(s2, a1, zero) << sw(t0, a0, 0) << (fenced ? fence_i : nop) << jalr(ra, a0, 0) << add(s3, a1, zero) << j(0);
+        p << jalr(ra, a0, 0) << add(s2, a1, zero) << sw(t0, a0, 0) << (fenced ? fence_i : nop) << jalr(ra, a0, 0)
+          << add(s3, a1, zero) << j(0);
         b.hart0.set_x(a0, function);
         b.hart0.set_x(t0, li(a1, 2));
         b.run_program(p);
@@ -76,7 +77,8 @@ TEST_CASE("foreign writers: memory, debugger, another hart, the bus") {
 TEST_CASE("a hart that could write a page directly no longer can once another runs code there") {
     auto& b = hart_bench::restart();
     // Hart 1 stores to the function's page all the time, so it has a writable translation before code is decoded there.
-    b.load(program(code + 0x1000) << sd(t0, a0, 64) << addi(t0, t0, 1) << beq(t1, zero, -8) << sw(t1, a0, 0) << li(t1, 0) << j(-20));
+    b.load(program(code + 0x1000) << sd(t0, a0, 64) << addi(t0, t0, 1) << beq(t1, zero, -8) << sw(t1, a0, 0)
+                                  << li(t1, 0) << j(-20));
     b.hart1.set_x(a0, function);
     b.hart1.set_x(t1, 0);
     b.start(b.hart1, code + 0x1000);

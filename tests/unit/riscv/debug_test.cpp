@@ -81,7 +81,12 @@ TEST_CASE("single steps execute exactly one instruction, over branches, traps, d
 }
 
 TEST_CASE("watchpoints stop after the access and tell what was touched") {
-    struct row { watch_kind kind; std::uint64_t address; stop_reason reason; std::uint64_t pc; };
+    struct row {
+        watch_kind kind;
+        std::uint64_t address;
+        stop_reason reason;
+        std::uint64_t pc;
+    };
     const row rows[] = {
         {watch_kind::write, data, stop_reason::watch_write, code + 8},
         {watch_kind::write, data + 8, stop_reason::none, 0},
@@ -127,7 +132,8 @@ TEST_CASE("halt and resume; time goes on for others") {
 TEST_CASE("in lockstep harts are never more than an instruction apart") {
     auto& b = hart_bench::restart();
     for (auto* h : {&b.hart0, &b.hart1}) {
-        b.load(program(h == &b.hart0 ? code : code + 0x1000) << addi(s0, s0, 1) << addi(s0, s0, 1) << addi(s0, s0, 1) << j(-12));
+        b.load(program(h == &b.hart0 ? code : code + 0x1000)
+               << addi(s0, s0, 1) << addi(s0, s0, 1) << addi(s0, s0, 1) << j(-12));
         h->set_x(s0, 0);
         h->set_debug_listener(&b.listener);
         h->set_lockstep(true);

@@ -22,11 +22,15 @@ void test_bus::transfer(bus_payload& payload) {
         std::memcpy(data, &old, size);
         atomic->performed = atomic->succeeded = true;
     } else if (address >= memory_base && address - memory_base < memory_size) {
-        if (payload.is_read()) m_memory.read(address - memory_base, data, size);
-        else m_memory.write(address - memory_base, data, size);
+        if (payload.is_read())
+            m_memory.read(address - memory_base, data, size);
+        else
+            m_memory.write(address - memory_base, data, size);
     } else if (address >= device_base && address < device_base + 0x1000) {
-        if (payload.is_read()) std::memcpy(data, &registers[address], size);
-        else std::memcpy(&registers[address], data, size);
+        if (payload.is_read())
+            std::memcpy(data, &registers[address], size);
+        else
+            std::memcpy(&registers[address], data, size);
     } else {
         payload.set_response_status(tlm::TLM_ADDRESS_ERROR_RESPONSE);
     }

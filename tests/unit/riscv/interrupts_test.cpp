@@ -56,8 +56,8 @@ TEST_CASE("priorities, vectored mode, enables") {
         b.set_csr(csr::mtvec, handler | 1);
         b.set_csr(csr::mie, enabled);
         b.hart0.set_x(t1, mie_bit);
-        for (const auto line : {interrupt_line::machine_software, interrupt_line::machine_timer, interrupt_line::machine_external,
-                                interrupt_line::supervisor_external})
+        for (const auto line : {interrupt_line::machine_software, interrupt_line::machine_timer,
+                                interrupt_line::machine_external, interrupt_line::supervisor_external})
             b.hart0.set_interrupt(line, true);
         b.start(b.hart0, code);
         b.run(3 * microsecond);
@@ -105,8 +105,9 @@ TEST_CASE("Sstc: stimecmp interrupts at its time, running or waiting") {
         auto& b = hart_bench::restart();
         const std::uint64_t supervisor = memory_base + 0x2000, trap = memory_base + 0x3000;
         b.load(program(trap) << csrr(s2, csr::time) << csrr(s3, csr::scause) << csrr(s4, csr::mcycle) << j(0));
-        b.load(program(supervisor) << csrr(s6, csr::time) << addi(t0, s6, 40) << csrw(csr::stimecmp, t0) << csrr(s5, csr::sip)
-                                   << csrw(csr::sie, t1) << csrrs(zero, csr::sstatus, t2) << (waits ? wfi : nop) << j(-4));
+        b.load(program(supervisor) << csrr(s6, csr::time) << addi(t0, s6, 40) << csrw(csr::stimecmp, t0)
+                                   << csrr(s5, csr::sip) << csrw(csr::sie, t1) << csrrs(zero, csr::sstatus, t2)
+                                   << (waits ? wfi : nop) << j(-4));
         b.load(program(code) << mret);
         b.set_csr(csr::stvec, trap);
         b.set_csr(csr::mideleg, 0x222);
@@ -136,7 +137,8 @@ TEST_CASE("pause gives up the slice: two harts that poll each other stay in step
     const std::uint64_t flag = memory_base + 0x8000;
     // Hart 0 waits for the flag with pause; hart 1 sets it at a known time.
     b.load(program(code) << ld(t0, a0, 0) << bne(t0, zero, 12) << pause << j(-12) << csrr(s2, csr::mcycle) << j(0));
-    b.load(program(handler) << li(t0, 500) << addi(t0, t0, -1) << bne(t0, zero, -4) << li(t1, 1) << csrr(s2, csr::mcycle) << sd(t1, a0, 0) << j(0));
+    b.load(program(handler) << li(t0, 500) << addi(t0, t0, -1) << bne(t0, zero, -4) << li(t1, 1)
+                            << csrr(s2, csr::mcycle) << sd(t1, a0, 0) << j(0));
     for (auto* h : {&b.hart0, &b.hart1}) h->set_x(a0, flag);
     b.start(b.hart0, code);
     b.start(b.hart1, handler);

@@ -10,7 +10,9 @@ namespace {
 constexpr std::uint64_t code = memory_base, handler = memory_base + 0x1000, tables = memory_base + 0x100000,
                         data = memory_base + 0x200000;
 enum pte : std::uint64_t { V = 1, R = 2, W = 4, X = 8, U = 16, A = 64, D = 128 };
-constexpr std::uint64_t leaf(std::uint64_t physical, std::uint64_t bits) { return physical >> 12 << 10 | bits; }
+constexpr std::uint64_t leaf(std::uint64_t physical, std::uint64_t bits) {
+    return physical >> 12 << 10 | bits;
+}
 
 /// Builds tables with 4 KiB nodes taken in order from `tables`.
 struct address_space {
@@ -49,8 +51,8 @@ hart_bench& fresh(std::uint64_t mode_bits = 1 << 11) {
 }
 
 /// Runs one load or store (or jump) of `address` in a0 below M mode; returns the trap's cause, or 0 if there was none.
-std::uint64_t attempt(hart_bench& b, word instruction, std::uint64_t address, std::uint64_t below = memory_base + 0x2000,
-                      std::uint64_t mode = 1) {
+std::uint64_t attempt(hart_bench& b, word instruction, std::uint64_t address,
+                      std::uint64_t below = memory_base + 0x2000, std::uint64_t mode = 1) {
     b.load(program(memory_base + 0x2000) << sfence_vma() << instruction << j(0));
     b.set_csr(csr::mcause, 99);
     b.set_csr(csr::mepc, below);
@@ -79,8 +81,10 @@ TEST_CASE("walks of all levels in Sv39 and Sv48, with superpages") {
         space.activate();
         b.write(data + 8, 0x1122);
         b.write(data + 0x10010, 0x3344);
-        for (const auto& [address, value] : {std::pair<std::uint64_t, std::uint64_t>{0x12345008, 0x1122}, {0x40210010, 0x3344},
-                                             {0xc0210010, 0x3344}, {high + 8, 0x1122}}) {
+        for (const auto& [address, value] : {std::pair<std::uint64_t, std::uint64_t>{0x12345008, 0x1122},
+                                             {0x40210010, 0x3344},
+                                             {0xc0210010, 0x3344},
+                                             {high + 8, 0x1122}}) {
             CAPTURE(levels, address);
             CHECK(attempt(b, ld(a1, a0, 0), address) == 0);
             CHECK(b.hart0.x(a1) == value);
@@ -138,7 +142,7 @@ TEST_CASE("permissions: U, SUM, MXR, W, X, reserved and malformed entries") {
     CHECK(cause_of(V | X | A, jump, 0) == 0);
     CHECK(cause_of(V | R | A, store, 0) == 15);
     CHECK(cause_of(V | W | A | D, load, 0) == 13);
-    CHECK(cause_of(V | A, load, 0) == 13);                                  // a pointer at the last level
+    CHECK(cause_of(V | A, load, 0) == 13);  // a pointer at the last level
     CHECK(cause_of(1ull << 54 | V | R | A, load, 0) == 13);
     CHECK(cause_of(1ull << 63 | V | R | A, load, 0) == 13);
     // A superpage that is not aligned to its size.
@@ -166,8 +170,9 @@ TEST_CASE("U mode reaches only U pages; MPRV uses the privilege in MPP") {
 
     // In M mode with MPRV, data goes through S mode's translation, fetch does not.
     program p(memory_base + 0x4000);
-    p << constant(t0, 1 << 17 | 1 << 11) << constant(t1, 0x1000) << li(s2, 0) << csrrc(zero, csr::mstatus, t0) << li(t2, 1) << slli(t2, t2, 11)
-      << csrrs(zero, csr::mstatus, t0) << csrrc(zero, csr::mstatus, t2) << csrrs(zero, csr::mstatus, t2);
+    p << constant(t0, 1 << 17 | 1 << 11) << constant(t1, 0x1000) << li(s2, 0) << csrrc(zero, csr::mstatus, t0)
+      << li(t2, 1) << slli(t2, t2, 11) << csrrs(zero, csr::mstatus, t0) << csrrc(zero, csr::mstatus, t2)
+      << csrrs(zero, csr::mstatus, t2);
     // MPP = 3 now: no translation. Set MPP = S.
     p << slli(t2, t2, 1) << csrrc(zero, csr::mstatus, t2) << ld(s2, t1, 0) << j(0);
     b.set_privilege(3);
@@ -208,7 +213,8 @@ TEST_CASE("code runs on when its mapping changes to another page after sfence.vm
     b.load(program(memory_base + 0x400000) << li(a1, 1) << ret());
     b.load(program(memory_base + 0x500000) << li(a1, 2) << ret());
     program p(memory_base + 0x2000);
-    p << jalr(ra, a0, 0) << add(s2, a1, zero) << sd(s6, s5, 0) << sfence_vma(a0) << jalr(ra, a0, 0) << add(s3, a1, zero) << j(0);
+    p << jalr(ra, a0, 0) << add(s2, a1, zero) << sd(s6, s5, 0) << sfence_vma(a0) << jalr(ra, a0, 0) << add(s3, a1, zero)
+      << j(0);
     b.load(p);
     b.set_csr(csr::mepc, p.base());
     b.hart0.set_x(a0, 0x40000000);
@@ -234,8 +240,8 @@ TEST_CASE("an instruction that straddles pages needs both") {
     b.write(memory_base + 0x600000, addi(a1, a1, 7) >> 16, 2);
     b.write(memory_base + 0x600002, 0x8082, 2);
     program p(memory_base + 0x2000);
-    p << li(a1, 0) << jalr(ra, a0, 0) << jalr(ra, a0, 0) << add(s2, a1, zero) << sd(s6, s5, 0) << sfence_vma() << jalr(ra, a0, 0)
-      << add(s3, a1, zero) << sd(zero, s5, 0) << sfence_vma() << jalr(ra, a0, 0) << j(0);
+    p << li(a1, 0) << jalr(ra, a0, 0) << jalr(ra, a0, 0) << add(s2, a1, zero) << sd(s6, s5, 0) << sfence_vma()
+      << jalr(ra, a0, 0) << add(s3, a1, zero) << sd(zero, s5, 0) << sfence_vma() << jalr(ra, a0, 0) << j(0);
     b.load(p);
     b.set_csr(csr::mepc, p.base());
     b.hart0.set_x(a0, 0x40000ffe);
@@ -318,8 +324,8 @@ TEST_CASE("a link inside a page to an instruction that straddles pages is checke
         b.write(memory_base + page + 2, 0x8082, 2);
     }
     program p(memory_base + 0x2000);
-    p << li(a1, 0) << jalr(ra, a0, 0) << jalr(ra, a0, 0) << add(s2, a1, zero) << sd(s6, s5, 0) << sfence_vma() << jalr(ra, a0, 0)
-      << add(s3, a1, zero) << j(0);
+    p << li(a1, 0) << jalr(ra, a0, 0) << jalr(ra, a0, 0) << add(s2, a1, zero) << sd(s6, s5, 0) << sfence_vma()
+      << jalr(ra, a0, 0) << add(s3, a1, zero) << j(0);
     b.load(p);
     b.set_csr(csr::mepc, p.base());
     b.hart0.set_x(a0, 0x40000ff0);

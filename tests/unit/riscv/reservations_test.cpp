@@ -11,7 +11,8 @@ constexpr std::uint64_t code = memory_base, other_code = memory_base + 0x1000, d
 
 /// Hart 0 does an LR, waits for many slices, then an SC; a2 tells the outcome (99: not yet).
 void start_slow_pair(hart_bench& b) {
-    b.load(program(code) << lr_d(a1, a0) << li(t0, 2000) << addi(t0, t0, -1) << bne(t0, zero, -4) << sc_d(a2, a3, a0) << j(0));
+    b.load(program(code) << lr_d(a1, a0) << li(t0, 2000) << addi(t0, t0, -1) << bne(t0, zero, -4) << sc_d(a2, a3, a0)
+                         << j(0));
     b.hart0.set_x(a0, data);
     b.hart0.set_x(a2, 99);
     b.hart0.set_x(a3, 5);
@@ -28,8 +29,9 @@ std::uint64_t outcome(hart_bench& b) {
 TEST_CASE("SC succeeds once after LR, at its address only") {
     auto& b = hart_bench::restart();
     program p(code);
-    p << sc_d(s2, t0, a0) << lr_d(t1, a0) << sc_d(s3, t0, a0) << sc_d(s4, t0, a0) << lr_d(t1, a0) << addi(a1, a0, 8) << sc_d(s5, t0, a1)
-      << sc_d(s6, t0, a0) << lr_w(t1, a0) << ld(t2, a0, 0) << sd(t2, a0, 16) << sc_w(s7, t0, a0) << j(0);
+    p << sc_d(s2, t0, a0) << lr_d(t1, a0) << sc_d(s3, t0, a0) << sc_d(s4, t0, a0) << lr_d(t1, a0) << addi(a1, a0, 8)
+      << sc_d(s5, t0, a1) << sc_d(s6, t0, a0) << lr_w(t1, a0) << ld(t2, a0, 0) << sd(t2, a0, 16) << sc_w(s7, t0, a0)
+      << j(0);
     b.hart0.set_x(a0, data);
     b.hart0.set_x(t0, 0x1234);
     b.run_program(p);
@@ -59,7 +61,8 @@ TEST_CASE("a write breaks the reservation: debugger or loader, another hart's st
     CHECK(outcome(b) == 1);
     CHECK(b.read(data) == 7);
 
-    const std::vector<std::vector<word>> writers = {{sd(t0, a0, 0)}, {amoadd_d(t1, t0, a0)}, {lr_d(t1, a0), sc_d(t1, t0, a0)}};
+    const std::vector<std::vector<word>> writers = {
+        {sd(t0, a0, 0)}, {amoadd_d(t1, t0, a0)}, {lr_d(t1, a0), sc_d(t1, t0, a0)}};
     for (const auto& writer : writers) {
         hart_bench::restart();
         // A first store gives hart 1 a writable translation of the page before hart 0 reserves.
@@ -104,7 +107,8 @@ TEST_CASE("harts count together with LR and SC, with AMOs, and under a lock") {
     CHECK(count({lr_d(t0, a0), addi(t0, t0, 1), sc_d(t2, t0, a0), bne(t2, zero, -12)}, 10000) == 20000);
     CHECK(count({amoadd_d(zero, t1, a0)}, 10000) == 20000);
     // A test-and-set lock around a plain increment, with a pause while it is taken.
-    CHECK(count({amoswap_d(t0, t1, a4), beq(t0, zero, 12), pause, j(-12), ld(t0, a0, 0), addi(t0, t0, 1), sd(t0, a0, 0), sd(zero, a4, 0)},
+    CHECK(count({amoswap_d(t0, t1, a4), beq(t0, zero, 12), pause, j(-12), ld(t0, a0, 0), addi(t0, t0, 1), sd(t0, a0, 0),
+                 sd(zero, a4, 0)},
                 5000) == 10000);
 }
 
@@ -112,7 +116,8 @@ TEST_CASE("in lockstep every LR and SC pair spans slices and still works") {
     auto& b = hart_bench::restart();
     b.hart0.set_lockstep(true);
     program p(code);
-    p << lr_d(t0, a0) << addi(t0, t0, 1) << sc_d(t2, t0, a0) << bne(t2, zero, -12) << addi(s0, s0, -1) << bne(s0, zero, -20) << j(0);
+    p << lr_d(t0, a0) << addi(t0, t0, 1) << sc_d(t2, t0, a0) << bne(t2, zero, -12) << addi(s0, s0, -1)
+      << bne(s0, zero, -20) << j(0);
     b.hart0.set_x(a0, data);
     b.hart0.set_x(s0, 100);
     b.run_program(p);

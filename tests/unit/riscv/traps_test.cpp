@@ -33,22 +33,25 @@ TEST_CASE("reset state") {
 }
 
 TEST_CASE("exceptions report cause, pc and value") {
-    struct row { std::vector<word> body; std::uint64_t cause, pc, value; };
+    struct row {
+        std::vector<word> body;
+        std::uint64_t cause, pc, value;
+    };
     const row rows[] = {
         {{nop, ecall}, 11, code + 4, 0},
         {{ebreak}, 3, code, 0},
         {{nop, 0xffffffff}, 2, code + 4, 0xffffffff},
-        {{0x00010000}, 2, code, 0},                              // two compressed instructions, the first illegal
+        {{0x00010000}, 2, code, 0},  // two compressed instructions, the first illegal
         {{csrw(csr::mhartid, a0)}, 2, code, csrw(csr::mhartid, a0)},
         {{csrr(a0, 0x7c0)}, 2, code, csrr(a0, 0x7c0)},
-        {{lui(a0, 1), lw(a1, a0, 4)}, 5, code + 4, 0x1004},       // nothing there: the bus says so
+        {{lui(a0, 1), lw(a1, a0, 4)}, 5, code + 4, 0x1004},  // nothing there: the bus says so
         {{lui(a0, 1), sd(a1, a0, 8)}, 7, code + 4, 0x1008},
         {{lui(a0, 1), jalr(ra, a0, 0)}, 1, 0x1000, 0x1000},
-        {{lui(a0, 16), sd(a1, a0, 0)}, 7, code + 4, 0x10000},     // read-only memory
+        {{lui(a0, 16), sd(a1, a0, 0)}, 7, code + 4, 0x10000},  // read-only memory
         {{auipc(a0, 1), addi(a0, a0, 2), lr_d(a1, a0)}, 4, code + 8, code + 0x1002},
         {{auipc(a0, 1), addi(a0, a0, 2), sc_d(a1, a1, a0)}, 6, code + 8, code + 0x1002},
         {{auipc(a0, 1), addi(a0, a0, 2), amoadd_w(a1, a1, a0)}, 6, code + 8, code + 0x1002},
-        {{fadd_d(1, 2, 3)}, 2, code, fadd_d(1, 2, 3)},            // FS is off
+        {{fadd_d(1, 2, 3)}, 2, code, fadd_d(1, 2, 3)},  // FS is off
     };
     for (const auto& r : rows) {
         auto& b = run_to_trap(r.body);
@@ -65,7 +68,8 @@ TEST_CASE("misaligned loads and stores work in memory, over page borders too") {
     auto& b = hart_bench::restart();
     b.write(code + 0x2ffb, 0x1122334455667788);
     program p(code);
-    p << lui(a0, 0x80003) << slli(a0, a0, 32) << srli(a0, a0, 32) << ld(a1, a0, -5) << lw(a2, a0, -3) << sd(a1, a0, -3) << j(0);
+    p << lui(a0, 0x80003) << slli(a0, a0, 32) << srli(a0, a0, 32) << ld(a1, a0, -5) << lw(a2, a0, -3) << sd(a1, a0, -3)
+      << j(0);
     b.run_program(p);
     CHECK(b.hart0.x(a1) == 0x1122334455667788);
     CHECK(b.hart0.x(a2) == 0x33445566);
@@ -76,7 +80,8 @@ TEST_CASE("delegation, returns and privileged instructions") {
     auto& b = hart_bench::restart();
     const std::uint64_t user = memory_base + 0x2000, supervisor_handler = memory_base + 0x3000;
     b.load(program(handler) << j(0));
-    b.load(program(supervisor_handler) << csrr(s2, csr::scause) << csrr(s3, csr::sepc) << mret);  // mret is illegal here
+    b.load(program(supervisor_handler) << csrr(s2, csr::scause) << csrr(s3, csr::sepc)
+                                       << mret);  // mret is illegal here
     b.load(program(user) << ecall);
     b.set_csr(csr::mtvec, handler);
     b.set_csr(csr::stvec, supervisor_handler);
@@ -135,7 +140,8 @@ TEST_CASE("instret counts instructions, cycle counts time at the clock's rate") 
     auto& b = hart_bench::restart();
     program p(code);
     p << csrr(s2, csr::minstret) << csrr(s4, csr::mcycle) << nop << nop << ld(a0, sp, 0) << csrr(s5, csr::mcycle)
-      << csrr(s3, csr::minstret) << li(t0, 100) << csrw(csr::minstret, t0) << csrr(s6, csr::minstret) << csrr(s7, csr::minstret) << j(0);
+      << csrr(s3, csr::minstret) << li(t0, 100) << csrw(csr::minstret, t0) << csrr(s6, csr::minstret)
+      << csrr(s7, csr::minstret) << j(0);
     b.hart0.set_x(sp, code);
     b.run_program(p);
     CHECK(b.hart0.x(s3) - b.hart0.x(s2) == 6);
@@ -146,7 +152,10 @@ TEST_CASE("instret counts instructions, cycle counts time at the clock's rate") 
 
 TEST_CASE("fields that are not writable keep legal values") {
     auto& b = hart_bench::restart();
-    const auto write_read = [&](unsigned n, std::uint64_t v) { b.set_csr(n, v); return b.csr(n); };
+    const auto write_read = [&](unsigned n, std::uint64_t v) {
+        b.set_csr(n, v);
+        return b.csr(n);
+    };
     CHECK(write_read(csr::mstatus, ~0ull) == 0x8000000a007e79aa);
     CHECK(write_read(csr::mstatus, 2 << 11) == (0xa00000000 | 3 << 11));  // MPP = 2 does not exist
     CHECK(write_read(csr::medeleg, ~0ull) == 0xb3ff);
