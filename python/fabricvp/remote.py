@@ -72,6 +72,7 @@ class _Channel:
         self.connection = connection
         self.pid = pid
         self.pending: Pending | None = None
+        self.interrupts = 0  # sent to the child so far; each request tells, so that late ones do not hit the next request
         _open_connections.add(connection)
 
     def dumps(self, message: Any) -> bytes:
@@ -84,7 +85,7 @@ class _Channel:
             raise RemoteError(f"the platform in process {self.pid} was closed")
         if self.pending is not None:
             raise RuntimeError("the platform in the child process is busy: take the result of start() first")
-        data = self.dumps(message)
+        data = self.dumps((self.interrupts, *message))
         try:
             self.connection.send_bytes(data)
         except (OSError, ValueError) as error:
@@ -114,6 +115,13 @@ class Pending:
         """True if result() will not wait."""
         return self._answer is not None or self._channel.connection.poll()
 
+    def interrupt(self) -> None:
+        """Ends the operation as Ctrl-C does: result() raises `KeyboardInterrupt`, unless it was done already."""
+        if self._answer is None:
+            self._channel.interrupts += 1
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(self._channel.pid, signal.SIGINT)
+
     def result(self, timeout: float | None = None) -> Any:
         """Waits for the operation and gives its value, or raises what it raised.
 
@@ -126,8 +134,7 @@ class Pending:
                     raise TimeoutError(f"no answer from the platform's process within {timeout} s")
                 self._answer = self._channel.receive()
             except KeyboardInterrupt:
-                with contextlib.suppress(ProcessLookupError):
-                    os.kill(self._channel.pid, signal.SIGINT)
+                self.interrupt()
                 self._answer = self._channel.receive()
                 self._channel.pending = None
                 raise

@@ -87,6 +87,8 @@ class Server:
         self.main_path = main_path
         self.objects: dict[int, Any] = {0: machine}
         self._keys = {id(machine): 0}
+        self.busy = False
+        self.early_interrupts = 0  # received while idle, since the parent has begun to count
 
     def key_of(self, obj: Any) -> int:
         key = self._keys.setdefault(id(obj), len(self.objects))
@@ -103,7 +105,7 @@ class Server:
             _Pickler(buffer, self).dump((False, RemoteError(text)))
         self.connection.send_bytes(buffer.getvalue())
 
-    def perform(self, message: tuple) -> Any:
+    def perform(self, message: list) -> Any:
         kind, *rest = message
         if kind == "operate":
             key, operation, *arguments = rest
@@ -126,6 +128,12 @@ class Server:
             os.close(descriptors[0])
             raise
 
+    def interrupted(self, *_: Any) -> None:
+        """Handles SIGINT, by which the parent passes Ctrl-C on. One that comes before its request has been read counts."""
+        if self.busy:
+            raise KeyboardInterrupt
+        self.early_interrupts += 1
+
     def serve(self) -> None:
         while True:
             try:
@@ -133,10 +141,17 @@ class Server:
             except (EOFError, OSError):
                 return
             try:
-                message = _Unpickler(io.BytesIO(data), self).load()
-                if message[0] == "exit":
-                    return
-                succeeded, value = True, self.perform(message)
+                try:
+                    self.busy = True
+                    interrupts, *message = _Unpickler(io.BytesIO(data), self).load()
+                    early, self.early_interrupts = self.early_interrupts > interrupts, interrupts
+                    if message[0] == "exit":
+                        return
+                    if early:
+                        raise KeyboardInterrupt
+                    succeeded, value = True, self.perform(message)
+                finally:
+                    self.busy = False
             except BaseException as error:  # KeyboardInterrupt and SystemExit of a request are the parent's to see
                 error.add_note("in the platform's process:\n" + traceback.format_exc().rstrip())
                 succeeded, value = False, error
@@ -146,21 +161,12 @@ class Server:
                 return
 
 
-def _ignore_interrupts_when_idle(machine: platform.Platform) -> None:
-    """Ctrl-C reaches a child as a signal from its parent, and means only what is running."""
-
-    def interrupted(*_: Any) -> None:
-        if machine.running:
-            raise KeyboardInterrupt
-
-    signal.signal(signal.SIGINT, interrupted)
-
-
 def serve(machine: platform.Platform, connection: Connection, main_path: str = "") -> None:
     """Answers the parent until it closes the connection."""
-    _ignore_interrupts_when_idle(machine)
+    server = Server(connection, machine, main_path)
+    signal.signal(signal.SIGINT, server.interrupted)
     machine._core.stop_when_closed(connection.fileno())
-    Server(connection, machine, main_path).serve()
+    server.serve()
 
 
 def fork_and_serve(machine: platform.Platform, ours: Connection, theirs: Connection, main_path: str = "") -> int:

@@ -36,10 +36,23 @@ def test_a_busy_machine_says_so(machine):
         platform.run("1 us")
     with pytest.raises(TimeoutError):
         pending.result(timeout=0.01)
-    os.kill(platform.pid, signal.SIGINT)
+    pending.interrupt()
     with pytest.raises(KeyboardInterrupt):
-        pending.result(timeout=20)
+        pending.result(timeout=60)
     assert platform.run("1 us").outcome == Outcome.TIME_LIMIT
+
+
+def test_an_interrupt_at_any_moment_hits_its_request_alone(machine):
+    platform = machine(guests.COUNTS)
+    for attempt in range(20):
+        pending = platform.run.start()
+        time.sleep(attempt * 0.001)
+        pending.interrupt()
+        with pytest.raises(KeyboardInterrupt):
+            pending.result(timeout=60)
+        pending = platform.run.start("1 ns")
+        assert pending.result().outcome == Outcome.TIME_LIMIT
+        pending.interrupt()  # too late: nothing happens
 
 
 def test_errors_come_back(machine):
