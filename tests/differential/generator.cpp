@@ -110,7 +110,7 @@ void generator::one() {
     case 66 ... 82: return compressed();
     case 83 ... 88: return branch();
     case 89: return indirect_jump();
-    case 90: return loop();
+    case 90: return loop(n % 10 < 2);
     case 91 ... 93: return csr();
     case 94: return n % 10 < 4 ? change_status() : n % 10 < 6 ? return_from_trap() : opcode_noise();
     case 95: return trap();
@@ -249,7 +249,7 @@ void generator::indirect_jump() {
     m_out.units.push_back(std::move(u));
 }
 
-void generator::loop() {
+void generator::loop(bool rewriting) {
     if (m_loop_depth >= 2) return;
     const auto counter = scratch();
     unit begin;
@@ -260,7 +260,9 @@ void generator::loop() {
     const auto locked = m_locked;
     m_locked |= 1u << counter;
     ++m_loop_depth;
-    for (auto n = 3 + below(8); n; --n) one();
+    if (rewriting) rewrite_code();
+    else
+        for (auto n = 3 + below(8); n; --n) one();
     --m_loop_depth;
     m_locked = locked;
     unit end;

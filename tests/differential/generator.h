@@ -54,7 +54,7 @@ private:
     void compressed();
     void branch();
     void indirect_jump();
-    void loop();
+    void loop(bool rewriting);
     void csr();
     void change_status();
     void return_from_trap();

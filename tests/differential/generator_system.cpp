@@ -127,19 +127,17 @@ void generator::fetch_elsewhere() {
     put({lui(t, 0x50), jalr(1, t, 4 * static_cast<int>(below(100)))});
 }
 
-/// Stores an instruction over the one that runs next but one.
+/// Changes the immediate of an instruction that comes next but one; in a loop it has run before as it was.
 void generator::rewrite_code() {
     const auto t = scratch();
-    auto v = scratch();
+    auto v = scratch(), m = scratch();
     while (v == t) v = scratch();
+    while (m == t || m == v) m = scratch();
     auto rd = destination();
     while (rd == 2 || rd == 8 || rd == 9) rd = destination();
-    const auto before = addi(rd, source(), static_cast<int>(below(2048)));
-    const auto after = 0x33 | rd << 7 | source() << 15 | source() << 20 | (chance(50) ? 0x40000000u : 0);
-    auto words = load_constant(v, after);
-    words.insert(words.begin(), auipc(t, 0));
-    words.insert(words.end(), {s(2, v, t, 20), fence_i, before});
-    put(words);
+    const auto exclusive_or = 0x33u | 4 << 12 | v << 7 | v << 15 | m << 20;
+    put({auipc(t, 0), i(0x03, 2, v, t, 24), lui(m, (1 + below(0xfff)) << 8), exclusive_or, s(2, v, t, 24), fence_i,
+         addi(rd, source(), static_cast<int>(below(2048)))});
 }
 
 /// Random bits behind opcodes that cannot touch memory or jump.

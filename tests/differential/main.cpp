@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Runs random programs on the platform and on QEMU and compares everything that the specification defines.
 #include <cstdio>
-#include <cstring>
-#include <fstream>
 #include <iostream>
+#include <stdexcept>
 
 #include <boost/program_options.hpp>
 #include <fmt/format.h>

@@ -47,6 +47,14 @@ static uint64_t mark(uint64_t value) {
     return value;
 }
 
+/// Where sret goes and what it leaves, from SPIE (bit 0 of `what`) and SPP (bit 1); SIE starts as the opposite of SPIE.
+static uint64_t state_after_sret(uint64_t what) {
+    clear_csr(sstatus, MSTATUS_SIE | MSTATUS_SPIE | MSTATUS_SPP);
+    set_csr(sstatus, (what & 1 ? MSTATUS_SPIE : MSTATUS_SIE) | (what & 2 ? MSTATUS_SPP : 0));
+    ATTEMPT("la t0, 1f\ncsrw sepc, t0\nsret\n1: ebreak", , );
+    return trap.status;
+}
+
 /// mret and sret: where they go, in which mode, and what they leave in mstatus.
 static void returns(void) {
     for (unsigned mode = USER; mode <= SUPERVISOR; ++mode) {
@@ -69,15 +77,15 @@ static void returns(void) {
         CHECK_EQUAL(read_csr(mstatus) & MSTATUS_MPP, 0);
     }
     clear_csr(mstatus, MSTATUS_MIE);
-    // sret from M mode: to SPP, SIE takes SPIE, SPIE becomes 1, SPP becomes U.
-    set_csr(mstatus, MSTATUS_SPP | MSTATUS_SPIE);
-    clear_csr(mstatus, MSTATUS_SIE);
-    ATTEMPT("la t0, 1f\ncsrw sepc, t0\nsret\n1: ebreak", , );
-    CHECK_EQUAL(trap.cause, BREAKPOINT);
-    CHECK_EQUAL(trap.status >> 11 & 3, SUPERVISOR);
-    CHECK_EQUAL(trap.status & MSTATUS_SIE, MSTATUS_SIE);
-    CHECK_EQUAL(trap.status & MSTATUS_SPIE, MSTATUS_SPIE);
-    CHECK_EQUAL(trap.status & MSTATUS_SPP, 0);
+    // sret: to SPP, SIE takes SPIE, SPIE becomes 1, SPP becomes U.
+    for (uint64_t k = 0; k < 4; ++k) {
+        const uint64_t status = run_in(SUPERVISOR, state_after_sret, k);
+        CHECK_EQUAL(status & MSTATUS_SIE, k & 1 ? MSTATUS_SIE : 0);
+        CHECK_EQUAL(status & MSTATUS_SPIE, MSTATUS_SPIE);
+        CHECK_EQUAL(status & MSTATUS_SPP, 0);
+        CHECK_EQUAL(trap.status >> 11 & 3, k & 2 ? SUPERVISOR : USER);
+        clear_csr(mstatus, MSTATUS_SIE);
+    }
 }
 
 /// A supervisor that serves a user's ecall by itself.
