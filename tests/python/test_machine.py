@@ -232,6 +232,15 @@ def test_results_folder(machine, tmp_path):
         platform.write_results(tmp_path / "file" / "below")
 
 
+def test_trace(machine, tmp_path):
+    platform = machine(guests.HELLO)
+    platform.start_trace("0 s", "5 ms")
+    platform.run("10 ms")
+    platform.write_results(tmp_path / "out")
+    traces = list((tmp_path / "out").glob("*trace*"))
+    assert len(traces) == 1 and json.loads(traces[0].read_text())["traceEvents"]
+
+
 def test_reset_starts_the_guest_again(machine):
     platform = machine(guests.HELLO)
     platform.run("10 ms")
