@@ -41,9 +41,11 @@ void add_branch(std::string& text, const sc_core::sc_object& parent, const std::
         const auto& block = *blocks[i];
         const bool last = i + 1 == blocks.size();
         const auto place = where.find(block.name());
-        text += fmt::format("{}{} {:<{}} {}{}\n", indent, last ? "└─" : "├─", block.basename(),
+        text += fmt::format("{}{} {:<{}} {:<14}{}", indent, last ? "└─" : "├─", block.basename(),
                             16 > indent.size() / 2 ? 16 - indent.size() / 2 : 1, type_of(block),
-                            place == where.end() ? "" : "  " + place->second);
+                            place == where.end() ? "" : " " + place->second);
+        while (text.back() == ' ') text.pop_back();
+        text += '\n';
         add_branch(text, block, indent + (last ? "   " : "│  "), where);
     }
 }

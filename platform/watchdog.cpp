@@ -13,6 +13,14 @@ std::string state_of(const riscv::hart& hart) {
     return fmt::format("{} at pc {:#x} ({})", hart.name(), hart.pc(), hart.debug_state());
 }
 
+/// Which targets of a node owe an answer.
+std::string debtors_of(const node& n) {
+    std::string text;
+    for (const auto& [address, target] : n.host.bus.outstanding())
+        text += fmt::format("; {}.{} has not answered an access to {:#x}", n.host.name(), target, address);
+    return text;
+}
+
 }  // namespace
 
 watchdog::watchdog(const machine& hardware, ticks patience) : m_hardware(hardware), m_patience(patience) {
@@ -30,7 +38,7 @@ std::optional<std::string> watchdog::check(ticks now) {
             if (retired != p.instructions || !should_progress(*hart)) p = {retired, now};
             if (now - p.since >= m_patience)
                 return fmt::format("watchdog: no instruction since {:.6f} s: {}",
-                                   static_cast<double>(p.since) / ticks_per_second, state_of(*hart));
+                                   static_cast<double>(p.since) / ticks_per_second, state_of(*hart)) + debtors_of(*n);
         }
     return std::nullopt;
 }
@@ -46,6 +54,7 @@ std::pair<bool, std::string> watchdog::idle() const {
             if (count++ < most) names += (names.empty() ? "" : ", ") + state_of(*hart);
         }
     if (count > most) names += fmt::format(" and {} more", count - most);
+    for (const auto& n : m_hardware.nodes) names += debtors_of(*n);
     return {stuck, names};
 }
 

@@ -75,6 +75,14 @@ public:
     /// (offset, size in bytes) by target name; under "unmapped", addresses that nothing decodes.
     const std::map<std::string, std::set<std::pair<std::uint64_t, unsigned>>>& touched() const { return m_touched; }
 
+    /// Accesses that no target has answered yet: address and target's name, oldest first.
+    std::vector<std::pair<std::uint64_t, std::string>> outstanding() const {
+        std::vector<std::pair<std::uint64_t, std::string>> list;
+        for (const auto& f : m_in_flight)
+            if (const auto* r = m_ranges.find(f.address)) list.emplace_back(f.address, r->value.name);
+        return list;
+    }
+
     void reset() override;
 
 private:

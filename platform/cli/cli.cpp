@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "platform/cli/cli.h"
 
+#include <cerrno>
 #include <csignal>
 #include <cstdio>
 #include <new>
@@ -94,7 +95,7 @@ int cli_main(const std::vector<std::string>& arguments) {
     std::signal(SIGPIPE, SIG_IGN);
     try {
         const int status = cli::dispatch(arguments);
-        if (std::fflush(stdout) != 0) throw input_error("standard output: cannot write");
+        if (std::fflush(stdout) != 0 && errno != EPIPE) throw input_error("standard output: cannot write");
         return status;
     } catch (const input_error& e) {
         fmt::print(stderr, "fabricvp: {}\n", e.what());
