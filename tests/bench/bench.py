@@ -34,7 +34,7 @@ def main(wanted):
     tools.WORK.mkdir(parents=True, exist_ok=True)
     file = tools.TREE / "build" / "bench.json"
     results = json.loads(file.read_text()) if wanted and file.exists() else {}
-    console = Console()
+    console = Console(width=max(120, Console().width))
     failed = False
     table = Table(title="Speed of the simulator")
     for column, side in (("measurement", "left"), ("ours", "right"), ("baseline", "right"), ("unit", "left"), ("ratio", "right"), ("goal", "left")):

@@ -52,10 +52,10 @@ def measurement(key, title, unit, goal=""):
 def alternately(rounds, *actions):
     """Runs the actions in turn, `rounds` times over, so that a slow phase of the machine meets all of them.
 
-    Returns the median of each action's results.
+    Returns the median of each action's results; of tuples, the median of each place.
     """
     results = [[] for _ in actions]
     for _ in range(rounds):
         for action, row in zip(actions, results):
             row.append(action())
-    return [statistics.median(row) for row in results]
+    return [tuple(map(statistics.median, zip(*row))) if isinstance(row[0], tuple) else statistics.median(row) for row in results]

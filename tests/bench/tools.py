@@ -57,8 +57,14 @@ def seconds(command, limit=300):
     return took
 
 
+def processor_seconds(pid):
+    """Processor time that a process has used in all its threads."""
+    fields = pathlib.Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
 def seconds_to_text(command, text, limit=120):
-    """Wall time from the start of a command until it has printed the text; the command is then ended."""
+    """(wall time, processor time) of a command until it has printed the text; the command is then ended."""
     process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
     start = time.monotonic()
     seen = b""
@@ -71,7 +77,7 @@ def seconds_to_text(command, text, limit=120):
             if not chunk:
                 raise RuntimeError(f"{command[0]}: ended before '{text}': {seen[-400:]!r}")
             seen += chunk
-        return time.monotonic() - start
+        return time.monotonic() - start, processor_seconds(process.pid)
     finally:
         process.kill()
         process.communicate()
