@@ -15,7 +15,11 @@ host::host_params with_simulation(host::host_params host, const simulation_param
 }  // namespace
 
 node::node(const sc_core::sc_module_name& name, const node_params& p, const simulation_params& simulation)
-    : model(name), params(p), host("host", with_simulation(p.host, simulation)) {}
+    : model(name), params(p), host("host", with_simulation(p.host, simulation)) {
+    if (params.pcie.empty()) return;
+    pcie = std::make_unique<pcie::tree>("pcie", params.pcie);
+    host.attach(pcie->root);
+}
 
 machine::machine(const machine_params& p) : params(p), timeline("calendar") {
     for (std::size_t i = 0; i < params.node.size(); ++i)

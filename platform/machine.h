@@ -19,6 +19,7 @@ public:
     const node_params params;
 
     host::host_complex host;
+    std::unique_ptr<pcie::tree> pcie;  ///< none where nothing is plugged in
 
     node(const sc_core::sc_module_name& name, const node_params& params, const simulation_params& simulation);
 };

@@ -59,6 +59,7 @@ void image_params::describe(parameter_visitor& v) {
 void node_params::describe(parameter_visitor& v) {
     v.group("images", images, "software that the node starts with; paths are relative to this file");
     v.group("host", host, "the host complex: harts, memory, devices");
+    v.group("pcie", pcie, "the PCI Express tree");
 }
 
 void machine_params::describe_head(parameter_visitor& v) {

@@ -10,6 +10,7 @@
 #include "base/log.h"
 #include "base/parameters.h"
 #include "host/host_complex.h"
+#include "pcie/tree.h"
 
 namespace fabricvp {
 
@@ -39,6 +40,7 @@ struct image_params {
 struct node_params {
     image_params images;
     host::host_params host;
+    pcie::tree_params pcie;
     void describe(parameter_visitor& v);
 };
 

@@ -6,7 +6,7 @@
 
 #include <stdint.h>
 
-#define COPY_ENGINE_VENDOR 0x1af4
+#define COPY_ENGINE_VENDOR 0xfab0
 #define COPY_ENGINE_DEVICE 0x1f00
 #define COPY_ENGINE_CLASS 0x120000 /* processing accelerator */
 

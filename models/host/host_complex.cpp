@@ -93,6 +93,15 @@ void host_complex::connect() {
     finisher.on_reset = [this] { if (on_system_reset) on_system_reset(); };
 }
 
+void host_complex::attach(pcie::root_complex& root) {
+    root.memory.bind(bus.from_devices);
+    pcie.ecam.attach(root, 0);
+    pcie.mmio32.attach(root, VIRT_PCIE_MMIO32_BASE);
+    pcie.mmio64.attach(root, pcie_mmio64_base());
+    for (unsigned line = 0; line < 4; ++line)
+        root.intx[line].connect([this, line](bool level) { plic.set_source(VIRT_PCIE_IRQ + line, level); });
+}
+
 std::uint64_t host_complex::pcie_mmio64_base() const {
     const auto memory_end = VIRT_DRAM_BASE + params.memory;
     const auto above_memory = align_down(memory_end + VIRT_PCIE_MMIO64_SIZE - 1, VIRT_PCIE_MMIO64_SIZE);

@@ -72,6 +72,9 @@ public:
 
     host_complex(const sc_core::sc_module_name& name, const host_params& params);
 
+    /// Puts a root complex behind the PCIe windows; its devices reach memory over the bus and interrupt through the PLIC.
+    void attach(pcie::root_complex& root);
+
     /// Where the boot ROM jumps (default: start of DRAM).
     void set_entry(std::uint64_t address) { m_boot.entry = address; }
     /// What fw_dynamic firmware starts next, in supervisor mode.

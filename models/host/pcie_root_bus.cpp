@@ -1,11 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/pcie_root_bus.h"
 
+#include <algorithm>
 #include <cstring>
 
 namespace fabricvp::host {
 
-bus_target::outcome pcie_window::access(bus_payload& payload, ticks&) {
+void pcie_window::attach(pcie::root_complex& root, std::uint64_t base) {
+    m_root = &root;
+    m_base = base;
+}
+
+bus_target::outcome pcie_window::unclaimed(bus_payload& payload) {
     payload.set_response_status(tlm::TLM_OK_RESPONSE);
     if (payload.is_read()) {
         ++unclaimed_reads;
@@ -18,9 +24,100 @@ bus_target::outcome pcie_window::access(bus_payload& payload, ticks&) {
     return outcome::done;
 }
 
+bus_target::outcome pcie_window::access(bus_payload& payload, ticks&) {
+    if (!m_root || m_space == space::io) return unclaimed(payload);
+    if (m_space == space::configuration) return configuration(payload);
+    const auto address = m_base + payload.get_address();
+    if (payload.is_write()) {  // posted: done as soon as the root complex has it
+        const auto data = allocate_slice(payload.get_data_length());
+        std::memcpy(data.data(), payload.get_data_ptr(), data.length);
+        m_root->host_write(address, data);
+        payload.set_response_status(tlm::TLM_OK_RESPONSE);
+        return outcome::done;
+    }
+    if (payload.is_read()) {
+        const auto data = allocate_slice(payload.get_data_length());
+        m_pending.push_back(&payload);
+        m_root->host_read(address, data, [this, &payload, data](pcie::request_status s) { finish(payload, data, s); });
+        return outcome::pending;
+    }
+    auto* what = payload.get_extension<atomic_extension>();
+    return what ? atomic(payload, *what) : unclaimed(payload);
+}
+
+bus_target::outcome pcie_window::configuration(bus_payload& payload) {
+    const auto offset = payload.get_address();
+    const auto bytes = payload.get_data_length();
+    if ((!payload.is_read() && !payload.is_write()) || bytes > 4 || offset % bytes) {
+        payload.set_response_status(tlm::TLM_BURST_ERROR_RESPONSE);
+        return outcome::done;
+    }
+    const auto data = allocate_slice(bytes);
+    if (payload.is_write()) std::memcpy(data.data(), payload.get_data_ptr(), bytes);
+    m_pending.push_back(&payload);
+    m_root->host_configuration(offset, payload.is_write(), data,
+                               [this, &payload, data](pcie::request_status s) { finish(payload, data, s); });
+    return outcome::pending;
+}
+
+bus_target::outcome pcie_window::atomic(bus_payload& payload, atomic_extension& what) {
+    using operation = atomic_extension::operation;
+    const auto bytes = payload.get_data_length();
+    // What the protocol has no AtomicOp for is refused, as hardware does.
+    if ((what.op != operation::swap && what.op != operation::add && what.op != operation::compare_swap) || (bytes != 4 && bytes != 8)) {
+        payload.set_response_status(tlm::TLM_COMMAND_ERROR_RESPONSE);
+        return outcome::done;
+    }
+    std::uint64_t operand = 0, compare = 0;
+    std::memcpy(&operand, payload.get_data_ptr(), bytes);
+    if (what.op == operation::compare_swap) std::memcpy(&compare, payload.get_data_ptr() + bytes, bytes);
+    const auto kind = what.op == operation::swap ? pcie::tlp_kind::swap
+                      : what.op == operation::add ? pcie::tlp_kind::fetch_add : pcie::tlp_kind::compare_swap;
+    const auto data = allocate_slice(bytes);
+    m_pending.push_back(&payload);
+    m_root->host_requests.atomic(kind, m_base + payload.get_address(), bytes, operand, compare, data,
+                                 [this, &payload, &what, data](pcie::request_status s) {
+                                     what.performed = s == pcie::request_status::ok;
+                                     finish(payload, data, s);
+                                 });
+    return outcome::pending;
+}
+
+void pcie_window::finish(bus_payload& payload, const buffer_slice& data, pcie::request_status status) {
+    m_pending.erase(std::find(m_pending.begin(), m_pending.end(), &payload));
+    if (!payload.is_write()) {
+        if (status == pcie::request_status::ok) {
+            std::memcpy(payload.get_data_ptr(), data.data(), data.length);
+        } else {
+            ++unclaimed_reads;
+            std::memset(payload.get_data_ptr(), 0xff, data.length);
+        }
+    } else if (status != pcie::request_status::ok) {
+        ++unclaimed_writes;
+    }
+    // A hart cannot tell a missing function from one that reads all ones; a failed atomic has no such value.
+    const bool failed = status != pcie::request_status::ok && payload.get_command() == tlm::TLM_IGNORE_COMMAND;
+    payload.set_response_status(failed ? tlm::TLM_GENERIC_ERROR_RESPONSE : tlm::TLM_OK_RESPONSE);
+    complete(payload);
+}
+
 unsigned pcie_window::debug_access(bus_payload& payload) {
-    if (payload.is_read()) std::memset(payload.get_data_ptr(), 0xff, payload.get_data_length());
+    if (!payload.is_read()) return payload.get_data_length();
+    std::memset(payload.get_data_ptr(), 0xff, payload.get_data_length());
+    if (m_root && m_space == space::configuration && payload.get_data_length() <= 4) {
+        std::uint32_t word = ~std::uint32_t{0};
+        m_root->debug_configuration(payload.get_address() & ~std::uint64_t{3}, &word);
+        const auto lane = payload.get_address() & 3;
+        std::memcpy(payload.get_data_ptr(), reinterpret_cast<std::uint8_t*>(&word) + lane,
+                    std::min<std::size_t>(payload.get_data_length(), 4 - lane));
+    }
     return payload.get_data_length();
+}
+
+void pcie_window::reset() {
+    for (auto* p : m_pending) abandon(*p);
+    m_pending.clear();
+    bus_target::reset();
 }
 
 }  // namespace fabricvp::host

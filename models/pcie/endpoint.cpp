@@ -143,7 +143,7 @@ void endpoint::send_answers() {
 void endpoint::configuration_request(const tlp_ptr& t) {
     const auto when = now() + endpoint_parameters.read_latency;
     const auto id = static_cast<std::uint16_t>(t->address >> 16);
-    if (id & 7) {  // one function only
+    if (id & 0xff) {  // one function, and a link leads to device 0 alone
         answer(make_completion(*t, dma.id, completion_status::unsupported_request), when);
         return;
     }

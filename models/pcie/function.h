@@ -10,13 +10,16 @@
 
 namespace fabricvp::pcie {
 
+/// Vendor ID of the platform's own functions. It is nobody's, so that no driver takes them for something else.
+inline constexpr std::uint16_t fabricvp_vendor = 0xfab0;
+
 /// Identity of a function, as software sees it.
 struct function_identity {
-    std::uint16_t vendor = 0x1af4;
+    std::uint16_t vendor = fabricvp_vendor;
     std::uint16_t device = 0;
     std::uint32_t class_code = 0;  ///< class << 16 | subclass << 8 | programming interface
     std::uint8_t revision = 1;
-    std::uint16_t subsystem_vendor = 0x1af4;
+    std::uint16_t subsystem_vendor = fabricvp_vendor;
     std::uint16_t subsystem = 0;
 };
 

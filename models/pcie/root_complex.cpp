@@ -30,7 +30,6 @@ struct root_complex::memory_access {
 };
 
 void root_complex_params::describe(parameter_visitor& v) {
-    v.field("root_ports", root_ports, between{1, 31}, "root ports");
     v.group("port", port, "every root port");
     v.group("requester", requester, "requests of harts");
     v.field("peer_to_peer_payload", peer_to_peer_payload, between{16, 4096},
@@ -55,7 +54,7 @@ root_complex::root_complex(const sc_core::sc_module_name& name, const root_compl
         s.port_number = i;
         s.slot_number = i;
         s.atomic_routing = s.ari_forwarding = s.hot_plug_surprise = true;
-        bridges.push_back(std::make_unique<bridge>(std::uint16_t{0x1af4}, std::uint16_t{0x1052}, s));
+        bridges.push_back(std::make_unique<bridge>(fabricvp_vendor, std::uint16_t{0x1052}, s));
     }
     host_requests.id = 0;
 }

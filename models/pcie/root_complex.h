@@ -23,7 +23,7 @@
 namespace fabricvp::pcie {
 
 struct root_complex_params {
-    std::uint64_t root_ports = 1;
+    std::uint64_t root_ports = 1;  ///< 0 to 31; follows from what is plugged in
     port_params port;
     requester_params requester;
     byte_size peer_to_peer_payload{64};

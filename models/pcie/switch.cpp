@@ -36,11 +36,11 @@ void switch_params::describe(parameter_visitor& v) {
 }
 
 pcie_switch::pcie_switch(const sc_core::sc_module_name& name, const switch_params& p)
-    : router(name), params(p), upstream(0x1af4, 0x1050, settings(p.upstream, port_type::switch_upstream, 0)) {
+    : router(name), params(p), upstream(fabricvp_vendor, 0x1050, settings(p.upstream, port_type::switch_upstream, 0)) {
     add_port("upstream_port", p.upstream);
     for (unsigned i = 0; i < p.downstream_ports; ++i) {
         add_port(fmt::format("downstream_port{}", i).c_str(), p.downstream);
-        downstream.push_back(std::make_unique<bridge>(std::uint16_t{0x1af4}, std::uint16_t{0x1051},
+        downstream.push_back(std::make_unique<bridge>(fabricvp_vendor, std::uint16_t{0x1051},
                                                       settings(p.downstream, port_type::switch_downstream, i)));
     }
 }

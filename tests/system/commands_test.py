@@ -55,8 +55,12 @@ class Commands(CommandTest):
 
         def walk(group, path):
             for name, entry in group["properties"].items():
+                if entry.get("type") == "array" and "properties" in entry["items"]:
+                    name, entry = f"{name}[]", entry["items"]
                 if "properties" in entry:
-                    self.assertIn(f"## `{path}.{name}`", reference)
+                    # A group of groups alone has nothing to say under a heading of its own.
+                    if not all("properties" in e or "properties" in e.get("items", {}) for e in entry["properties"].values()):
+                        self.assertIn(f"## `{path}.{name}`", reference)
                     walk(entry, f"{path}.{name}")
                 else:
                     self.assertIn(f"| `{name}` |", reference)

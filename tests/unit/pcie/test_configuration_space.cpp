@@ -9,7 +9,7 @@ using namespace fabricvp::pcie;
 namespace {
 
 function make_function() {
-    function f({0x1af4, 0x1f00, 0x120000, 3, 0x1af4, 7});
+    function f({0xfab0, 0x1f00, 0x120000, 3, 0x1af4, 7});
     f.add_bar(0, 0x4000, false, false);
     f.add_bar(2, std::uint64_t{1} << 33, true, true);
     add_power_management(f.space);
@@ -27,7 +27,7 @@ function make_function() {
 TEST_CASE("identity is read-only") {
     auto f = make_function();
     f.space.write(0x00, 4, 0xffffffff);
-    CHECK(f.space.read(0x00, 4) == 0x1f001af4);
+    CHECK(f.space.read(0x00, 4) == 0x1f00fab0);
     f.space.write(0x08, 4, 0);
     CHECK(f.space.read(0x08, 4) == 0x12000003);
     CHECK(f.space.read(0x0b, 1) == 0x12);
@@ -100,7 +100,7 @@ TEST_CASE("payload limits come from device control") {
 TEST_CASE("a bridge forwards what its windows and bus numbers hold") {
     express_settings s;
     s.type = port_type::switch_downstream;
-    bridge b(0x1af4, 0x1051, s);
+    bridge b(0xfab0, 0x1051, s);
     CHECK_FALSE(b.has_bus(1));
     CHECK_FALSE(b.has_address(0));  // closed after reset
     b.space.write(0x18, 4, 0x00050302);

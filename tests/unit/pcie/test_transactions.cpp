@@ -39,9 +39,9 @@ TEST_CASE("transactions of host and devices") {
     const auto bus_of = [](const copy_engine& e) { return std::uint64_t{e.dma.id} >> 8; };
 
     // --- configuration: every level of the tree answers, and nobody else ---
-    CHECK(configure(1 << 15, false, 0, 4).second == 0x10521af4);                               // root port 0
-    CHECK(configure(std::uint64_t{root.bridges[0]->secondary()} << 20, false, 0, 4).second == 0x10501af4);  // socket 0
-    CHECK(configure(bus_of(engine) << 20, false, 0, 4).second == 0x1f001af4);
+    CHECK(configure(1 << 15, false, 0, 4).second == 0x1052fab0);                               // root port 0
+    CHECK(configure(std::uint64_t{root.bridges[0]->secondary()} << 20, false, 0, 4).second == 0x1050fab0);  // socket 0
+    CHECK(configure(bus_of(engine) << 20, false, 0, 4).second == 0x1f00fab0);
     CHECK(configure(bus_of(engine) << 20 | 2, false, 0, 2).second == 0x1f00);
     const auto absent = configure(bus_of(engine) << 20 | 3 << 15 | 1 << 12, false, 0, 4);
     CHECK(absent.first == request_status::unsupported_request);

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "pcie/tree.h"
+
+#include <algorithm>
+#include <set>
+#include <stdexcept>
+
+#include <fmt/format.h>
+
+namespace fabricvp::pcie {
+
+namespace {
+
+std::uint64_t children_of(const tree_params& p, const std::string& where) {
+    const auto below = [&](const auto& n) { return n.below == where; };
+    return static_cast<std::uint64_t>(std::count_if(p.switches.begin(), p.switches.end(), below) +
+                                      std::count_if(p.endpoints.begin(), p.endpoints.end(), below));
+}
+
+/// The root complex with as many ports as the description plugs into it, once the description has been checked.
+root_complex_params checked_root(const tree_params& p) {
+    std::set<std::string> names{"root"};
+    const auto check = [&](const auto& n, const char* kind) {
+        const auto letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_'; };
+        if (n.name.empty() || !std::all_of(n.name.begin(), n.name.end(), letter))
+            throw std::invalid_argument(fmt::format("pcie: '{}' is no name for {}: give letters, digits and _", n.name, kind));
+        if (!names.count(n.below))
+            throw std::invalid_argument(fmt::format("pcie: {} '{}' is below '{}', which is neither root nor a switch listed before it",
+                                                    kind, n.name, n.below));
+        if (names.count(n.name)) throw std::invalid_argument(fmt::format("pcie: the name '{}' is taken twice", n.name));
+    };
+    for (const auto& s : p.switches) {
+        check(s, "switch");
+        names.insert(s.name);
+        const auto ports = children_of(p, s.name);
+        if (ports < 1 || ports > 31) throw std::invalid_argument(fmt::format("pcie: switch '{}' has {} ports in use: 1 … 31", s.name, ports));
+    }
+    std::set<std::string> endpoints;
+    for (const auto& e : p.endpoints) {
+        check(e, "endpoint");
+        if (!endpoints.insert(e.name).second) throw std::invalid_argument(fmt::format("pcie: the name '{}' is taken twice", e.name));
+    }
+    auto root = p.root;
+    root.root_ports = children_of(p, "root");
+    if (root.root_ports > 31) throw std::invalid_argument("pcie: more than 31 links below the root complex");
+    return root;
+}
+
+}  // namespace
+
+void tree_params::switch_node::describe(parameter_visitor& v) {
+    v.field("name", name, "name of the switch");
+    v.field("below", below, "root, or a switch listed before");
+    v.group("upstream", upstream, "the port towards the root");
+    v.group("downstream", downstream, "every port away from the root");
+}
+
+void tree_params::endpoint_node::describe(parameter_visitor& v) {
+    v.field("name", name, "name of the endpoint");
+    v.field("below", below, "root, or a switch");
+    v.group("copy_engine", copy_engine, "a DMA copy engine");
+}
+
+void tree_params::describe(parameter_visitor& v) {
+    v.group("root", root, "root complex");
+    v.list("switches", switches, "switches");
+    v.list("endpoints", endpoints, "copy engines");
+}
+
+tree::tree(const sc_core::sc_module_name& name, const tree_params& p) : model(name), params(p), root("root", checked_root(p)) {
+    for (const auto& s : params.switches) {
+        switch_params w;
+        w.downstream_ports = children_of(params, s.name);
+        w.upstream = s.upstream;
+        w.downstream = s.downstream;
+        auto& port = next_port_below(s.below);
+        switches.push_back(std::make_unique<pcie_switch>(s.name.c_str(), w));
+        connect(port, switches.back()->upstream_port());
+    }
+    for (const auto& e : params.endpoints) {
+        auto& port = next_port_below(e.below);
+        endpoints.push_back(std::make_unique<copy_engine>(e.name.c_str(), e.copy_engine));
+        connect(port, endpoints.back()->link);
+    }
+}
+
+port& tree::next_port_below(const std::string& where) {
+    const auto index = m_plugged[where]++;
+    if (where == "root") return root.root_port(index);
+    const auto at = std::find_if(params.switches.begin(), params.switches.end(), [&](const auto& s) { return s.name == where; });
+    return switches[static_cast<std::size_t>(at - params.switches.begin())]->downstream_port(index);
+}
+
+}  // namespace fabricvp::pcie

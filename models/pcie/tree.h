@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// A whole PCIe tree from a description: a root complex, switches below it or below each other, endpoints anywhere.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/parameters.h"
+#include "pcie/copy_engine.h"
+#include "pcie/root_complex.h"
+#include "pcie/switch.h"
+
+namespace fabricvp::pcie {
+
+struct tree_params {
+    struct switch_node {
+        std::string name, below = "root";
+        port_params upstream, downstream;
+        void describe(parameter_visitor& v);
+    };
+    struct endpoint_node {
+        std::string name, below = "root";
+        copy_engine_params copy_engine;
+        void describe(parameter_visitor& v);
+    };
+
+    root_complex_params root;
+    std::vector<switch_node> switches;
+    std::vector<endpoint_node> endpoints;
+
+    bool empty() const { return endpoints.empty() && switches.empty(); }
+    void describe(parameter_visitor& v);
+};
+
+class tree final : public model {
+public:
+    const tree_params params;
+
+    root_complex root;
+    std::vector<std::unique_ptr<pcie_switch>> switches;
+    std::vector<std::unique_ptr<copy_engine>> endpoints;
+
+    /// \throws std::invalid_argument if a name is taken, missing or not that of something to plug into
+    tree(const sc_core::sc_module_name& name, const tree_params& params);
+
+private:
+    port& next_port_below(const std::string& where);
+
+    std::map<std::string, unsigned> m_plugged;  // children so far
+};
+
+}  // namespace fabricvp::pcie
