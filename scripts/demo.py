@@ -17,7 +17,7 @@ RUNS = TREE / "build" / "demo"
 COMMANDS = ["version", "bdinfo", "pci", "md 0x80200000 4"]
 PROMPT = "=> "
 
-screen = Console(highlight=False)
+screen = Console(highlight=False, width=max(100, Console().width))
 
 
 def title(text):
@@ -43,8 +43,10 @@ def summary(folder, statistics):
     table.add_row("speed", f"{instructions / wall / 1e6:,.0f} million instructions a second")
     table.add_row("calendar events", f"{statistics['sim.events']:,.0f}")
     for path, text in [("stats.json", "statistics"), ("config.resolved.yaml", "every parameter of the machine"),
-                       ("console.node0", "what the guest printed"), ("trace.json", "trace, for ui.perfetto.dev")]:
-        for file in sorted(folder.glob(path + "*")):
+                       ("console.node0.log", "what the guest printed"), ("console.node0.input", "what was typed, and when"),
+                       ("trace.json", "trace of its first 50 ms, for a Perfetto viewer")]:
+        file = folder / path
+        if file.exists():
             table.add_row(text, f"{relative(file)} ({file.stat().st_size:,} bytes)")
     screen.print(table)
 
