@@ -3,16 +3,20 @@
 
 namespace fabricvp::host {
 
-void cache_params::describe(parameter_visitor& v) {
+void cache_shape::describe(parameter_visitor& v) {
     v.field("size", size, between{1024, 1ull << 32}, "capacity; a multiple of ways times line");
     v.field("ways", ways, between{1, 64}, "associativity");
+}
+
+void cache_params::describe(parameter_visitor& v) {
+    cache_shape::describe(v);
     v.field("latency", latency, between{0, 1000}, "cycles of the caches' clock to look up and return a line");
 }
 
 void cache_hierarchy_params::describe(parameter_visitor& v) {
     v.field("clock", clock, between{1e6, 1e11}, "clock that cache latencies count in");
     v.field("line", line, between{16, 4096}, "cache line; a power of two");
-    v.group("l1", l1, "first level of each hart, for data (code is taken to hit)");
+    v.group("l1", l1, "first level of each hart, for data (code is taken to hit); a hit costs what hart.cpi says");
     v.group("l2", l2, "second level of each hart");
     v.group("l3", l3, "third level, shared by the harts");
     v.group("memory", memory, "memory channels behind the caches");

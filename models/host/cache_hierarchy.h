@@ -16,9 +16,13 @@
 
 namespace fabricvp::host {
 
-struct cache_params {
+struct cache_shape {
     byte_size size{0};
     std::uint64_t ways = 1;
+    void describe(parameter_visitor& v);
+};
+
+struct cache_params : cache_shape {
     cycles latency{1};
     void describe(parameter_visitor& v);
 };
@@ -26,9 +30,9 @@ struct cache_params {
 struct cache_hierarchy_params {
     frequency clock{4'000'000'000};
     byte_size line{64};
-    cache_params l1{{64 << 10}, 2, {2}};   ///< of data
-    cache_params l2{{2 << 20}, 8, {8}};    ///< a hart's own
-    cache_params l3{{16 << 20}, 16, {20}}; ///< shared by all
+    cache_shape l1{{64 << 10}, 2};             ///< of data; a hit costs what the hart's cpi says
+    cache_params l2{{{2 << 20}, 8}, {8}};      ///< a hart's own
+    cache_params l3{{{16 << 20}, 16}, {20}};   ///< shared by all
     dram_channels_params memory;
     double hidden = 0;
     void describe(parameter_visitor& v);

@@ -115,21 +115,20 @@ void root_complex::forward(const tlp_ptr& t, unsigned ingress, unsigned egress) 
 }
 
 void root_complex::accept(const tlp_ptr& t, unsigned ingress) {
-    if (ingress >= ports()) {  // of a hart, and nothing behind the root ports claims it
+    if (t->is_completion()) {
+        if (t->requester != host_requests.id || !host_requests.complete(*t))
+            bridges[std::min<std::size_t>(ingress, bridges.size() - 1)]->report_uncorrectable(aer::unexpected_completion);
+    } else if (ingress >= ports()) {  // of a hart, and nothing behind the root ports claims it
         if (t->kind == tlp_kind::configuration_read || t->kind == tlp_kind::configuration_write) {
             const auto id = static_cast<std::uint16_t>(t->address >> 16);
             const unsigned device = id >> 3 & 0x1f;
             const bool own = id >> 8 == 0 && !(id & 7) && device >= 1 && device <= bridges.size();
-            host_requests.complete(own ? *access_configuration(bridges[device - 1]->space, *t, id)
-                                       : *make_completion(*t, id, completion_status::unsupported_request));
+            send_later(own ? access_configuration(bridges[device - 1]->space, *t, id)
+                           : make_completion(*t, id, completion_status::unsupported_request),
+                       now() + params.configuration_latency);
         } else if (t->flow() == flow_class::non_posted) {
-            host_requests.complete(*make_completion(*t, 0, completion_status::unsupported_request));
+            send_later(make_completion(*t, 0, completion_status::unsupported_request), now() + params.configuration_latency);
         }
-        return;
-    }
-    if (t->is_completion()) {
-        if (t->requester != host_requests.id || !host_requests.complete(*t))
-            bridges[ingress]->report_uncorrectable(aer::unexpected_completion);
     } else if (t->kind == tlp_kind::message) {
         interrupt_message(*t, ingress);
     } else if (!bridges[ingress]->bus_master()) {
@@ -208,13 +207,15 @@ void root_complex::memory_done(const memory_access& a, ticks when) {
         return;
     }
     if (t.kind == tlp_kind::memory_write) return;
-    const auto hold = [&](const tlp_ptr& c) {
-        m_due.emplace(when, c);
-        if (!m_send.scheduled() || m_send.when() > when) schedule(m_send, std::max(when, now()));
-    };
+    const auto hold = [&](const tlp_ptr& c) { send_later(c, when); };
     if (atomic) hold(make_data_completion(t, 0, a.data));
     else make_read_completions(t, 0, a.data, static_cast<std::uint32_t>(params.port.max_payload),
                                static_cast<std::uint32_t>(params.completion_boundary), hold);
+}
+
+void root_complex::send_later(const tlp_ptr& completion, ticks when) {
+    m_due.emplace(when, completion);
+    if (!m_send.scheduled() || m_send.when() > when) schedule(m_send, std::max(when, now()));
 }
 
 void root_complex::send_due() {

@@ -82,10 +82,11 @@ private:
     void memory_done(const memory_access& a, ticks when);
     void refuse(const tlp& t, unsigned ingress, completion_status status);
     void interrupt_message(const tlp& t, unsigned ingress);
+    void send_later(const tlp_ptr& completion, ticks when);
     void send_due();
 
     std::vector<std::unique_ptr<memory_access>> m_accesses;  // waiting for the host's answer
-    std::multimap<ticks, tlp_ptr> m_due;                     // completions that memory's latency holds back
+    std::multimap<ticks, tlp_ptr> m_due;                     // completions that a latency holds back
     std::vector<unsigned> m_intx_counts;
     calendar_event m_send{method<&root_complex::send_due>, this};
 };

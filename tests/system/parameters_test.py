@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Every parameter of a host does something: each is changed in turn, and some figure or output of a run must move."""
+
+import json
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import unittest
+
+from command import FABRICVP
+
+# Three machines, so that every parameter has one in which it counts: caches are small enough to be missed.
+CONFIGS = {
+    "flat": """
+node:
+  images: {firmware: "firmware:hello.elf"}
+  host: {harts: 3}
+""",
+    "caches": """
+node:
+  images: {firmware: "firmware:hello.elf"}
+  host:
+    harts: 3
+    memory_timing: caches
+    caches: {l1: {size: 4 KiB}, l2: {size: 4 KiB, ways: 1}, l3: {size: 16 KiB, ways: 1}, memory: {channels: 2, rate: 100 MB/s}}
+""",
+    "line": """
+node:
+  images: {firmware: "firmware:hello.elf"}
+  host: {uart: {timing: line}}
+""",
+}
+
+# What cannot show in the statistics and console of this firmware, and why.
+SILENT = {
+    "simulation.watchdog": "acts when a device does not answer",
+    "simulation.log": "selects messages",
+    "simulation.seed": "goes into the device tree, which this firmware does not print",
+    "node.images": "other software; tested by the loader's own tests",
+    "node.host.hart.pmp_entries": "the firmware does not use PMP",
+    "node.host.hart.cpi.floating": "no floating point in this image",
+    "node.host.hart.cpi.float_divide": "no floating point in this image",
+    "node.host.dram.latency": "no device here accesses memory",
+    "node.host.dram.rate": "no device here accesses memory",
+    "node.host.rtc.epoch": "the firmware uses differences of time",
+}
+
+
+def leaves(schema, path):
+    for name, entry in schema["properties"].items():
+        if "properties" in entry:
+            yield from leaves(entry, f"{path}.{name}")
+        elif entry.get("type") != "array":
+            yield f"{path}.{name}", entry
+
+
+def other_value(entry):
+    """A value that is allowed and is not the default."""
+    default = entry["default"]
+    if "enum" in entry:
+        return next(v for v in entry["enum"] if v != default)
+    if isinstance(default, bool):
+        return not default
+    if isinstance(default, (int, float)):
+        for candidate in (default * 2, default / 2 if isinstance(default, float) else default // 2, default + 1, 1):
+            if candidate != default and entry.get("minimum", candidate) <= candidate <= entry.get("maximum", candidate):
+                return candidate
+    number = re.fullmatch(r"([0-9.]+) (.+)", str(default))
+    if number:
+        return f"{float(number[1]) * 2 or 1:g} {number[2]}"
+    return "other"
+
+
+class Parameters(unittest.TestCase):
+    def setUp(self):
+        self.folder = pathlib.Path(os.environ.get("TMPDIR", "/tmp")) / f"fabricvp-parameters-{os.getpid()}"
+        self.folder.mkdir()
+        self.addCleanup(lambda: subprocess.run(["rm", "-rf", self.folder], check=True))
+
+    def run_with(self, kind, change=None):
+        """Statistics and console of a run, or the message where the machine is refused."""
+        config = self.folder / f"{kind}.yaml"
+        config.write_text(CONFIGS[kind])
+        out = self.folder / "out"
+        options = ["--set", f"{change[0]}={change[1]}"] if change else []
+        done = subprocess.run([FABRICVP, "run", config, "--console", "none", "--quiet", "--time", "1 s", "--out", out, *options],
+                              capture_output=True, text=True, timeout=60)
+        if done.returncode == 2:
+            return done.stderr
+        statistics = json.loads((out / "stats.json").read_text())
+        del statistics["sim.wall_s"]
+        return statistics, (out / "console.node0.log").read_text()
+
+    def test_each_parameter_changes_something(self):
+        schema = json.loads(subprocess.run([FABRICVP, "schema"], capture_output=True, text=True, check=True).stdout)
+        node = schema["$defs"]["node"]
+        described = dict(leaves(schema["properties"]["simulation"], "simulation"))
+        described.update(leaves({"properties": {"host": node["properties"]["host"]}}, "node"))
+        baseline = {kind: self.run_with(kind) for kind in CONFIGS}
+        for result in baseline.values():
+            self.assertIn("all ok, powering off", result[1])
+        silent = []
+        for path, entry in described.items():
+            value = other_value(entry)
+            if not any(self.run_with(kind, (path, value)) != baseline[kind] for kind in baseline):
+                silent.append(path)
+        known = [p for p in described if any(p == s or p.startswith(s + ".") for s in SILENT)]
+        self.assertEqual([p for p in silent if p not in known], [], "these parameters change nothing")
+        self.assertEqual([p for p in known if p not in silent], [], "these are listed as silent, and are not")
+
+
+if __name__ == "__main__":
+    sys.exit(unittest.main())
