@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "platform/machine_view.h"
+#include "platform/pcie_drawing.h"
 
 namespace fabricvp {
 namespace {
@@ -73,7 +74,7 @@ std::vector<box> targets_of(const node& n) {
 
 std::string machine_svg(const machine& m, const std::string& title) {
     const int frame_width = 2 * margin + gap + columns * (box_width + gap) - gap;
-    const int width = frame_width + 2 * margin;
+    int width = frame_width + 2 * margin;
     int y = 56;
     std::string body;
     for (const auto& n : m.nodes) {
@@ -91,6 +92,14 @@ std::string machine_svg(const machine& m, const std::string& title) {
         body += fmt::format("<rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" rx=\"6\" fill=\"#eceff1\" stroke=\"#37474f\"/>\n", left - gap, bus_top, frame_width - 2 * margin, lines);
         body += fmt::format("<text x=\"{}\" y=\"{}\" font-weight=\"bold\">bus</text>\n", left - gap + (frame_width - 2 * margin) / 2, bus_top + 25);
         y += height + margin;
+        if (!n->pcie) continue;
+        const auto tree = draw_pcie(*n->pcie, 2 * margin, y + 40);
+        const int tree_width = std::max(frame_width, tree.width + 2 * margin);
+        body += fmt::format("<rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" rx=\"10\" fill=\"#fafafa\" stroke=\"#90a4ae\"/>\n", margin, y, tree_width, tree.height + 64);
+        body += fmt::format("<text x=\"{}\" y=\"{}\" text-anchor=\"start\" font-size=\"15\" font-weight=\"bold\">{}</text>\n", margin + 16, y + 25, n->pcie->name());
+        body += tree.svg;
+        width = std::max(width, tree_width + 2 * margin);
+        y += tree.height + 64 + margin;
     }
     return fmt::format("<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{0}\" height=\"{1}\" viewBox=\"0 0 {0} {1}\" "
                        "font-family=\"sans-serif\" font-size=\"13\" text-anchor=\"middle\">\n"

@@ -9,6 +9,8 @@
 #include <boost/core/demangle.hpp>
 #include <fmt/format.h>
 
+#include "platform/pcie_drawing.h"
+
 namespace fabricvp {
 namespace {
 
@@ -42,7 +44,7 @@ void add_branch(std::string& text, const sc_core::sc_object& parent, const std::
         const bool last = i + 1 == blocks.size();
         const auto place = where.find(block.name());
         text += fmt::format("{}{} {:<{}} {:<14}{}", indent, last ? "└─" : "├─", block.basename(),
-                            16 > indent.size() / 2 ? 16 - indent.size() / 2 : 1, type_of(block),
+                            20 > indent.size() / 2 ? 20 - indent.size() / 2 : 1, type_of(block),
                             place == where.end() ? "" : " " + place->second);
         while (text.back() == ' ') text.pop_back();
         text += '\n';
@@ -82,6 +84,7 @@ std::string machine_dot(const machine& m) {
         for (const auto& r : n->host.bus.ranges())
             text += fmt::format("    \"{0}.{1}\" [label=\"{1}\\n{2:#x}\\n{3}\"];\n    \"{4}\" -- \"{0}.{1}\";\n", n->host.name(),
                                 r.value.name, r.base, size_text(r.size), bus);
+        if (n->pcie) text += pcie_dot(*n->pcie, bus);
         text += "  }\n";
     }
     return text + "}\n";

@@ -42,6 +42,17 @@ class Commands(CommandTest):
                 for name in "hart0", "hart2", "uart", "dram", "plic":
                     self.assertIn(name, texts)
 
+    def test_describe_draws_the_pcie_tree(self):
+        config = self.write("t.yaml", "node: {pcie: {switches: [{name: sw}], endpoints: [{name: ce0, below: sw}, {name: ce1}]}}\n")
+        self.assertIn("copy_engine", self.succeed("describe", config, "--svg", self.folder / "t.svg").text)
+        drawing = xml.etree.ElementTree.parse(self.folder / "t.svg").getroot()
+        texts = [t.text for t in drawing.iter("{http://www.w3.org/2000/svg}text")]
+        for name in "root", "sw", "ce0", "ce1", "Gen3 x16":
+            self.assertIn(name, texts)
+        dot = self.succeed("describe", config, "--dot").text
+        self.assertIn('"node0.pcie.sw" -- "node0.pcie.ce0"', dot)
+        self.assertIn('"node0.pcie.root" -- "node0.pcie.ce1"', dot)
+
     def test_describe_many_nodes(self):
         config = self.write("m.yaml", "nodes: 3\nnode: {host: {harts: 20}}\nnode1: {host: {harts: 1}}\n")
         dot = self.succeed("describe", config, "--dot").text
