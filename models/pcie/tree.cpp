@@ -17,6 +17,10 @@ std::uint64_t children_of(const tree_params& p, const std::string& where) {
                                       std::count_if(p.endpoints.begin(), p.endpoints.end(), below));
 }
 
+void check_power_of_two(std::uint64_t value, const std::string& what) {
+    if (value == 0 || value & (value - 1)) throw std::invalid_argument(fmt::format("pcie: {} is {}: give a power of two", what, value));
+}
+
 /// The root complex with as many ports as the description plugs into it, once the description has been checked.
 root_complex_params checked_root(const tree_params& p) {
     std::set<std::string> names{"root"};
@@ -32,14 +36,20 @@ root_complex_params checked_root(const tree_params& p) {
     for (const auto& s : p.switches) {
         check(s, "switch");
         names.insert(s.name);
+        check_power_of_two(s.upstream.max_payload, s.name + ".upstream.max_payload");
+        check_power_of_two(s.downstream.max_payload, s.name + ".downstream.max_payload");
         const auto ports = children_of(p, s.name);
         if (ports < 1 || ports > 31) throw std::invalid_argument(fmt::format("pcie: switch '{}' has {} ports in use: 1 … 31", s.name, ports));
     }
     std::set<std::string> endpoints;
     for (const auto& e : p.endpoints) {
         check(e, "endpoint");
+        check_power_of_two(e.copy_engine.memory, e.name + ".copy_engine.memory");
+        check_power_of_two(e.copy_engine.endpoint.port.max_payload, e.name + ".copy_engine.endpoint.port.max_payload");
         if (!endpoints.insert(e.name).second) throw std::invalid_argument(fmt::format("pcie: the name '{}' is taken twice", e.name));
     }
+    check_power_of_two(p.root.port.max_payload, "root.port.max_payload");
+    check_power_of_two(p.root.peer_to_peer_payload, "root.peer_to_peer_payload");
     auto root = p.root;
     root.root_ports = children_of(p, "root");
     if (root.root_ports > 31) throw std::invalid_argument("pcie: more than 31 links below the root complex");
