@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a dispatch must know of a kernel; a table of these stands in the section `.kernels` of a kernel image, and the
+ * kernel_object of an AQL packet is the global virtual address of one. Plain C99. */
+#ifndef FABRICVP_ABI_KERNEL_DESCRIPTOR_H
+#define FABRICVP_ABI_KERNEL_DESCRIPTOR_H
+
+#include <stdint.h>
+
+#define KERNEL_DESCRIPTOR_MAGIC 0x4b505646 /* "FVPK" */
+
+struct kernel_descriptor {
+    uint32_t magic;
+    uint32_t kernarg_bytes;  /* size of the argument block */
+    uint64_t entry;          /* address in the code aperture (GPU_CODE_BASE + offset in the image) */
+    uint64_t image_offset;   /* of this descriptor from the start of the image: the image lies at kernel_object - image_offset */
+    uint32_t lds_bytes;      /* static, a work-group */
+    uint32_t scratch_bytes;  /* a lane */
+    char name[32];           /* zero-terminated */
+};
+
+#endif
