@@ -4,34 +4,40 @@
 #ifndef FABRICVP_ABI_COPY_ENGINE_H
 #define FABRICVP_ABI_COPY_ENGINE_H
 
-#include <stdint.h>
+#include "abi/registers.h"
 
-#define COPY_ENGINE_VENDOR 0xfab0
-#define COPY_ENGINE_DEVICE 0x1f00
-#define COPY_ENGINE_CLASS 0x120000 /* processing accelerator */
+enum {
+    COPY_ENGINE_VENDOR = 0xfab0,
+    COPY_ENGINE_DEVICE = 0x1f00,
+    COPY_ENGINE_CLASS = 0x120000, /* processing accelerator */
+    COPY_ENGINE_BAR_REGISTERS = 0,
+    COPY_ENGINE_BAR_MEMORY = 2,
+    COPY_ENGINE_REGISTERS_SIZE = 0x4000,
+    COPY_ENGINE_MSIX_TABLE = 0x2000
+};
 
-#define COPY_ENGINE_BAR_REGISTERS 0
-#define COPY_ENGINE_BAR_MEMORY 2
-#define COPY_ENGINE_REGISTERS_SIZE 0x4000
+/* BAR 0, without its MSI-X table. */
+#define COPY_ENGINE_REGISTERS(R)                                                                               \
+    R(COPY_ENGINE_CONTROL, 0x00, 4, 1, 4)                                                                      \
+    R(COPY_ENGINE_STATUS, 0x04, 4, 1, 4)      /* read-only */                                                  \
+    R(COPY_ENGINE_RING_BASE, 0x08, 8, 1, 8)   /* bus address of the ring, 64-byte aligned; change only while disabled */ \
+    R(COPY_ENGINE_RING_SIZE, 0x10, 4, 1, 4)   /* number of descriptors, a power of two from 2 to 32768 */      \
+    R(COPY_ENGINE_DOORBELL, 0x14, 4, 1, 4)    /* count of descriptors ever posted */                           \
+    R(COPY_ENGINE_COMPLETED, 0x18, 4, 1, 4)   /* read-only: count of descriptors ever completed */             \
+    R(COPY_ENGINE_INTERRUPT, 0x1c, 4, 1, 4)   /* causes, cleared by writing 1; INTA while any is set, unless MSI-X is on */ \
+    R(COPY_ENGINE_MEMORY_SIZE, 0x20, 8, 1, 8) /* read-only: bytes behind BAR 2 */
 
-/* Registers */
-#define COPY_ENGINE_CONTROL 0x00     /* 32 bits, read-write */
-#define COPY_ENGINE_STATUS 0x04      /* 32 bits, read-only */
-#define COPY_ENGINE_RING_BASE 0x08   /* 64 bits: bus address of the ring, 64-byte aligned; change only while disabled */
-#define COPY_ENGINE_RING_SIZE 0x10   /* 32 bits: number of descriptors, a power of two from 2 to 32768 */
-#define COPY_ENGINE_DOORBELL 0x14    /* 32 bits: count of descriptors ever posted */
-#define COPY_ENGINE_COMPLETED 0x18   /* 32 bits, read-only: count of descriptors ever completed */
-#define COPY_ENGINE_MEMORY_SIZE 0x20 /* 64 bits, read-only: bytes behind BAR 2 */
+enum { COPY_ENGINE_REGISTERS(ABI_OFFSET) };
 
-#define COPY_ENGINE_CONTROL_ENABLE 0x1
-#define COPY_ENGINE_STATUS_BUSY 0x1
-#define COPY_ENGINE_STATUS_FAILED 0x2 /* a descriptor could not be fetched, or the ring registers are wrong; disable to clear */
+enum { COPY_ENGINE_CONTROL_ENABLE = 0x1 };
+enum {
+    COPY_ENGINE_STATUS_BUSY = 0x1,
+    COPY_ENGINE_STATUS_FAILED = 0x2 /* a descriptor could not be fetched, or the ring registers are wrong; disable to clear */
+};
+enum { COPY_ENGINE_INTERRUPT_DONE = 0x1, COPY_ENGINE_INTERRUPT_ERROR = 0x2 };
 
-/* MSI-X */
-#define COPY_ENGINE_MSIX_TABLE 0x2000
-#define COPY_ENGINE_VECTORS 2
-#define COPY_ENGINE_VECTOR_DONE 0
-#define COPY_ENGINE_VECTOR_ERROR 1
+/* MSI-X vectors. */
+enum { COPY_ENGINE_VECTOR_DONE = 0, COPY_ENGINE_VECTOR_ERROR = 1, COPY_ENGINE_VECTORS = 2 };
 
 struct copy_engine_descriptor {
     uint64_t source;      /* bus address; an address inside the engine's own BAR 2 does not cross the link */
@@ -42,8 +48,7 @@ struct copy_engine_descriptor {
     uint32_t reserved;
 };
 
-#define COPY_ENGINE_FLAG_INTERRUPT 0x1
-#define COPY_ENGINE_DONE 0x1
-#define COPY_ENGINE_READ_ERROR 0x2
+enum { COPY_ENGINE_FLAG_INTERRUPT = 0x1 };
+enum { COPY_ENGINE_DONE = 0x1, COPY_ENGINE_READ_ERROR = 0x2 };
 
 #endif

@@ -37,6 +37,7 @@ copy_engine::copy_engine(const sc_core::sc_module_name& name, const copy_engine_
         kick();
     });
     doorbell.on_write([this](std::size_t, std::uint64_t) { kick(); });
+    interrupt.on_write([this](std::size_t, std::uint64_t) { set_intx(interrupt() != 0); });
 }
 
 void copy_engine::bar_read(const bar_hit& at, std::uint8_t* to, std::uint32_t bytes) {
@@ -109,7 +110,13 @@ void copy_engine::fetch_descriptor() {
 void copy_engine::fail() {
     log(log_level::warning, *this, "stops: the ring registers are wrong or a descriptor could not be fetched");
     status.set((status() | COPY_ENGINE_STATUS_FAILED) & ~std::uint64_t{COPY_ENGINE_STATUS_BUSY});
-    raise(COPY_ENGINE_VECTOR_ERROR);
+    notify(COPY_ENGINE_VECTOR_ERROR);
+}
+
+void copy_engine::notify(unsigned vector) {
+    interrupt.set(interrupt() | 1u << vector);  // causes are numbered like vectors
+    set_intx(true);
+    if (msi_x_enabled()) raise(vector);
 }
 
 void copy_engine::execute(const copy_engine_descriptor& d) {
@@ -208,8 +215,8 @@ void copy_engine::complete_descriptor(const copy_engine_descriptor& d, bool ok) 
     const auto at = ring_base() + (completed() % ring_size()) * sizeof(copy_engine_descriptor);
     dma.write(at + offsetof(copy_engine_descriptor, status), answer);
     completed.set((completed() + 1) & 0xffffffff);
-    if (!ok) raise(COPY_ENGINE_VECTOR_ERROR);
-    else if (d.flags & COPY_ENGINE_FLAG_INTERRUPT) raise(COPY_ENGINE_VECTOR_DONE);
+    if (!ok) notify(COPY_ENGINE_VECTOR_ERROR);
+    else if (d.flags & COPY_ENGINE_FLAG_INTERRUPT) notify(COPY_ENGINE_VECTOR_DONE);
     kick();
 }
 
@@ -218,6 +225,7 @@ void copy_engine::function_reset() {
     m_jobs.clear();
     m_fetching = false;
     registers.reset();
+    set_intx(false);
     memory_size.set(params.memory);
 }
 

@@ -37,6 +37,9 @@ public:
     device_register doorbell{registers, "doorbell", COPY_ENGINE_DOORBELL, 4, 0};
     device_register completed{registers, "completed", COPY_ENGINE_COMPLETED, 4, 0,
                               {{"count", 0, 32, field_access::read_only, "descriptors ever completed"}}};
+    device_register interrupt{registers, "interrupt", COPY_ENGINE_INTERRUPT, 4, 0,
+                              {{"done", 0, 1, field_access::write_one_to_clear, "a descriptor that asked for it is done"},
+                               {"error", 1, 1, field_access::write_one_to_clear, "a copy failed, or the engine has stopped"}}};
     device_register memory_size{registers, "memory_size", COPY_ENGINE_MEMORY_SIZE, 8, 0,
                                 {{"bytes", 0, 64, field_access::read_only, "bytes behind BAR 2"}}};
 
@@ -76,6 +79,7 @@ private:
     void deliver(std::uint64_t address, const buffer_slice& data);
     bool own_memory(std::uint64_t address, std::uint64_t bytes, std::uint64_t& offset) const;
     void fail();
+    void notify(unsigned vector);
 
     std::deque<job> m_jobs;   // the first is being executed
     bool m_fetching = false;

@@ -37,6 +37,7 @@ void endpoint::add_msi_x(unsigned vectors, unsigned bar, std::uint32_t offset) {
     config.space.on_write(at + 2, 2, [this, at] {
         const auto control = config.space.get(at + 2, 2);
         m_msix->set_control(control & 0x8000, control & 0x4000);
+        send_intx();
     });
 }
 
@@ -47,10 +48,16 @@ void endpoint::raise(unsigned vector) {
 }
 
 void endpoint::set_intx(bool level) {
-    const auto pin = static_cast<unsigned>(config.space.get(0x3d, 1));
-    if (pin == 0 || level == m_intx || (level && (msi_x_enabled() || config.interrupts_disabled()))) return;
-    m_intx = level;
+    m_intx_wanted = level;
     config.set_interrupt_status(level);
+    send_intx();
+}
+
+void endpoint::send_intx() {
+    const auto pin = static_cast<unsigned>(config.space.get(0x3d, 1));
+    const bool level = m_intx_wanted && !msi_x_enabled() && !config.interrupts_disabled();
+    if (pin == 0 || level == m_intx) return;
+    m_intx = level;
     auto t = make_tlp();
     t->kind = tlp_kind::message;
     t->code = static_cast<message_code>((level ? 0x20 : 0x24) + pin - 1);
@@ -156,6 +163,7 @@ void endpoint::configuration_request(const tlp_ptr& t) {
 void endpoint::apply_control() {
     dma.max_payload = std::min<std::uint32_t>(config.max_payload(), static_cast<std::uint32_t>(link.params.max_payload));
     dma.max_read_request = config.max_read_request();
+    send_intx();
     const auto at = config.space.find_capability(express_id);
     if (!at) return;
     const auto control = config.space.get(at + express::device_control, 2);
@@ -171,11 +179,11 @@ void endpoint::begin_function_reset() {
     log(log_level::info, *this, "function-level reset");
     config.space.reset(false);
     if (m_msix) m_msix->reset();
-    m_intx = false;
     dma.reset();
     m_outbox.clear();
     m_answers.clear();
     cancel(m_answer);
+    set_intx(false);
     apply_control();
     function_reset();
 }
@@ -240,7 +248,7 @@ unsigned endpoint::debug_request(port&, tlp& t) {
 void endpoint::reset() {
     config.space.reset(true);
     if (m_msix) m_msix->reset();
-    m_intx = false;
+    m_intx = m_intx_wanted = false;
     m_arrived.clear();
     m_answers.clear();
     m_outbox.clear();

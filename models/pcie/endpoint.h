@@ -81,6 +81,7 @@ private:
     void read_bar(const bar_hit& at, std::uint8_t* to, std::uint32_t bytes);
     void answer(const tlp_ptr& completion, ticks when);
     void send_answers();
+    void send_intx();
     void send_queued();
     void apply_control();
     void begin_function_reset();
@@ -88,7 +89,8 @@ private:
     std::unique_ptr<msix_table> m_msix;
     unsigned m_msix_bar = 0;
     std::uint32_t m_msix_offset = 0;
-    bool m_intx = false;
+    bool m_intx = false;         // as last sent
+    bool m_intx_wanted = false;  // by the device, whether it may be sent or not
 
     std::deque<tlp_ptr> m_arrived;  // in the port's buffer, last byte not yet there
     struct due {

@@ -80,6 +80,10 @@ unsigned pcie_switch::route(const tlp& t, unsigned ingress) {
 
 void pcie_switch::forward(const tlp_ptr& t, unsigned ingress, unsigned egress) {
     if (t->type_1 && egress != 0 && (t->address >> 24 & 0xff) == downstream[egress - 1]->secondary()) t->type_1 = false;
+    // INTx: what device n of the bus below asserts on a pin, the switch passes on n pins further.
+    const auto code = static_cast<unsigned>(t->code);
+    if (t->kind == tlp_kind::message && ingress != 0 && code >= 0x20 && code <= 0x27)
+        t->code = static_cast<message_code>((code & ~3u) | ((code + ingress - 1) & 3));
     router::forward(t, ingress, egress);
 }
 

@@ -100,6 +100,28 @@ TEST_CASE("transactions of host and devices") {
     CHECK(message == 0x1234);
     CHECK(engine.completed() == 2);
 
+    // --- without MSI-X the cause holds INTA, which turns by the device numbers on its way: port 1 of a board, port 0 of a
+    // socket, device 2 of bus 0 ---
+    const auto lines = [&] { return root.intx[0].level() | root.intx[1].level() << 1 | root.intx[2].level() << 2 | root.intx[3].level() << 3; };
+    CHECK(lines() == 0);
+    CHECK(engine.interrupt() == COPY_ENGINE_INTERRUPT_DONE);
+    const auto set_msix = [&](bool on) { configure(bus_of(engine) << 20 | (msix + 2), true, on ? 0x8000 : 0, 2); };
+    const auto set_command = [&](std::uint32_t command) { configure(bus_of(engine) << 20 | 4, true, command, 2); };
+    set_msix(false);
+    CHECK(lines() == 0b1000);
+    set_command(0x406);  // interrupt disable; the status bit stays
+    CHECK(lines() == 0);
+    CHECK((configure(bus_of(engine) << 20 | 6, false, 0, 2).second & 8) == 8);
+    set_command(0x006);
+    CHECK(lines() == 0b1000);
+    set_msix(true);
+    CHECK(lines() == 0);
+    set_msix(false);
+    poke(COPY_ENGINE_INTERRUPT, COPY_ENGINE_INTERRUPT_DONE, 4);
+    run();
+    CHECK(lines() == 0);
+    CHECK((configure(bus_of(engine) << 20 | 6, false, 0, 2).second & 8) == 0);
+
     // --- atomics on host memory ---
     const std::uint64_t before = 40;
     bench.memory.bytes.write(0x40000, &before, 8);
