@@ -25,7 +25,7 @@ std::optional<std::uint64_t> node_index(const std::string& key) {
 }
 
 void check_top_level(const config_tree& tree, std::uint64_t nodes) {
-    std::vector<std::string> known = {"simulation", "nodes", "node", "node0"};
+    std::vector<std::string> known = {"simulation", "nodes", "faults", "node", "node0"};
     for (const auto& e : tree.entries) {
         const auto index = node_index(e.key);
         if (!index) continue;
@@ -56,15 +56,30 @@ void image_params::describe(parameter_visitor& v) {
     v.field("tohost", tohost, "watch the program's `tohost` word (riscv-tests): 1 passes, other values fail");
 }
 
+void fault_params::describe(parameter_visitor& v) {
+    v.field("at", at, between{0, 1e18}, "simulated time at which it happens");
+    v.field("when", when, "label of a mark of the node's firmware; `at` then counts from the first such mark");
+    v.field("target", target, "hierarchical name of the block that it happens to; below a node, relative to the node");
+    v.field("kind", kind, "kind of fault; `fabricvp describe CONFIG --faults` lists what each block offers");
+    if (const auto where = v.origin_of(""); !where.empty()) {
+        origin = where;
+        target_origin = v.origin_of("target");
+        kind_origin = v.origin_of("kind");
+    }
+    v.rest(arguments, "arguments of the kind");
+}
+
 void node_params::describe(parameter_visitor& v) {
     v.group("images", images, "software that the node starts with; paths are relative to this file");
     v.group("host", host, "the host complex: harts, memory, devices");
     v.group("pcie", pcie, "the PCI Express tree");
+    v.list("faults", faults, "faults that happen to this node");
 }
 
 void machine_params::describe_head(parameter_visitor& v) {
     v.group("simulation", simulation, "how the machine is simulated");
     v.field("nodes", nodes, between{1, static_cast<double>(most_nodes)}, "number of nodes in the machine");
+    v.list("faults", faults, "faults that happen during the run");
 }
 
 void machine_params::describe(parameter_visitor& v) {

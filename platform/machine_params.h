@@ -37,10 +37,21 @@ struct image_params {
     void describe(parameter_visitor& v);
 };
 
+/// A fault of a configuration file. Its arguments are read when the machine is there, since they depend on the kind.
+struct fault_params {
+    duration at{0};
+    std::string when;  ///< label of a marker of the firmware from which `at` counts
+    std::string target, kind;
+    std::vector<loose_value> arguments;
+    std::string origin, target_origin, kind_origin;  ///< where they are written
+    void describe(parameter_visitor& v);
+};
+
 struct node_params {
     image_params images;
     host::host_params host;
     pcie::tree_params pcie;
+    std::vector<fault_params> faults;  ///< targets are relative to the node
     void describe(parameter_visitor& v);
 };
 
@@ -49,9 +60,10 @@ struct machine_params {
 
     simulation_params simulation;
     std::uint64_t nodes = 1;
+    std::vector<fault_params> faults;
     std::vector<node_params> node{1};
 
-    /// `simulation` and `nodes` alone.
+    /// `simulation`, `nodes` and `faults` alone.
     void describe_head(parameter_visitor& v);
     /// Everything, one group a node.
     void describe(parameter_visitor& v);

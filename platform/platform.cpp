@@ -145,6 +145,14 @@ void platform::write_results(const std::string& folder) const {
 
 void platform::reset() { m->restart(); }
 
+std::vector<platform::fault_description> platform::faults() const { return describe_faults(); }
+
+void platform::inject(const std::string& target, const std::string& kind, ticks at, const overrides& arguments) {
+    std::vector<loose_value> given;
+    for (const auto& [key, value] : arguments) given.push_back({key, value, "argument"});
+    m->planned_faults->inject(target, kind, at, given);
+}
+
 std::uint16_t platform::listen_gdb(std::size_t node, std::uint16_t port, bool hold) {
     auto& a = m->around.at(node);
     gdb_process process;

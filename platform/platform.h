@@ -103,6 +103,19 @@ public:
 
     void reset();
 
+    /// What can be injected, block by block.
+    struct fault_argument {
+        std::string name, value, allowed, help;  ///< `value` is the default
+    };
+    struct fault_description {
+        std::string target, kind, help;
+        std::vector<fault_argument> arguments;
+    };
+    std::vector<fault_description> faults() const;
+    /// Lets a fault happen at an absolute simulated time, in a calendar callback. `target` is the hierarchical name of a
+    /// block that offers the kind, or of one around it if only one block in there does. \throws input_error
+    void inject(const std::string& target, const std::string& kind, ticks at, const overrides& arguments = {});
+
     /// Listens for GDB on a loopback port (0: any); returns the port. With `hold`, run_until() waits until a debugger has
     /// connected and resumed the node. \throws input_error
     std::uint16_t listen_gdb(std::size_t node, std::uint16_t port, bool hold = false);

@@ -19,6 +19,8 @@ platform::implementation::implementation(const machine_params& p, std::string im
     : params(p), hardware(std::make_unique<machine>(p)), around(p.node.size()), idle(std::make_unique<idler>()) {
     set_log_threshold(params.simulation.log);
     guard = std::make_unique<watchdog>(*hardware, params.simulation.watchdog);
+    planned_faults = std::make_unique<fault_plan>(*hardware);
+    planned_faults->add_configured();
     for (std::size_t i = 0; i < around.size(); ++i) {
         around[i].image_base = image_base;
         const auto& images = params.node[i].images;

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "platform/console/line_console.h"
+#include "platform/fault_plan.h"
 #include "platform/gdb/gdb_server.h"
 #include "platform/loader/boot_plan.h"
 #include "platform/machine.h"
@@ -40,6 +41,7 @@ struct platform::implementation {
     std::unique_ptr<machine> hardware;
     std::vector<node_surroundings> around;  ///< one a node
     std::unique_ptr<watchdog> guard;
+    std::unique_ptr<fault_plan> planned_faults;
     std::vector<std::function<void()>> services;
     std::unique_ptr<trace_recording> recording;
 

@@ -9,6 +9,7 @@
 #include "platform/config/config_listing.h"
 #include "platform/config/config_reference.h"
 #include "platform/config/config_schema.h"
+#include "platform/fault_plan.h"
 #include "platform/files.h"
 #include "platform/machine.h"
 #include "platform/machine_view.h"
@@ -39,7 +40,7 @@ int check(const options::variables_map& given) {
 options::options_description describe_options() {
     options::options_description own;
     own.add_options()("svg", options::value<std::string>()->value_name("FILE"), "draw the machine as SVG")(
-        "dot", "print the machine as a Graphviz graph instead");
+        "dot", "print the machine as a Graphviz graph instead")("faults", "print the faults that can be injected instead");
     own.add(override_options());
     return own;
 }
@@ -50,6 +51,7 @@ int describe(const options::variables_map& given) {
     const auto config = given["CONFIG"].as<std::string>();
     if (given.count("svg")) write_file(given["svg"].as<std::string>(), machine_svg(hardware, config));
     if (given.count("dot")) return print(machine_dot(hardware));
+    if (given.count("faults")) return print(fault_listing());
     config_listing listing;
     auto params = hardware.params;
     params.describe(listing);

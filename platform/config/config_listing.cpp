@@ -14,6 +14,10 @@ void config_listing::visit(parameter& p) {
                        allowed.empty() ? p.help : fmt::format("{} ({})", p.help, allowed)});
 }
 
+void config_listing::rest(std::vector<loose_value>& values, const char* help) {
+    for (const auto& v : values) m_lines.push_back({fmt::format("{:{}}{} = {}", "", 2 * m_depth, v.key, v.text), help});
+}
+
 bool config_listing::enter(const char* name, const char* help) {
     m_lines.push_back({fmt::format("{:{}}{}", "", 2 * m_depth, name), help});
     ++m_depth;

@@ -13,6 +13,8 @@ class config_listing final : public parameter_visitor {
 public:
     std::string text() const;
 
+    void rest(std::vector<loose_value>& values, const char* help) override;
+
 protected:
     void visit(parameter& p) override;
     bool enter(const char* name, const char* help) override;

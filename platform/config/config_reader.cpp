@@ -98,6 +98,29 @@ void config_reader::visit(parameter& p) {
     }
 }
 
+void config_reader::rest(std::vector<loose_value>& values, const char*) {
+    auto& here = m_levels.back();
+    for (const auto& l : here.layers)
+        for (const auto& e : l.tree->entries) {
+            const auto own = std::find_if(values.begin(), values.end(), [&](const auto& v) { return v.key == e.key; });
+            if (own == values.end() && std::find(here.known.begin(), here.known.end(), e.key) != here.known.end()) continue;
+            require({&e.value, joined(l.path, e.key)}, shape::scalar, "a single value");
+            if (own != values.end()) *own = {e.key, e.value.text, e.origin};
+            else values.push_back({e.key, e.value.text, e.origin});
+        }
+    for (const auto& v : values) here.known.push_back(v.key);
+}
+
+std::string config_reader::origin_of(const char* name) {
+    std::string where;
+    for (const auto& l : m_levels.back().layers) {
+        if (where.empty() || !*name) where = l.tree->origin;
+        for (const auto& e : l.tree->entries)
+            if (e.key == name) where = e.origin;
+    }
+    return where;
+}
+
 bool config_reader::enter(const char* name, const char*) {
     auto found = children(name);
     for (const auto& l : found)

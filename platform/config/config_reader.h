@@ -24,6 +24,9 @@ public:
     /// To be called after the described struct: refuses keys that nobody asked for. \throws input_error
     void finish() const;
 
+    void rest(std::vector<loose_value>& values, const char* help) override;
+    std::string origin_of(const char* name) override;
+
 protected:
     void visit(parameter& p) override;
     bool enter(const char* name, const char* help) override;

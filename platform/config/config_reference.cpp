@@ -35,6 +35,10 @@ void config_reference::visit(parameter& p) {
                                                   cell(p.help));
 }
 
+void config_reference::rest(std::vector<loose_value>&, const char* help) {
+    m_sections[m_open.back()].rows += fmt::format("| others | – | – | {} |\n", cell(help));
+}
+
 bool config_reference::enter(const char* name, const char* help) {
     open(name, help);
     return true;

@@ -15,6 +15,8 @@ public:
     config_reference(std::string path, std::string help);
     std::string text() const;
 
+    void rest(std::vector<loose_value>& values, const char* help) override;
+
 protected:
     void visit(parameter& p) override;
     bool enter(const char* name, const char* help) override;

@@ -70,6 +70,10 @@ void config_schema::visit(parameter& p) {
     m_levels.back()["properties"][p.name] = std::move(entry);
 }
 
+void config_schema::rest(std::vector<loose_value>&, const char* help) {
+    m_levels.back()["additionalProperties"] = {{"description", help}, {"type", {"string", "number", "boolean"}}};
+}
+
 bool config_schema::enter(const char* name, const char* help) {
     m_names.emplace_back(name);
     m_levels.push_back(open_object(help));

@@ -17,6 +17,8 @@ public:
     /// The schema of what has been described so far: an object that allows no other keys.
     const nlohmann::ordered_json& schema() const { return m_levels.front(); }
 
+    void rest(std::vector<loose_value>& values, const char* help) override;
+
 protected:
     void visit(parameter& p) override;
     bool enter(const char* name, const char* help) override;

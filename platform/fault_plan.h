@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/calendar.h"
+#include "base/fault.h"
+#include "platform/machine.h"
+#include "platform/platform.h"
+
+namespace fabricvp {
+
+/// The faults that are to happen in a machine, each at its time.
+class fault_plan {
+public:
+    explicit fault_plan(machine& hardware) : m_hardware(hardware) {}
+
+    /// Takes over what the configuration says. \throws input_error naming file, line and key
+    void add_configured();
+    /// \param target hierarchical name; a model inside of it is found by the kind, where only one has it
+    /// \param at absolute simulated time \throws input_error
+    void inject(const std::string& target, const std::string& kind, ticks at, const std::vector<loose_value>& arguments);
+
+private:
+    struct planned {
+        std::unique_ptr<fault_order> order;
+        std::string mark;  ///< happens `after` this label, if not empty
+        std::size_t node = 0;
+        ticks after = 0;
+        bool waiting = false;
+        void happen() { order->apply(); }
+        calendar_event event{method<&planned::happen>, this};
+    };
+
+    void add(const fault_params& p, const std::string& path, std::size_t node, const std::string& prefix);
+    void listen(std::size_t node);
+    void marked(std::size_t node, const std::string& label);
+
+    machine& m_hardware;
+    std::vector<std::unique_ptr<planned>> m_planned;
+    std::vector<bool> m_listening;  ///< to a node's marker
+};
+
+/// Every kind that some block offers, with its arguments.
+std::vector<platform::fault_description> describe_faults();
+
+/// What `fabricvp describe --faults` prints: kinds with their arguments, and where each can happen.
+std::string fault_listing();
+
+}  // namespace fabricvp
