@@ -2,6 +2,7 @@
 #include "analytic/congestion_model.h"
 
 #include <limits>
+#include <map>
 #include <stdexcept>
 #include <string>
 
@@ -107,6 +108,34 @@ congestion_model::result congestion_model::solve(const std::vector<communication
         r.phases.push_back(std::move(p));
     }
     r.end = now;
+    return r;
+}
+
+congestion_model::result congestion_model::solve_in_steps(const std::vector<communication>& all) const {
+    std::map<std::size_t, std::size_t> sent;  // by source
+    std::vector<std::vector<std::size_t>> steps;
+    for (std::size_t i = 0; i < all.size(); ++i) {
+        const auto step = sent[all[i].source]++;
+        if (step == steps.size()) steps.emplace_back();
+        steps[step].push_back(i);
+    }
+    result r;
+    r.finish.assign(all.size(), 0.0);
+    for (const auto& step : steps) {
+        std::vector<communication> together;
+        for (auto i : step) {
+            together.push_back(all[i]);
+            together.back().start = 0;
+        }
+        const auto part = solve(together);
+        for (const auto& p : part.phases) {
+            phase whole{r.end + p.end, std::vector<double>(all.size(), 0.0)};
+            for (std::size_t k = 0; k < step.size(); ++k) whole.factors[step[k]] = p.factors[k];
+            r.phases.push_back(std::move(whole));
+        }
+        for (std::size_t k = 0; k < step.size(); ++k) r.finish[step[k]] = r.end + part.finish[k];
+        r.end += part.end;
+    }
     return r;
 }
 

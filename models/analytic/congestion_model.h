@@ -51,6 +51,9 @@ public:
     };
     /// Runs communications from their starts to their ends. \throws std::invalid_argument
     result solve(const std::vector<communication>& all) const;
+    /// The same in steps: each sender's k-th message starts in step k, and a step ends with its last message. Starts
+    /// that the communications name do not count. \throws std::invalid_argument
+    result solve_in_steps(const std::vector<communication>& all) const;
 
 private:
     struct flow;  // a communication with its route

@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <stdexcept>
 
+#include "bindings/congestion.h"
 #include "bindings/parameter_list.h"
 #include "bindings/session.h"
 #include "platform/cli/cli.h"
@@ -28,15 +29,17 @@ extern "C" __attribute__((visibility("default"))) int sc_main(int, char*[]) {
 
 namespace {
 
-ticks parse_time(const std::string& text) {
-    duration value;
-    parameter time("time", "", parameter_kind::duration, &value);
+/// A quantity with its unit, as a configuration says it.
+template <class Quantity>
+auto parse_quantity(const char* name, parameter_kind kind, const std::string& text) {
+    Quantity value{};
+    parameter quantity(name, "", kind, &value);
     try {
-        time.parse(text);
+        quantity.parse(text);
     } catch (const std::invalid_argument& error) {
-        throw input_error(std::string("time: ") + error.what());
+        throw input_error(std::string(name) + ": " + error.what());
     }
-    return value.value;
+    return static_cast<std::uint64_t>(value);
 }
 
 py::object csr_number(const std::string& name) {
@@ -156,12 +159,17 @@ PYBIND11_MODULE(_fabricvp, m) {
     py::register_exception<input_error>(m, "InputError", PyExc_ValueError).doc() =
         "Bad user input: a configuration, an image, a time. The text is one line that says what and where. Commands end with status 2.";
     m.attr("NEVER") = never;
-    m.def("parse_time", &parse_time);
+    m.def("parse_time", [](const std::string& text) { return parse_quantity<duration>("time", parameter_kind::duration, text); });
+    m.def("parse_bytes", [](const std::string& text) { return parse_quantity<byte_size>("size", parameter_kind::byte_size, text); });
+    m.def("parse_bandwidth", [](const std::string& text) {
+        return parse_quantity<bandwidth>("bandwidth", parameter_kind::bandwidth, text);
+    });
     m.def("csr_number", &csr_number);
     m.def("config_folder", &config_folder);
     m.def("firmware_folder", &firmware_folder);
     m.def("find_config", &find_config);
     m.def("cli_main", &cli_main, py::call_guard<py::gil_scoped_release>());
     bind_parts(m);
+    fabricvp::python::bind_congestion(m);
     bind_session(m);
 }

@@ -7,8 +7,11 @@ import importlib
 import os
 import sys
 
-#: Commands that are written in Python: name → (module with main(arguments) -> status, one line of help).
-PYTHON_COMMANDS: dict[str, tuple[str, str]] = {}
+#: Commands that are written in Python: name → (module:function(arguments) -> status, one line of help).
+PYTHON_COMMANDS: dict[str, tuple[str, str]] = {
+    "congestion": ("fabricvp.congestion_command:main", "PCIe congestion factors of messages, in closed form"),
+    "congestion-search": ("fabricvp.congestion_command:search_main", "the best order of a halo exchange"),
+}
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -23,16 +26,16 @@ def main(arguments: list[str] | None = None) -> int:
     if PYTHON_COMMANDS and (not arguments or arguments[0] in ("-h", "--help", "help")):
         print("\ncommands written in Python:")
         for name, (_, text) in PYTHON_COMMANDS.items():
-            print(f"  {name:<10} {text}")
+            print(f"  {name:<17} {text}")
     return status
 
 
 def _python_command(name: str, *arguments: str) -> int:
     from .errors import InputError
 
-    module = importlib.import_module(PYTHON_COMMANDS[name][0])
+    module, _, function = PYTHON_COMMANDS[name][0].partition(":")
     try:
-        return module.main(list(arguments))
+        return getattr(importlib.import_module(module), function)(list(arguments))
     except InputError as error:
         print(f"fabricvp {name}: {error}", file=sys.stderr)
         return 2

@@ -135,6 +135,21 @@ TEST_CASE("messages that start later open a phase of their own") {
     CHECK(r.finish[1] == Approx(2.0 * reference_s));
 }
 
+TEST_CASE("in steps a sender's next message waits for everybody's last") {
+    const congestion_model model(cs_storm_socket(), 0.1735, bandwidth);
+    // Step 0: 0->2 and 1->2 share 2's link. Step 1: 0->1 alone. Starts are ignored.
+    const auto r = model.solve_in_steps({{0, 2, message, 0.0}, {1, 2, message / 2, 7.0}, {0, 1, message, 0.0}});
+    REQUIRE(r.phases.size() == 3);
+    CHECK(r.phases[0].factors[1] > 0);
+    CHECK(r.phases[1].factors[2] == 0);
+    CHECK(r.phases[2].factors[0] == 0);
+    CHECK(r.phases[2].factors[2] == Approx(1.0));
+    CHECK(r.finish[0] == Approx(1.5 * reference_s));
+    CHECK(r.finish[2] == Approx(2.5 * reference_s));
+    CHECK(r.end == Approx(r.finish[2]));
+    CHECK_THROWS_AS(model.solve_in_steps({{0, 0, 1, 0}}), std::invalid_argument);
+}
+
 TEST_CASE("wrong input is refused") {
     CHECK_THROWS_AS(congestion_model(cs_storm_socket(), 0.5, bandwidth), std::invalid_argument);
     CHECK_THROWS_AS(congestion_model(cs_storm_socket(), 0.1, 0), std::invalid_argument);

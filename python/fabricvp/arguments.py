@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Command lines of the commands that are written in Python."""
+
+from __future__ import annotations
+
+import argparse
+import re
+from collections.abc import Callable
+from typing import Any, NoReturn
+
+from . import _fabricvp
+from .errors import InputError
+
+
+class ArgumentParser(argparse.ArgumentParser):
+    """As argparse's, but bad input is an `InputError` with one line, and options are not abbreviated."""
+
+    def __init__(self, name: str, summary: str, example: str) -> None:
+        super().__init__(prog=f"fabricvp {name}", description=summary, epilog=f"example: {example}", allow_abbrev=False,
+                         formatter_class=argparse.RawDescriptionHelpFormatter)
+
+    def add_argument(self, *names: str, **settings: Any) -> argparse.Action:
+        if "type" in settings:
+            settings["type"] = _reported(settings["type"])
+        return super().add_argument(*names, **settings)
+
+    def error(self, message: str) -> NoReturn:
+        raise InputError(f"{message} (see {self.prog} --help)")
+
+
+def _reported(convert: Callable[[str], Any]) -> Callable[[str], Any]:
+    """The same conversion, with the text of its `InputError` in argparse's message instead of a general one."""
+
+    def converted(text: str) -> Any:
+        try:
+            return convert(text)
+        except InputError as error:
+            raise argparse.ArgumentTypeError(str(error)) from None
+
+    return converted
+
+
+def number(text: str, what: str, low: float, high: float) -> float:
+    """A number of a range. Raises `InputError`."""
+    try:
+        value = float(text)
+    except ValueError:
+        value = float("nan")
+    if not low <= value <= high:
+        raise InputError(f"{what}: '{text}' is not a number of {low:g} … {high:g}")
+    return value
+
+
+def bandwidth(text: str) -> float:
+    """Bytes a second, from a text with unit ("11.86 GB/s") or a plain number. Raises `InputError`."""
+    if re.fullmatch(r"[0-9.eE+]+", text):
+        value = number(text, "bandwidth", 0, 1e15)
+        if value < 1e6:
+            raise InputError(f"bandwidth: '{text}' are bytes a second; give a unit, such as 11.86GB/s")
+        return value
+    value = float(_fabricvp.parse_bandwidth(text))
+    if value <= 0:
+        raise InputError(f"bandwidth: '{text}' must be above 0")
+    return value
+
+
+def size(text: str) -> float:
+    """Bytes, from a text with unit ("300 MB"). Raises `InputError`."""
+    value = float(_fabricvp.parse_bytes(text))
+    if value <= 0:
+        raise InputError(f"size: '{text}' must be above 0")
+    return value
