@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-# fabricvp_firmware(NAME SOURCES … LINKER x.ld [ARCH rv64gc] [ABI lp64d] [INCLUDES dirs…] [OPTIONS flags…])
-# cross-compiles freestanding C and assembly to ${FABRICVP_FIRMWARE_DIR}/NAME.elf (target firmware_NAME).
+# fabricvp_firmware(NAME SOURCES … LINKER x.ld [ARCH rv64gc] [ABI lp64d] [INCLUDES dirs…] [OPTIONS flags…] [IMAGES names…])
+# cross-compiles freestanding C and assembly to ${FABRICVP_FIRMWARE_DIR}/NAME.elf (target firmware_NAME). IMAGES are other
+# firmware that is linked in as data (host/gpu/images.h).
 find_program(RISCV_GCC riscv64-unknown-elf-gcc)
 set(FABRICVP_FIRMWARE_DIR ${PROJECT_BINARY_DIR}/firmware)
 
 function(fabricvp_firmware name)
-  cmake_parse_arguments(fw "" "ARCH;ABI;LINKER" "SOURCES;INCLUDES;OPTIONS" ${ARGN})
+  cmake_parse_arguments(fw "" "ARCH;ABI;LINKER" "SOURCES;INCLUDES;OPTIONS;IMAGES" ${ARGN})
   if(NOT RISCV_GCC)
     message(FATAL_ERROR "riscv64-unknown-elf-gcc is needed for firmware images (Debian: gcc-riscv64-unknown-elf)")
   endif()
@@ -34,6 +35,26 @@ function(fabricvp_firmware name)
       DEPENDS ${path} DEPFILE ${object}.d VERBATIM COMMENT "Cross-compiling ${name}/${stem}")
     list(APPEND objects ${object})
   endforeach()
+  if(fw_IMAGES)
+    set(assembly "    .section .rodata.images, \"a\"\n    .globl images\n    .balign 8\nimages:\n")
+    set(embedded "")
+    foreach(embed ${fw_IMAGES})
+      string(APPEND assembly "    .dword name_${embed}, start_${embed}, end_${embed} - start_${embed}\n")
+      list(APPEND embedded ${FABRICVP_FIRMWARE_DIR}/${embed}.elf)
+    endforeach()
+    string(APPEND assembly "    .dword 0, 0, 0\n")
+    foreach(embed ${fw_IMAGES})
+      string(APPEND assembly "name_${embed}: .asciz \"${embed}\"\n    .balign 16\nstart_${embed}: .incbin \"${FABRICVP_FIRMWARE_DIR}/${embed}.elf\"\nend_${embed}:\n")
+    endforeach()
+    set(source ${CMAKE_CURRENT_BINARY_DIR}/firmware_${name}_images.S)
+    file(GENERATE OUTPUT ${source} CONTENT "${assembly}")
+    set(object ${CMAKE_CURRENT_BINARY_DIR}/firmware_${name}/images.o)
+    add_custom_command(OUTPUT ${object}
+      COMMAND ${CMAKE_COMMAND} -E make_directory ${CMAKE_CURRENT_BINARY_DIR}/firmware_${name}
+      COMMAND ${RISCV_GCC} ${flags} -c ${source} -o ${object}
+      DEPENDS ${source} ${embedded} VERBATIM COMMENT "Putting images into ${name}")
+    list(APPEND objects ${object})
+  endif()
   set(image ${FABRICVP_FIRMWARE_DIR}/${name}.elf)
   add_custom_command(OUTPUT ${image}
     COMMAND ${CMAKE_COMMAND} -E make_directory ${FABRICVP_FIRMWARE_DIR}

@@ -110,6 +110,9 @@ enum gpu_fault {
 #define GPU_SRAM_SPACES 0x2800     /* uint64_t[GPU_ADDRESS_SPACES]: physical addresses of page-table roots, 0: none */
 #define GPU_SRAM_FIRMWARE 0x4000   /* the firmware image is linked to start here */
 
+/* Scratch that host drivers provide: bytes a lane of every wavefront slot. */
+enum { GPU_QUEUE_SCRATCH = 1024 };
+
 enum gpu_queue_state { GPU_QUEUE_FREE = 0, GPU_QUEUE_ACTIVE = 1, GPU_QUEUE_ERROR = 2 };
 struct gpu_queue {
     uint32_t state;               /* enum gpu_queue_state; the host sets ACTIVE or FREE, then writes GPU_HOST_REQUEST */

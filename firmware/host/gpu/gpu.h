@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* GPUs: finds them behind the PCIe tree, starts their command processors, and gives them one address space, queues and
+ * kernels. Called by hart 0. Addresses that kernels use are 64-bit integers of type gpu_address. */
+#ifndef FABRICVP_HOST_GPU_H
+#define FABRICVP_HOST_GPU_H
+
+#include "abi/aql.h"
+#include "abi/gpu.h"
+#include "host/pci.h"
+
+typedef uint64_t gpu_address;
+
+enum { GPU_MOST = 16, GPU_PAGE = 4096, GPU_LARGE_PAGE = 2 << 20 };
+
+struct gpu_table; /* a page of the page tables, with its shadow in host memory */
+
+struct gpu {
+    struct pci_function* function;
+    unsigned index;              /* of the node, as in physical addresses */
+    uintptr_t memory;            /* CPU addresses of the BARs */
+    volatile uint64_t* doorbells;
+    uintptr_t registers;
+    uint64_t memory_bytes, free; /* bump allocator over device memory: offset of the first free byte */
+    unsigned compute_units, wavefront_slots;
+    uint64_t clock;              /* Hz */
+    unsigned queues;             /* created so far */
+    uint32_t faults_seen;
+};
+
+/* All GPUs of the node, and the address space that they share. */
+struct gpu_node {
+    struct gpu gpu[GPU_MOST];
+    unsigned count;
+    struct gpu_table* root;
+    gpu_address next;            /* first free virtual address */
+};
+
+/* Finds and starts all GPUs. \returns false with a line on the console if one cannot be started. */
+bool gpu_start(struct gpu_node* node, struct pci_host* host);
+void gpu_print(const struct gpu_node* node);
+
+/* ---- memory ---- */
+
+/* Which GPU holds page `page` of `pages`. */
+typedef unsigned (*gpu_placement)(const struct gpu_node* node, uint64_t page, uint64_t pages, void* context);
+unsigned gpu_place_interleaved(const struct gpu_node* node, uint64_t page, uint64_t pages, void* context);
+unsigned gpu_place_contiguous(const struct gpu_node* node, uint64_t page, uint64_t pages, void* context);
+unsigned gpu_place_on(const struct gpu_node* node, uint64_t page, uint64_t pages, void* gpu_index);
+
+/* Device memory, zeroed only where the simulation's memory is fresh; page aligned. Panics if there is no room. */
+gpu_address gpu_allocate(struct gpu_node* node, uint64_t bytes, gpu_placement place, void* context);
+/* Device memory of one GPU. */
+gpu_address gpu_allocate_on(struct gpu_node* node, unsigned gpu, uint64_t bytes);
+/* Lets kernels reach host memory; `memory` is page aligned. */
+gpu_address gpu_map_host(struct gpu_node* node, void* memory, uint64_t bytes, bool writable);
+/* The next allocation begins a stretch of 2 MiB of its own. */
+void gpu_align(struct gpu_node* node, uint64_t alignment);
+/* Physical address behind a virtual one, 0 if unmapped. */
+uint64_t gpu_physical(const struct gpu_node* node, gpu_address at);
+
+/* Copies by the host's own loads and stores through the BAR: for small things. */
+void gpu_write(struct gpu_node* node, gpu_address to, const void* from, uint64_t bytes);
+void gpu_read(struct gpu_node* node, void* to, gpu_address from, uint64_t bytes);
+
+/* ---- kernels and queues ---- */
+
+struct gpu_kernel {
+    gpu_address object; /* of its descriptor; 0: not found */
+    uint32_t kernarg_bytes;
+};
+/* Places a kernel image (an ELF file in host memory) where all GPUs reach it. \returns its address, 0 if it is malformed */
+gpu_address gpu_load_image(struct gpu_node* node, const void* elf, uint64_t bytes);
+struct gpu_kernel gpu_find_kernel(const void* elf, gpu_address image, const char* name);
+
+struct gpu_queue_handle {
+    struct gpu_node* node;
+    struct gpu* gpu;
+    unsigned index;
+    uint32_t packets;
+    gpu_address ring, kernargs;
+    uint64_t next;                 /* index of the next packet */
+    volatile struct aql_signal* signals; /* of host memory, one a packet slot */
+    gpu_address signals_at;
+};
+/* A queue of `packets` (a power of two) in device memory. `in_host` puts the ring into host memory. */
+void gpu_create_queue(struct gpu_queue_handle* queue, struct gpu_node* node, unsigned gpu, uint32_t packets, bool in_host,
+                      unsigned priority);
+
+struct gpu_grid {
+    uint32_t items[3];
+    uint16_t group[3];
+    uint32_t lds_bytes;            /* dynamic */
+    uint32_t first_group, groups;  /* the part of the grid that runs here; groups 0: all */
+};
+/* Writes arguments and packet, rings the doorbell. \returns the packet's number, for gpu_wait() */
+uint64_t gpu_dispatch(struct gpu_queue_handle* queue, struct gpu_kernel kernel, const struct gpu_grid* grid, const void* arguments,
+                      uint32_t bytes);
+/* Any packet; header and signal are filled in. */
+uint64_t gpu_submit(struct gpu_queue_handle* queue, const uint64_t packet[8], unsigned type);
+/* Waits until a packet has completed. \returns 0, or the enum gpu_fault that ended it */
+unsigned gpu_wait(struct gpu_queue_handle* queue, uint64_t packet);
+/* Prints and forgets new fault records of a GPU. \returns how many */
+unsigned gpu_print_faults(struct gpu* gpu);
+const char* gpu_fault_name(unsigned fault);
+
+#endif

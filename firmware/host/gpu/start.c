@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "host/console.h"
+#include "host/gpu/gpu.h"
+#include "host/gpu/images.h"
+#include "host/gpu/elf.h"
+#include "host/machine.h"
+#include "host/mmio.h"
+#include "host/timer.h"
+
+enum { READY_WITHIN_US = 10000 };
+
+static bool load_firmware(struct gpu* g, const struct image* image) {
+    struct elf_segment segment;
+    for (unsigned i = 0; elf_next_segment(image->start, image->bytes, &i, &segment);) {
+        const uint64_t offset = segment.address - GPU_LOCAL(0);
+        if (offset + segment.memory_bytes > mmio_read32(g->registers + GPU_SRAM_SIZE)) return false;
+        const uintptr_t to = g->registers + GPU_SRAM_WINDOW + offset;
+        for (uint64_t at = 0; at < segment.file_bytes; at += 4) {
+            uint32_t word = 0;
+            memcpy(&word, segment.data + at, segment.file_bytes - at < 4 ? segment.file_bytes - at : 4);
+            mmio_write32(to + at, word);
+        }
+    }
+    mmio_write64(g->registers + GPU_CP_ENTRY, elf_entry(image->start) - GPU_LOCAL(0));
+    return true;
+}
+
+static bool start_processor(struct gpu* g) {
+    const struct image* firmware = find_image("cp");
+    if (!firmware) {
+        console_printf("gpu%u: no command-processor firmware in this program\n", g->index);
+        return false;
+    }
+    mmio_write32(g->registers + GPU_CP_CONTROL, 0);
+    for (unsigned i = 0; i < GPU_SRAM_FIRMWARE; i += 8) mmio_write64(g->registers + GPU_SRAM_WINDOW + i, 0);
+    if (!load_firmware(g, firmware)) {
+        console_printf("gpu%u: the command-processor firmware does not fit\n", g->index);
+        return false;
+    }
+    mmio_write32(g->registers + GPU_CP_CONTROL, 1);
+    for (unsigned waited = 0; waited < READY_WITHIN_US; waited += 10) {
+        if (mmio_read32(g->registers + GPU_CP_STATUS) == GPU_FIRMWARE_READY) return true;
+        timer_wait(10);
+    }
+    console_printf("gpu%u: the command processor does not come up\n", g->index);
+    return false;
+}
+
+bool gpu_start(struct gpu_node* node, struct pci_host* host) {
+    memset(node, 0, sizeof *node);
+    struct pci_function* f = NULL;
+    while ((f = pci_find_id(host, f, GPU_VENDOR, GPU_DEVICE))) {
+        if (!pci_enable(f)) {
+            console_printf("a GPU found no address space\n");
+            return false;
+        }
+        struct gpu found = {.function = f,
+                            .memory = pci_bar(f, GPU_BAR_MEMORY),
+                            .doorbells = (volatile uint64_t*)pci_bar(f, GPU_BAR_DOORBELLS),
+                            .registers = pci_bar(f, GPU_BAR_REGISTERS)};
+        if (mmio_read32(found.registers + GPU_ID) != GPU_ID_VALUE) {
+            console_printf("a GPU does not answer\n");
+            return false;
+        }
+        found.index = mmio_read32(found.registers + GPU_INDEX);
+        found.memory_bytes = mmio_read64(found.registers + GPU_MEMORY_SIZE);
+        found.compute_units = mmio_read32(found.registers + GPU_COMPUTE_UNITS);
+        found.wavefront_slots = mmio_read32(found.registers + GPU_WAVEFRONT_SLOTS);
+        found.clock = mmio_read64(found.registers + GPU_CLOCK_HZ);
+        found.free = GPU_PAGE; /* offset 0 stays free, so that no table has the address 0 */
+        if (found.index >= GPU_MOST) continue;
+        node->gpu[found.index] = found;
+        if (!start_processor(&node->gpu[found.index])) return false;
+        ++node->count;
+    }
+    node->next = GPU_GLOBAL_BASE;
+    for (unsigned i = 0; i < node->count; ++i)
+        if (!node->gpu[i].function) {
+            console_printf("gpu%u is missing\n", i);
+            return false;
+        }
+    return true;
+}
+
+void gpu_print(const struct gpu_node* node) {
+    for (unsigned i = 0; i < node->count; ++i) {
+        const struct gpu* g = &node->gpu[i];
+        console_printf("gpu%u       %u compute units at %lu MHz, %lu MiB\n", i, g->compute_units, g->clock / 1000000,
+                       g->memory_bytes >> 20);
+    }
+}
