@@ -61,6 +61,7 @@ void platform::load_images(std::size_t node, const image_set& images) {
     if (!images.initrd.empty()) a.images.initrd = absolute(images.initrd);
     if (!images.append.empty()) a.images.append = images.append;
     a.images.tohost = a.images.tohost || images.tohost;
+    if (!images.app.empty()) a.images.app = images.app;
     m->load(node);
 }
 

@@ -52,6 +52,7 @@ struct image_set {
     std::string initrd;
     std::string append;    ///< kernel command line (/chosen bootargs)
     bool tohost = false;   ///< watch the ELF's `tohost` symbol (riscv-tests)
+    std::string app;       ///< GPU application that the firmware runs; its verdict becomes app.ok
 };
 
 class platform {
@@ -95,7 +96,7 @@ public:
     std::size_t read_memory(std::size_t node, std::uint64_t address, void* to, std::size_t size);
     std::size_t write_memory(std::size_t node, std::uint64_t address, const void* from, std::size_t size);
 
-    /// Statistics plus sim.time_s, sim.wall_s, sim.events, sim.instructions.
+    /// Statistics plus sim.time_s, sim.wall_s, sim.events, sim.instructions, and app.ok where an application ran.
     statistics_snapshot statistics() const;
     std::string resolved_config() const;  ///< YAML with every parameter and its value
     /// Writes stats.json, stats.csv, config.resolved.yaml and what was recorded (console logs, trace). \throws input_error

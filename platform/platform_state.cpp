@@ -24,7 +24,7 @@ platform::implementation::implementation(const machine_params& p, std::string im
     for (std::size_t i = 0; i < around.size(); ++i) {
         around[i].image_base = image_base;
         const auto& images = params.node[i].images;
-        around[i].images = {images.firmware, images.kernel, images.initrd, images.append, images.tohost};
+        around[i].images = {images.firmware, images.kernel, images.initrd, images.append, images.tohost, {}};
         connect(i);
     }
 }
@@ -77,7 +77,7 @@ void platform::implementation::load(std::size_t i) {
     auto& a = around[i];
     auto& h = host(i);
     const image_set images = {resolve(a.images.firmware, a.image_base), resolve(a.images.kernel, a.image_base),
-                              resolve(a.images.initrd, a.image_base), a.images.append, a.images.tohost};
+                              resolve(a.images.initrd, a.image_base), a.images.append, a.images.tohost, a.images.app};
     auto plan = std::make_unique<boot_plan>(memory(i));
     plan->add_stages(images);
     if (!images.append.empty()) h.set_bootargs(images.append);
@@ -128,6 +128,8 @@ void platform::implementation::restart() {
 
 void platform::implementation::end(run_outcome outcome, std::string detail, int status) {
     if (!ending) ending = run_result{outcome, status, std::move(detail)};
+    for (const auto& a : around)
+        if (!a.images.app.empty()) extra_statistics["app.ok"] = ending->outcome == run_outcome::power_off;
     hardware->timeline.stop();
 }
 

@@ -19,7 +19,7 @@ namespace {
 
 std::vector<command> commands() {
     return {run_command(),       check_command(), describe_command(), schema_command(),
-            reference_command(), diff_command(),  version_command()};
+            reference_command(), diff_command(),  apps_command(), version_command()};
 }
 
 std::string overview() {

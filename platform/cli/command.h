@@ -27,6 +27,7 @@ struct command {
     int (*execute)(const options::variables_map&);
 };
 
+command apps_command();
 command run_command();
 command check_command();
 command describe_command();

@@ -2,6 +2,7 @@
 /* Runs one GPU application: `app=NAME` and `size=N` stand on the kernel command line. */
 #include "host/apps/app.h"
 
+#include "gpu/kernels/arguments.h"
 #include "host/console.h"
 #include "host/csr.h"
 #include "host/gpu/images.h"
@@ -73,9 +74,7 @@ bool app_run_1d(struct app* app, struct gpu_kernel kernel, uint64_t items, uint3
 }
 
 static void copy(struct app* app, gpu_address to, gpu_address from, uint64_t bytes) {
-    const struct {
-        uint64_t to, from, bytes;
-    } arguments = {to, from, bytes};
+    const struct copy_arguments arguments = {to, from, bytes};
     const uint64_t items = (bytes + COPY_BYTES - 1) / COPY_BYTES;
     app_run_1d(app, app_kernel(app, "copy"), items, COPY_GROUP, &arguments, sizeof arguments);
 }

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "gpu/kernels/arguments.h"
 #include "host/apps/app.h"
 
 bool app_vectoradd(struct app* app) {
@@ -8,9 +9,7 @@ bool app_vectoradd(struct app* app) {
         a[i] = app_random_float(app);
         b[i] = app_random_float(app);
     }
-    const struct {
-        uint64_t a, b, c, n;
-    } arguments = {app_buffer(app, bytes), app_buffer(app, bytes), app_buffer(app, bytes), n};
+    const struct vectoradd_arguments arguments = {app_buffer(app, bytes), app_buffer(app, bytes), app_buffer(app, bytes), n};
     app_upload(app, arguments.a, a, bytes);
     app_upload(app, arguments.b, b, bytes);
     if (!app_run_1d(app, app_kernel(app, "vectoradd"), n, 256, &arguments, sizeof arguments)) return false;

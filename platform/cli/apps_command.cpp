@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <cstdio>
+
+#include <fmt/format.h>
+
+#include "platform/apps.h"
+#include "platform/cli/command.h"
+
+namespace fabricvp::cli {
+namespace {
+
+options::options_description describe() { return options::options_description(""); }
+
+int execute(const options::variables_map&) {
+    fmt::print("{:<12} {:>12}  {:<14} {:>12}  {}\n", "name", "default size", "counts", "device MiB", "what it does");
+    for (const auto& a : gpu_apps())
+        fmt::print("{:<12} {:>12}  {:<14} {:>12.1f}  {}\n", a.name, a.size, a.unit,
+                   a.footprint / (1 << 20), a.help);
+    return status::ok;
+}
+
+}  // namespace
+
+command apps_command() {
+    return {"apps", "", "Lists the GPU applications that `fabricvp run CONFIG --app NAME --size N` runs.", "fabricvp apps", describe, {}, execute};
+}
+
+}  // namespace fabricvp::cli
