@@ -31,4 +31,17 @@ tlp_ptr access_configuration(configuration_space& space, const tlp& t, std::uint
     return make_completion(t, id, completion_status::successful);
 }
 
+unsigned debug_access(configuration_space& space, tlp& t) {
+    const auto reg = static_cast<std::size_t>(t.address & 0xffc);
+    std::uint32_t value = 0;
+    if (t.kind == tlp_kind::configuration_read) {
+        value = static_cast<std::uint32_t>(space.get(reg, 4));
+        std::memcpy(t.data.data(), &value, 4);
+    } else {
+        std::memcpy(&value, t.data.data(), 4);
+        space.write(reg, 4, value);
+    }
+    return 4;
+}
+
 }  // namespace fabricvp::pcie

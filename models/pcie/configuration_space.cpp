@@ -26,7 +26,13 @@ void configuration_space::on_write(std::size_t offset, unsigned bytes, write_hoo
     m_hooks.push_back({offset, offset + bytes, std::move(call)});
 }
 
+void configuration_space::on_read(std::size_t offset, unsigned bytes, read_hook call) {
+    m_read_hooks.push_back({offset, offset + bytes, std::move(call)});
+}
+
 std::uint32_t configuration_space::read(std::size_t offset, unsigned bytes) const {
+    for (const auto& h : m_read_hooks)
+        if (offset < h.end && h.begin < offset + bytes) h.call();
     return static_cast<std::uint32_t>(get(offset, bytes));
 }
 

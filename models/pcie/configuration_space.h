@@ -17,6 +17,7 @@ class configuration_space {
 public:
     static constexpr std::size_t size = 4096;
     using write_hook = std::function<void()>;
+    using read_hook = std::function<void()>;
 
     /// Declares `bytes` (1 to 8) little-endian bytes at `offset`. Later declarations of the same bytes replace earlier.
     void declare(std::size_t offset, unsigned bytes, std::uint64_t reset, std::uint64_t writable = 0,
@@ -25,6 +26,8 @@ public:
     void declare_sticky(std::size_t offset, unsigned bytes);
     /// Called after a guest's write that touched any of these bytes.
     void on_write(std::size_t offset, unsigned bytes, write_hook hook);
+    /// Called before a guest's read of any of these bytes; it may set them.
+    void on_read(std::size_t offset, unsigned bytes, read_hook hook);
 
     /// Guest side: naturally aligned 1, 2 or 4 bytes. The caller has checked the range.
     std::uint32_t read(std::size_t offset, unsigned bytes) const;
@@ -56,7 +59,7 @@ private:
         write_hook call;
     };
     std::array<std::uint8_t, size> m_value{}, m_reset{}, m_writable{}, m_clearable{}, m_sticky{};
-    std::vector<hook> m_hooks;
+    std::vector<hook> m_hooks, m_read_hooks;
     std::size_t m_next_capability = 0x40, m_last_link = 0x34;
     std::size_t m_next_extended = 0x100, m_last_extended = 0;
 };

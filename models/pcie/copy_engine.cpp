@@ -20,17 +20,10 @@ copy_engine::copy_engine(const sc_core::sc_module_name& name, const copy_engine_
       params(p),
       memory(p.memory) {
     config.add_bar(COPY_ENGINE_BAR_REGISTERS, COPY_ENGINE_REGISTERS_SIZE, false, false);
-    config.add_bar(COPY_ENGINE_BAR_MEMORY, p.memory, true, true);
+    add_memory_bar(COPY_ENGINE_BAR_MEMORY, p.memory);
     config.set_interrupt_pin(1);
-    add_power_management(config.space);
+    add_common_capabilities();
     add_msi_x(COPY_ENGINE_VECTORS, COPY_ENGINE_BAR_REGISTERS, COPY_ENGINE_MSIX_TABLE);
-    express_settings s;
-    s.generation = static_cast<unsigned>(p.endpoint.port.generation);
-    s.width = static_cast<unsigned>(p.endpoint.port.width);
-    s.max_payload = static_cast<unsigned>(p.endpoint.port.max_payload);
-    s.function_level_reset = true;
-    add_express(config.space, s);
-    add_aer(config.space, false);
     memory_size.set(p.memory);
     control.on_write([this](std::size_t, std::uint64_t) {
         if (!(control() & COPY_ENGINE_CONTROL_ENABLE)) function_reset();

@@ -3,6 +3,9 @@
 
 #include <algorithm>
 #include <cstring>
+#include <stdexcept>
+
+#include <fmt/format.h>
 
 #include "base/log.h"
 #include "pcie/completion.h"
@@ -14,6 +17,8 @@ void endpoint_params::describe(parameter_visitor& v) {
     v.group("port", port, "the link's end at the device");
     v.group("requester", requester, "the device's own reads and writes");
     v.field("read_latency", read_latency, between{0, 1e9}, "from the arrival of a read to its first completion");
+    v.field("resizable_from", resizable_from, between{0, 1024.0 * (1ull << 30)},
+            "first size of the large memory BAR, which software may resize up to all of the memory; a power of two from 1 MiB on; 0: fixed");
     v.field("completion_boundary", completion_boundary, between{64, 128}, "completions end on multiples of these bytes");
 }
 
@@ -23,6 +28,35 @@ endpoint::endpoint(const sc_core::sc_module_name& name, const endpoint_params& p
       link("link", p.port, *this),
       config(identity),
       dma("dma", p.requester, [this](const tlp_ptr& t) { transmit(t); }) {}
+
+void endpoint::add_memory_bar(unsigned bar, std::uint64_t bytes) {
+    const auto first = endpoint_parameters.resizable_from.bytes;
+    if (first == 0 || first >= bytes) {
+        config.add_bar(bar, bytes, true, true);
+        return;
+    }
+    if (first < 1 << 20 || first & (first - 1))
+        throw std::invalid_argument(fmt::format("{}: resizable_from is {}: give a power of two from 1 MiB on", name(), first));
+    config.add_resizable_bar(bar, first, bytes);
+}
+
+void endpoint::add_common_capabilities(bool atomics) {
+    const auto& p = link.params;
+    add_power_management(config.space);
+    express_settings s;
+    s.generation = static_cast<unsigned>(p.generation);
+    s.width = static_cast<unsigned>(p.width);
+    s.max_payload = static_cast<unsigned>(p.max_payload);
+    s.function_level_reset = true;
+    s.atomic_completer = atomics;
+    add_express(config.space, s);
+    add_aer(config.space, false);
+    add_ari(config.space, 0);
+    // An EUI-64 of the locally administered kind, from the name, so that it stays the same from run to run.
+    std::uint64_t hash = 0xcbf29ce484222325;
+    for (const char* c = name(); *c; ++c) hash = (hash ^ static_cast<unsigned char>(*c)) * 0x100000001b3;
+    add_serial_number(config.space, (hash & ~(std::uint64_t{3} << 56)) | std::uint64_t{2} << 56);
+}
 
 void endpoint::add_msi_x(unsigned vectors, unsigned bar, std::uint32_t offset) {
     m_msix_bar = bar;
@@ -177,7 +211,7 @@ void endpoint::apply_control() {
 
 void endpoint::begin_function_reset() {
     log(log_level::info, *this, "function-level reset");
-    config.space.reset(false);
+    config.reset(false);
     if (m_msix) m_msix->reset();
     dma.reset();
     m_outbox.clear();
@@ -237,16 +271,17 @@ void endpoint::read_bar(const bar_hit& at, std::uint8_t* to, std::uint32_t bytes
 }
 
 unsigned endpoint::debug_request(port&, tlp& t) {
-    if (t.kind == tlp_kind::configuration_read) {
-        const auto value = config.space.read(t.address & 0xffc, 4);
-        std::memcpy(t.data.data(), &value, 4);
-        return 4;
-    }
-    return 0;
+    const bool write = t.kind == tlp_kind::configuration_write;
+    const auto id = static_cast<std::uint16_t>(t.address >> 16);
+    if ((!write && t.kind != tlp_kind::configuration_read) || id & 0xff) return 0;
+    if (write) dma.id = id;
+    const auto done = debug_access(config.space, t);
+    if (write) apply_control();
+    return done;
 }
 
 void endpoint::reset() {
-    config.space.reset(true);
+    config.reset(true);
     if (m_msix) m_msix->reset();
     m_intx = m_intx_wanted = false;
     m_arrived.clear();

@@ -25,6 +25,7 @@ struct endpoint_params {
     requester_params requester;
     duration read_latency{100'000};        ///< from the arrival of a read to its first completion
     std::uint64_t completion_boundary = 64;
+    byte_size resizable_from{0};           ///< first size of the device's large memory BAR; 0: its final size, for good
     void describe(parameter_visitor& v);
 };
 
@@ -45,6 +46,11 @@ public:
     void reset() override;
 
 protected:
+    /// Declares a 64-bit prefetchable BAR over `bytes` of memory (a power of two), resizable if the parameters say so.
+    void add_memory_bar(unsigned bar, std::uint64_t bytes);
+    /// Adds what every endpoint has: Power Management, PCI Express, AER, Device Serial Number. \param atomics the device
+    /// performs AtomicOps on its BARs
+    void add_common_capabilities(bool atomics = false);
     /// Adds MSI-X with its table and pending bits in BAR `bar`, at `offset` and `offset` + 2 KiB.
     void add_msi_x(unsigned vectors, unsigned bar, std::uint32_t offset);
     /// Interrupts: MSI-X vector if software enabled it, else the INTx level if a pin was declared.

@@ -22,6 +22,32 @@ void function::add_bar(unsigned bar, std::uint64_t size, bool wide, bool prefetc
     space.declare(0x10 + 4 * bar, wide ? 8 : 4, flags, address_bits);
 }
 
+void function::add_resizable_bar(unsigned bar, std::uint64_t least, std::uint64_t most) {
+    add_bar(bar, least, true, true);
+    m_resizable = bar;
+    m_resizable_least = least;
+    const auto code = [](std::uint64_t size) { return static_cast<unsigned>(__builtin_ctzll(size)) - 20; };
+    const auto sizes = ((std::uint32_t{2} << code(most)) - 1) & ~((std::uint32_t{1} << code(least)) - 1);
+    const auto at = pcie::add_resizable_bar(space, bar, sizes, code(least));
+    space.on_write(at + 8, 4, [this, bar, at] { resize(bar, at); });
+}
+
+void function::resize(unsigned bar, std::size_t at) {
+    const auto code = space.get(at + 8, 4) >> 8 & 0x3f;
+    const bool supported = code < 28 && space.get(at + 4, 4) >> (4 + code) & 1;
+    const auto size = supported ? std::uint64_t{1} << (20 + code) : m_bars[bar].size;
+    if (!supported) {
+        const auto kept = static_cast<std::uint64_t>(__builtin_ctzll(size)) - 20;
+        space.set(at + 8, 4, (space.get(at + 8, 4) & ~std::uint64_t{0x3f00}) | kept << 8);
+    }
+    if (size != m_bars[bar].size) add_bar(bar, size, true, true);  // its address has to be written again
+}
+
+void function::reset(bool power_on) {
+    if (m_resizable < m_bars.size()) add_bar(m_resizable, m_resizable_least, true, true);
+    space.reset(power_on);
+}
+
 void function::set_interrupt_pin(unsigned pin) { space.declare(0x3d, 1, pin); }
 
 std::uint64_t function::bar_base(unsigned bar) const {

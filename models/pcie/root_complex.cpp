@@ -257,19 +257,28 @@ unsigned root_complex::debug_configuration(std::uint64_t ecam_offset, void* to) 
     t->kind = tlp_kind::configuration_read;
     t->address = (ecam_offset >> 12) << 16 | (ecam_offset & 0xffc);
     t->data = allocate_slice(4);
-    const unsigned bus = ecam_offset >> 20 & 0xff, device = ecam_offset >> 15 & 0x1f, function = ecam_offset >> 12 & 7;
-    if (bus == 0) {
-        if (function || device < 1 || device > bridges.size()) return 0;
-        const auto value = bridges[device - 1]->space.read(ecam_offset & 0xffc, 4);
-        std::memcpy(to, &value, 4);
-        return 4;
-    }
-    const auto egress = route_by_bus(bus);
-    if (egress == here) return 0;
-    t->type_1 = bus != bridges[egress]->secondary();
-    const auto done = at(egress).debug(*t);
+    const auto done = debug_configuration(*t);
     std::memcpy(to, t->data.data(), done);
     return done;
+}
+
+unsigned root_complex::debug_configure(std::uint64_t ecam_offset, std::uint32_t value) {
+    auto t = make_tlp();
+    t->kind = tlp_kind::configuration_write;
+    t->address = (ecam_offset >> 12) << 16 | (ecam_offset & 0xffc);
+    t->data = allocate_slice(4);
+    std::memcpy(t->data.data(), &value, 4);
+    return debug_configuration(*t);
+}
+
+unsigned root_complex::debug_configuration(tlp& t) {
+    const unsigned bus = t.address >> 24 & 0xff, device = t.address >> 19 & 0x1f, function = t.address >> 16 & 7;
+    if (bus == 0)
+        return function || device < 1 || device > bridges.size() ? 0 : debug_access(bridges[device - 1]->space, t);
+    const auto egress = route_by_bus(bus);
+    if (egress == here) return 0;
+    t.type_1 = bus != bridges[egress]->secondary();
+    return at(egress).debug(t);
 }
 
 void root_complex::reset() {

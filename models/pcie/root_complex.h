@@ -60,8 +60,10 @@ public:
     /// A hart's configuration access: ECAM offset (bus << 20 | device << 15 | function << 12 | register), 1, 2 or 4 bytes.
     /// Reads that nobody answers finish with all ones in `data` and status unsupported_request.
     void host_configuration(std::uint64_t ecam_offset, bool write, const buffer_slice& data, requester::done finished);
-    /// The same without time or side effects. \returns bytes done
+    /// Reads the double word of a register without time or side effects. \returns bytes done: 4, or 0 if nobody answers
     unsigned debug_configuration(std::uint64_t ecam_offset, void* to);
+    /// Writes it without time, with all the effects that a hart's write has. \returns bytes done
+    unsigned debug_configure(std::uint64_t ecam_offset, std::uint32_t value);
 
     void reset() override;
 
@@ -76,6 +78,7 @@ private:
     tlm::tlm_sync_enum nb_transport_bw(bus_payload& payload, tlm::tlm_phase& phase, sc_core::sc_time& delay) override;
     void invalidate_direct_mem_ptr(sc_dt::uint64, sc_dt::uint64) override {}
 
+    unsigned debug_configuration(tlp& t);
     unsigned route_by_bus(unsigned bus) const;
     unsigned route_by_address(std::uint64_t address, unsigned ingress) const;
     void memory_request(const tlp_ptr& t, unsigned ingress);

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "pcie/switch.h"
 
-#include <cstring>
-
 #include <fmt/format.h>
 
 #include "base/log.h"
@@ -114,17 +112,14 @@ void pcie_switch::accept(const tlp_ptr& t, unsigned) {
 }
 
 unsigned pcie_switch::debug_request(port&, tlp& t) {
-    if (t.kind != tlp_kind::configuration_read) {
+    if (t.kind != tlp_kind::configuration_read && t.kind != tlp_kind::configuration_write) {
         const auto egress = route_by_address(t.address, 0);
         return egress == here ? 0 : at(egress).debug(t);
     }
     const auto egress = route(t, 0);
     if (egress == here) {
-        const auto* space = own_space(t);
-        if (!space) return 0;
-        const auto value = space->read(t.address & 0xffc, 4);
-        std::memcpy(t.data.data(), &value, 4);
-        return 4;
+        auto* space = own_space(t);
+        return space ? debug_access(*space, t) : 0;
     }
     t.type_1 = (t.address >> 24 & 0xff) != downstream[egress - 1]->secondary();
     return at(egress).debug(t);

@@ -13,6 +13,7 @@
 #include "platform/files.h"
 #include "platform/machine.h"
 #include "platform/machine_view.h"
+#include "platform/pci_enumeration.h"
 
 namespace fabricvp::cli {
 namespace {
@@ -40,7 +41,8 @@ int check(const options::variables_map& given) {
 options::options_description describe_options() {
     options::options_description own;
     own.add_options()("svg", options::value<std::string>()->value_name("FILE"), "draw the machine as SVG")(
-        "dot", "print the machine as a Graphviz graph instead")("faults", "print the faults that can be injected instead");
+        "dot", "print the machine as a Graphviz graph instead")("faults", "print the faults that can be injected instead")(
+        "pci-dump", "enumerate the PCIe trees, and print every configuration space as `lspci -xxxx` does instead; for `lspci -F`");
     own.add(override_options());
     return own;
 }
@@ -52,6 +54,7 @@ int describe(const options::variables_map& given) {
     if (given.count("svg")) write_file(given["svg"].as<std::string>(), machine_svg(hardware, config));
     if (given.count("dot")) return print(machine_dot(hardware));
     if (given.count("faults")) return print(fault_listing());
+    if (given.count("pci-dump")) return print(pci_dump(p->hardware()));
     config_listing listing;
     auto params = hardware.params;
     params.describe(listing);
