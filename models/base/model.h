@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <optional>
+#include <string>
 #include <vector>
 
 #include <systemc>
@@ -18,6 +20,14 @@ public:
     /// Power-on reset. Restores the architectural state of this block and of all blocks inside it, cancels what is under
     /// way, keeps parameters and statistics. A model with state overrides this and calls model::reset() last.
     virtual void reset();
+
+    /// What a block cannot get on without: since when, and what it is (a credit of somebody's, a grant).
+    struct wait {
+        ticks since;
+        std::string what;
+    };
+    /// Its longest wait of the present, for the watchdog.
+    virtual std::optional<wait> waits() const { return std::nullopt; }
 
 protected:
     calendar& timeline() const { return m_calendar; }

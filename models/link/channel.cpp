@@ -25,6 +25,7 @@ channel::channel(const sc_core::sc_module_name& name, const channel_params& p)
       params(p),
       load(*this, "load", "B", "bytes carried a window"),
       m_lanes(p.lanes),
+      m_lane_rate(p.lane_rate),
       m_bit_error_rate(p.bit_error_rate),
       m_random(p.seed) {}
 
@@ -83,7 +84,9 @@ channel::passage channel::send(ticks earliest, ticks tail_ready, std::uint64_t w
         if (++failures % params.replays_before_retrain == 0) {
             ++retrains;
             m_free += params.retrain_time;
+            p.lost = failures >= trainings_for_one_packet * params.replays_before_retrain;
             log(log_level::warning, *this, "{} failed attempts at one packet: the link trains again", failures);
+            if (p.lost) return p;
         }
     }
 }
@@ -95,14 +98,16 @@ void channel::add_overhead(std::uint64_t wire_bytes) {
 
 void channel::hold(ticks until) { m_free = std::max(m_free, until); }
 
-void channel::retrain(std::uint64_t lanes) {
+void channel::retrain(std::uint64_t lanes, bandwidth lane_rate) {
     ++retrains;
     m_lanes = lanes;
+    m_lane_rate = lane_rate;
     hold(now() + params.retrain_time);
 }
 
 void channel::reset() {
     m_lanes = params.lanes;
+    m_lane_rate = params.lane_rate;
     m_bit_error_rate = params.bit_error_rate;
     m_free = now();
     m_remainder = 0;

@@ -44,6 +44,7 @@ public:
         ticks end;           ///< last bit has left
         ticks head_arrival;  ///< first `head_bytes` have arrived
         ticks tail_arrival;  ///< all has arrived
+        bool lost = false;   ///< given up after retraining again and again: it will not arrive
     };
 
     /// Sends a packet as soon as the lanes are free, but not before `earliest`, and so that its last byte does not leave
@@ -55,17 +56,20 @@ public:
 
     /// When the lanes are free again (may lie in the past).
     ticks free_at() const { return m_free; }
-    std::uint64_t bytes_per_second() const { return m_lanes * params.lane_rate.bytes_per_second; }
+    std::uint64_t bytes_per_second() const { return m_lanes * m_lane_rate.bytes_per_second; }
 
     /// Number of lanes that carry data this way; takes effect for the next packet. 0 takes the channel down.
     void set_lanes(std::uint64_t lanes) { m_lanes = lanes; }
     std::uint64_t lanes() const { return m_lanes; }
     bool up() const { return m_lanes > 0; }
+    void set_lane_rate(bandwidth rate) { m_lane_rate = rate; }
     /// Nothing is sent before `until` (a lane is turning, or the link trains).
     void hold(ticks until);
-    /// Goes down and comes back with `lanes` lanes after the training time.
-    void retrain(std::uint64_t lanes);
+    /// Goes down and comes back with `lanes` lanes of `lane_rate` after the training time.
+    void retrain(std::uint64_t lanes, bandwidth lane_rate);
+    void retrain(std::uint64_t lanes) { retrain(lanes, m_lane_rate); }
     void set_bit_error_rate(double rate) { m_bit_error_rate = rate; }
+    double bit_error_rate() const { return m_bit_error_rate; }
 
     void reset() override;
 
@@ -73,7 +77,10 @@ private:
     ticks serialise(std::uint64_t wire_bytes);
     bool corrupted(std::uint64_t wire_bytes);
 
+    static constexpr std::uint64_t trainings_for_one_packet = 8;  // then it is lost
+
     std::uint64_t m_lanes;
+    bandwidth m_lane_rate;
     double m_bit_error_rate;
     ticks m_free = 0;
     std::uint64_t m_remainder = 0;     // of the last division, so that a busy link does not drift

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <deque>
 
@@ -33,6 +34,17 @@ public:
         for (const auto& r : m_returning)
             if ((sum += r.amount) >= amount) return r.when;
         return never;
+    }
+    /// Credits that the receiver will never give back. \returns how many could be taken
+    std::uint64_t lose(std::uint64_t amount, ticks now) {
+        collect(now);
+        amount = std::min(amount, m_available);
+        m_available -= amount;
+        return amount;
+    }
+    std::uint64_t available(ticks now) {
+        collect(now);
+        return m_available;
     }
     void reset() {
         m_available = m_initial;

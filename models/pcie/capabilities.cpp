@@ -21,6 +21,14 @@ std::size_t add_msi_x(configuration_space& c, unsigned vectors, unsigned bar, st
     return at;
 }
 
+std::size_t add_msi(configuration_space& c) {
+    const auto at = c.add_capability(msi_id, 16);
+    c.declare(at + 2, 2, 0x0080, 0x0001);
+    c.declare(at + 4, 8, 0, ~std::uint64_t{3});
+    c.declare(at + 12, 2, 0, 0xffff);
+    return at;
+}
+
 std::size_t add_express(configuration_space& c, const express_settings& s) {
     using namespace express;
     const auto at = c.add_capability(express_id, 0x3c);
@@ -41,11 +49,11 @@ std::size_t add_express(configuration_space& c, const express_settings& s) {
                                (down ? 1u << 20 /* data link active reporting */ | 1u << 19 /* surprise down */ : 0) |
                                s.port_number << 24;
     c.declare(at + link_capabilities, 4, link | 1u << 22 /* ASPM optionality compliance */);
-    c.declare(at + link_control, 2, 0, down ? 0x0fdb : 0x03cb);
+    c.declare(at + link_control, 2, 0, down ? 0x0ffb : 0x03cb);  // bit 5, which trains the link again, is cleared by the bridge
     c.declare(at + link_status, 2, speed_code(s.generation) | s.width << 4 | 1u << 12 | (down ? 1u << 13 : 0), 0,
               down ? 0xc000 : 0);
     if (down) {
-        c.declare(at + slot_capabilities, 4, (s.hot_plug_surprise ? 0x60u : 0u) | s.slot_number << 19);
+        c.declare(at + slot_capabilities, 4, (s.hot_plug_surprise ? 0x60u : 0u) | 1u << 18 /* commands complete at once */ | s.slot_number << 19);
         c.declare(at + slot_control, 2, 0x03c0, 0x1fff);
         c.declare(at + slot_status, 2, 0x0040 /* a card is present */, 0, 0x011f);
     }
@@ -74,8 +82,9 @@ std::size_t add_aer(configuration_space& c, bool root) {
     c.declare(at + correctable_mask, 4, 0x00002000, correctable);
     c.declare(at + capabilities, 4, 0x000000a0, 0x00000140);  // ECRC generation and checking can be enabled
     for (std::size_t i = 0; i < 4; ++i) c.declare(at + header_log + 4 * i, 4, 0);
-    c.declare_sticky(at + uncorrectable_status, root ? 0x34 - 4 : 0x2c - 4);
+    c.declare_sticky(at + uncorrectable_status, 0x2c - 4);
     if (root) {
+        c.declare_sticky(at + root_status, 8);
         c.declare(at + root_command, 4, 0, 0x00000007);
         c.declare(at + root_status, 4, 0, 0, 0x0000007f);
         c.declare(at + error_source, 4, 0);

@@ -11,7 +11,7 @@
 namespace fabricvp::pcie {
 
 /// Capability IDs.
-enum capability_id : std::uint8_t { power_management_id = 0x01, msi_x_id = 0x11, express_id = 0x10 };
+enum capability_id : std::uint8_t { power_management_id = 0x01, msi_id = 0x05, msi_x_id = 0x11, express_id = 0x10 };
 enum extended_capability_id : std::uint16_t {
     aer_id = 0x0001, serial_number_id = 0x0003, acs_id = 0x000d, ari_id = 0x000e, resizable_bar_id = 0x0015
 };
@@ -35,7 +35,7 @@ inline constexpr std::uint32_t data_link_protocol = 1u << 4, surprise_down = 1u 
     completion_timeout = 1u << 14, completer_abort = 1u << 15, unexpected_completion = 1u << 16,
     malformed = 1u << 18, unsupported_request = 1u << 20, acs_violation = 1u << 21;
 /// Bits of the correctable status.
-inline constexpr std::uint32_t receiver_error = 1u << 0, bad_tlp = 1u << 6, replay_rollover = 1u << 8,
+inline constexpr std::uint32_t receiver_error = 1u << 0, bad_tlp = 1u << 6, bad_dllp = 1u << 7, replay_rollover = 1u << 8,
     replay_timeout = 1u << 12, advisory = 1u << 13;
 }  // namespace aer
 
@@ -57,6 +57,8 @@ std::size_t add_power_management(configuration_space& c);
 /// \param vectors 1 to 2048; table and pending bits lie in BAR `bar` at 8-byte aligned offsets
 std::size_t add_msi_x(configuration_space& c, unsigned vectors, unsigned bar, std::uint32_t table_offset,
                       std::uint32_t pending_offset);
+/// MSI with one vector and a 64-bit address.
+std::size_t add_msi(configuration_space& c);
 std::size_t add_express(configuration_space& c, const express_settings& s);
 /// `root` adds the registers of a root port.
 std::size_t add_aer(configuration_space& c, bool root);

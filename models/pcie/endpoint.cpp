@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "base/log.h"
+#include "pcie/bridge.h"
 #include "pcie/completion.h"
 #include "pcie/configuration_access.h"
 
@@ -20,6 +21,12 @@ void endpoint_params::describe(parameter_visitor& v) {
     v.field("resizable_from", resizable_from, between{0, 1024.0 * (1ull << 30)},
             "first size of the large memory BAR, which software may resize up to all of the memory; a power of two from 1 MiB on; 0: fixed");
     v.field("completion_boundary", completion_boundary, between{64, 128}, "completions end on multiples of these bytes");
+    v.field("ready_after_reset", ready_after_reset, between{0, 1e12},
+            "time after a reset in which configuration requests are answered with Configuration Request Retry Status");
+}
+
+void endpoint::not_ready_arguments::describe(parameter_visitor& v) {
+    v.field("lasting", lasting, between{0, 1e15}, "for how long");
 }
 
 endpoint::endpoint(const sc_core::sc_module_name& name, const endpoint_params& p, const function_identity& identity)
@@ -27,7 +34,17 @@ endpoint::endpoint(const sc_core::sc_module_name& name, const endpoint_params& p
       endpoint_parameters(p),
       link("link", p.port, *this),
       config(identity),
-      dma("dma", p.requester, [this](const tlp_ptr& t) { transmit(t); }) {}
+      dma("dma", p.requester, [this](const tlp_ptr& t) { transmit(t); }),
+      m_ready_at(p.ready_after_reset) {
+    dma.on_timeout = [this](std::uint64_t) { config.errors.uncorrectable(aer::completion_timeout); };
+    config.errors.on_message = [this](message_code code) {
+        auto t = make_tlp();
+        t->kind = tlp_kind::message;
+        t->code = code;
+        t->requester = dma.id;
+        transmit(t);
+    };
+}
 
 void endpoint::add_memory_bar(unsigned bar, std::uint64_t bytes) {
     const auto first = endpoint_parameters.resizable_from.bytes;
@@ -154,9 +171,9 @@ void endpoint::process(const tlp_ptr& t) {
     if (t->is_completion()) {
         if (t->poisoned) {
             ++poisoned;
-            config.report_uncorrectable(aer::poisoned);
+            config.errors.uncorrectable(aer::poisoned, t.get());
         }
-        if (!dma.complete(*t)) config.report_uncorrectable(aer::unexpected_completion);
+        if (!dma.complete(*t)) config.errors.uncorrectable(aer::unexpected_completion, t.get(), error_reporter::weight::advisory);
         return;
     }
     switch (t->kind) {
@@ -188,6 +205,11 @@ void endpoint::configuration_request(const tlp_ptr& t) {
         answer(make_completion(*t, dma.id, completion_status::unsupported_request), when);
         return;
     }
+    if (now() < m_ready_at) {
+        ++retries;
+        answer(make_completion(*t, id, completion_status::configuration_retry), when);
+        return;
+    }
     if (t->kind == tlp_kind::configuration_write) dma.id = id;  // tells a device its bus and device number
     const auto completion = access_configuration(config.space, *t, id);
     apply_control();
@@ -209,17 +231,41 @@ void endpoint::apply_control() {
     }
 }
 
-void endpoint::begin_function_reset() {
-    log(log_level::info, *this, "function-level reset");
+/// What a reset of the function takes with it, whatever its cause.
+void endpoint::forget() {
     config.reset(false);
+    show_link(config.space, link);
     if (m_msix) m_msix->reset();
-    dma.reset();
+    dma.abandon();
     m_outbox.clear();
     m_answers.clear();
     cancel(m_answer);
+    m_ready_at = now() + endpoint_parameters.ready_after_reset;
+}
+
+void endpoint::begin_function_reset() {
+    log(log_level::info, *this, "function-level reset");
+    forget();
     set_intx(false);
     apply_control();
     function_reset();
+}
+
+void endpoint::link_changed(port&, link_event what) {
+    if (what == link_event::down) {
+        log(log_level::info, *this, "hot reset");
+        forget();
+        m_arrived.clear();
+        cancel(m_take);
+        m_intx = m_intx_wanted = false;  // the port above lets the line go
+        dma.id = 0;
+        function_reset();
+        m_outbox.clear();
+        apply_control();
+    } else if (what == link_event::up) {
+        m_ready_at = now() + endpoint_parameters.ready_after_reset;
+    }
+    show_link(config.space, link);
 }
 
 void endpoint::memory_request(const tlp_ptr& t) {
@@ -227,14 +273,13 @@ void endpoint::memory_request(const tlp_ptr& t) {
     const bool posted = t->flow() == flow_class::posted;
     if (t->poisoned) {
         ++poisoned;
-        config.report_uncorrectable(aer::poisoned);
-        if (posted) return;  // the data are discarded
+        refuse(t, aer::poisoned, completion_status::unsupported_request);  // the data are discarded
+        return;
     }
-    if (!hit || t->poisoned) {
+    if (!hit) {
         ++unsupported;
         log(log_level::warning, *this, "no BAR claims {:#x} + {}", t->address, t->bytes);
-        config.report_uncorrectable(aer::unsupported_request);
-        if (!posted) answer(make_completion(*t, dma.id, completion_status::unsupported_request), now() + endpoint_parameters.read_latency);
+        refuse(t, aer::unsupported_request, completion_status::unsupported_request);
         return;
     }
     const auto when = now() + endpoint_parameters.read_latency;
@@ -250,10 +295,16 @@ void endpoint::memory_request(const tlp_ptr& t) {
         if (bar_atomic(*hit, *t, old.data())) {
             answer(make_data_completion(*t, dma.id, old), when);
         } else {
-            config.report_uncorrectable(aer::unsupported_request);
-            answer(make_completion(*t, dma.id, completion_status::unsupported_request), when);
+            refuse(t, aer::unsupported_request, completion_status::unsupported_request);
         }
     }
+}
+
+/// Whoever waits for an answer decides how bad it is; nobody else will say that a posted request was lost.
+void endpoint::refuse(const tlp_ptr& t, std::uint32_t aer_bit, completion_status status) {
+    const bool posted = t->flow() == flow_class::posted;
+    config.errors.uncorrectable(aer_bit, t.get(), posted ? error_reporter::weight::full : error_reporter::weight::advisory);
+    if (!posted) answer(make_completion(*t, dma.id, status), now() + endpoint_parameters.read_latency);
 }
 
 void endpoint::write_bar(const bar_hit& at, const tlp& t) {
@@ -282,6 +333,8 @@ unsigned endpoint::debug_request(port&, tlp& t) {
 
 void endpoint::reset() {
     config.reset(true);
+    show_link(config.space, link);
+    m_ready_at = now() + endpoint_parameters.ready_after_reset;
     if (m_msix) m_msix->reset();
     m_intx = m_intx_wanted = false;
     m_arrived.clear();

@@ -25,6 +25,7 @@ struct endpoint_params {
     requester_params requester;
     duration read_latency{100'000};        ///< from the arrival of a read to its first completion
     std::uint64_t completion_boundary = 64;
+    duration ready_after_reset{0};         ///< configuration requests before are answered with a retry
     byte_size resizable_from{0};           ///< first size of the device's large memory BAR; 0: its final size, for good
     void describe(parameter_visitor& v);
 };
@@ -38,7 +39,17 @@ public:
     requester dma;
 
     counter unsupported{*this, "unsupported_requests", "1", "requests that no BAR claims"};
+    counter retries{*this, "configuration_retries", "1", "configuration requests that came before the device was ready"};
     counter poisoned{*this, "poisoned", "1", "poisoned TLPs received"};
+
+    struct not_ready_arguments {
+        duration lasting{1'000'000'000};
+        void describe(parameter_visitor& v);
+    };
+    fault_kind<> surprise_removal{*this, "surprise_removal", "the device is pulled out while it runs", [this](const auto&) { link.set_present(false); }};
+    fault_kind<> insertion{*this, "insertion", "the device is plugged in again", [this](const auto&) { link.set_present(true); }};
+    fault_kind<not_ready_arguments> not_ready{*this, "not_ready", "the function answers configuration requests with a retry status",
+                                              [this](const not_ready_arguments& a) { m_ready_at = now() + a.lasting; }};
 
     endpoint(const sc_core::sc_module_name& name, const endpoint_params& params, const function_identity& identity);
 
@@ -78,6 +89,8 @@ private:
     void tlp_arrived(port& from, const tlp_ptr& t) final;
     void transmitter_ready(port& from) final;
     unsigned debug_request(port& from, tlp& t) final;
+    void link_changed(port&, link_event what) final;
+    void link_errors(port&, std::uint32_t correctable) final { config.errors.correctable(correctable); }
 
     void take_arrived();
     void process(const tlp_ptr& t);
@@ -91,10 +104,13 @@ private:
     void send_queued();
     void apply_control();
     void begin_function_reset();
+    void forget();
+    void refuse(const tlp_ptr& t, std::uint32_t aer_bit, completion_status status);
 
     std::unique_ptr<msix_table> m_msix;
     unsigned m_msix_bar = 0;
     std::uint32_t m_msix_offset = 0;
+    ticks m_ready_at = 0;
     bool m_intx = false;         // as last sent
     bool m_intx_wanted = false;  // by the device, whether it may be sent or not
 

@@ -79,22 +79,4 @@ std::uint32_t function::max_read_request() const {
     return at ? 128u << (space.get(at + express::device_control, 2) >> 12 & 7) : 512;
 }
 
-void function::report_uncorrectable(std::uint32_t aer_bit) {
-    const auto express_at = space.find_capability(express_id);
-    const auto aer_at = space.find_extended_capability(aer_id);
-    bool fatal = false;
-    if (aer_at) {
-        space.set_bits(aer_at + aer::uncorrectable_status, 4, aer_bit);
-        fatal = space.get(aer_at + aer::uncorrectable_severity, 4) & aer_bit;
-    }
-    if (express_at)
-        space.set_bits(express_at + express::device_status, 2,
-                       (fatal ? 4u : 2u) | (aer_bit == aer::unsupported_request ? 8u : 0u));
-}
-
-void function::report_correctable(std::uint32_t aer_bit) {
-    if (const auto at = space.find_extended_capability(aer_id)) space.set_bits(at + aer::correctable_status, 4, aer_bit);
-    if (const auto at = space.find_capability(express_id)) space.set_bits(at + express::device_status, 2, 1);
-}
-
 }  // namespace fabricvp::pcie

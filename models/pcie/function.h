@@ -7,6 +7,7 @@
 
 #include "pcie/capabilities.h"
 #include "pcie/configuration_space.h"
+#include "pcie/error_reporter.h"
 
 namespace fabricvp::pcie {
 
@@ -33,8 +34,11 @@ struct bar_hit {
 class function {
 public:
     configuration_space space;
+    error_reporter errors{space};
 
     explicit function(const function_identity& identity);
+    function(const function&) = delete;
+    function& operator=(const function&) = delete;
 
     /// Declares a memory BAR (0 to 5; a 64-bit one takes two). \param size a power of two, at least 16 bytes
     void add_bar(unsigned bar, std::uint64_t size, bool wide, bool prefetchable);
@@ -60,9 +64,8 @@ public:
     std::uint32_t max_payload() const;
     std::uint32_t max_read_request() const;
 
-    /// Records an uncorrectable error: AER status (and header log), device status; `fatal` by the severity register.
-    void report_uncorrectable(std::uint32_t aer_bit);
-    void report_correctable(std::uint32_t aer_bit);
+    /// Records an error as its severity and masks say, and tells the root port.
+    void report_uncorrectable(std::uint32_t aer_bit, const tlp* t = nullptr) { errors.uncorrectable(aer_bit, t); }
 
 private:
     struct bar {

@@ -3,7 +3,10 @@
 
 #include <algorithm>
 
+#include <fmt/format.h>
+
 #include "base/log.h"
+#include "pcie/capabilities.h"
 #include "pcie/link_speed.h"
 
 namespace fabricvp::pcie {
@@ -21,6 +24,8 @@ link::channel_params channel_of(const port_params& p) {
 }
 
 std::size_t index(flow_class c) { return static_cast<std::size_t>(c); }
+
+const char* name_of(std::size_t flow) { return choice_traits<flow_class>::names[flow].second; }
 
 }  // namespace
 
@@ -50,11 +55,12 @@ port::port(const sc_core::sc_module_name& name, const port_params& p, port_owner
       m_owner(owner),
       m_credits(credits_for(p)),
       m_arrivals(16) {
+    m_generation = static_cast<unsigned>(p.generation);
     tx.bind(static_cast<tlm::tlm_bw_transport_if<link_protocol>&>(*this));
     rx.bind(static_cast<tlm::tlm_fw_transport_if<link_protocol>&>(*this));
 }
 
-bool port::idle() const { return transmitter.free_at() <= now(); }
+bool port::idle() const { return !m_up || transmitter.free_at() <= now(); }
 
 void port::call_when_idle() {
     const auto when = std::max(transmitter.free_at(), now());
@@ -71,33 +77,39 @@ std::array<port::credits, flow_classes> port::credits_for(const port_params& rec
 bool port::can_send(const tlp& t) {
     const auto time = now();
     if (transmitter.free_at() > time) {
+        if (!m_up) return true;  // and be lost
         call_when_idle();
         return false;
     }
     auto& c = m_credits[index(t.flow())];
     const auto data = t.data_credits();
     if (c.headers.covers(1, time) && c.data.covers(data, time)) return true;
+    if (!m_up) return true;
     ++credit_stalls;
     m_waits_for_credit = true;
+    auto& since = m_waiting_since[index(t.flow())];
+    if (since == never) since = time;
     const auto when = std::max(c.headers.covered_at(1), c.data.covered_at(data));
     if (when != never && (!m_wake.scheduled() || m_wake.when() > when)) schedule(m_wake, when);
     return false;
 }
 
 ticks port::send(const tlp_ptr& t, ticks tail_ready) {
-    if (!transmitter.up()) {
+    if (!m_up) {
         ++dropped;
         return now();
     }
     auto& c = m_credits[index(t->flow())];
+    m_waiting_since[index(t->flow())] = never;
     c.headers.take(1);
     c.data.take(t->data_credits());
-    const auto generation = static_cast<unsigned>(params.generation);
+    const auto generation = m_generation;
     const auto payload = t->payload_bytes();
     const auto header = t->header_bytes() + framing_bytes(generation) / 2;
     const auto passage = transmitter.send(now(), tail_ready, header + payload + (framing_bytes(generation) + 1) / 2, header);
     ++tlps_sent;
     payload_sent += payload;
+    if ((transmitter.bit_error_rate() > 0 || faults.any()) && disturb(*t, passage)) return passage.end;
     t->tail = passage.tail_arrival;
     auto phase = link_phase::transfer;
     auto delay = sc_core::sc_time::from_value(passage.head_arrival - now());
@@ -107,7 +119,7 @@ ticks port::send(const tlp_ptr& t, ticks tail_ready) {
 
 tlm::tlm_sync_enum port::nb_transport_fw(tlp& t, link_phase&, sc_core::sc_time& delay) {
     // Time for acknowledgements and credit updates on the way back is taken from our transmitter.
-    const auto dllp = dllp_bytes(static_cast<unsigned>(params.generation));
+    const auto dllp = dllp_bytes(m_generation);
     ++m_received;
     if (dllp && m_received % params.tlps_per_acknowledgement == 0) transmitter.add_overhead(dllp);
     if (dllp && m_received % params.tlps_per_credit_update == 0) transmitter.add_overhead(dllp);
@@ -122,10 +134,12 @@ void port::arrive() {
     const auto packet = std::move(m_arrivals.front().packet);
     m_arrivals.pop_front();
     if (!m_arrivals.empty()) schedule(m_arrive, m_arrivals.front().when);
+    packet->link_epoch = m_epoch;
     m_owner.tlp_arrived(*this, packet);
 }
 
 void port::release(tlp& t, ticks when) {
+    if (t.link_epoch != m_epoch) return;  // the partner has all its credits since the link came up again
     auto phase = link_phase::credit_return;
     auto delay = sc_core::sc_time::from_value(std::max(when, now()) - now() + ticks{params.credit_latency});
     rx->nb_transport_bw(t, phase, delay);
@@ -149,15 +163,127 @@ void port::b_transport(tlp&, sc_core::sc_time&) { SC_REPORT_ERROR(name(), "PCIe 
 
 unsigned port::transport_dbg(tlp& t) { return m_owner.debug_request(*this, t); }
 
-void port::take_down() {
-    log(log_level::warning, *this, "the link goes down");
-    transmitter.set_lanes(0);
+/// Replays, faults. \returns true if the TLP does not arrive
+bool port::disturb(tlp& t, const link::channel::passage& passage) {
+    if (const auto attempts = transmitter.replays.total(); attempts != m_replays) {
+        m_replays = attempts;
+        m_partner->m_link_errors |= aer::bad_tlp;
+        if (!m_partner->m_attend.scheduled()) m_partner->schedule(m_partner->m_attend, std::max(now(), passage.end));
+    }
+    if (const auto trainings = transmitter.retrains.total(); trainings != m_trainings) {
+        m_trainings = trainings;
+        m_link_errors |= aer::replay_rollover;
+        if (!m_attend.scheduled()) schedule(m_attend, std::max(now(), passage.end));
+    }
+    if (passage.lost) {
+        m_failed = true;
+        ++dropped;
+        return true;
+    }
+    if (!faults.any()) return false;
+    if (faults.poisons(t)) t.poisoned = true;
+    if (!faults.drops(t)) return false;
+    ++dropped;
+    auto& c = m_credits[index(t.flow())];  // the receiver's link layer has acknowledged it: its buffer is free again
+    c.headers.give_back(1, passage.end + params.credit_latency);
+    c.data.give_back(t.data_credits(), passage.end + params.credit_latency);
+    return true;
 }
 
-void port::train(std::uint64_t lanes) {
-    log(log_level::info, *this, "the link trains with {} lanes", lanes);
-    transmitter.retrain(lanes);
-    schedule(m_wake, transmitter.free_at());
+void port::attend() {
+    if (const auto errors = std::exchange(m_link_errors, 0)) m_owner.link_errors(*this, errors);
+    if (!std::exchange(m_failed, false) || !m_up) return;
+    log(log_level::warning, *this, "training does not help: the link goes down");
+    take_down();
+    train();
+}
+
+void port::drop_link() {
+    m_up = false;
+    ++m_epoch;
+    ++link_downs;
+    dropped += m_arrivals.size();
+    m_arrivals.clear();
+    cancel(m_arrive);
+    cancel(m_wake);
+    cancel(m_trained);
+    m_waits_for_credit = false;
+    m_waiting_since.fill(never);
+}
+
+void port::take_down() {
+    if (!m_partner || !m_up) return;
+    log(log_level::info, *this, "the link goes down");
+    drop_link();
+    m_partner->drop_link();
+    m_owner.link_changed(*this, link_event::down);
+    m_partner->m_owner.link_changed(*m_partner, link_event::down);
+}
+
+void port::train(std::uint64_t lanes, unsigned generation) {
+    if (!m_partner || !m_present || m_held || m_partner->m_held) return;
+    const auto most_lanes = std::min(params.width, m_partner->params.width);
+    const auto most = static_cast<unsigned>(std::min(params.generation, m_partner->params.generation));
+    lanes = lanes == 0 ? most_lanes : std::min(lanes, most_lanes);
+    generation = generation == 0 ? most : std::min(generation, most);
+    log(log_level::info, *this, "the link trains: {} lanes, generation {}", lanes, generation);
+    for (auto* p : {this, m_partner}) {
+        p->settle(lanes, generation);
+        p->transmitter.retrain(lanes, lane_rate(generation));
+        cancel(p->m_trained);
+    }
+    schedule(m_trained, now() + params.retrain_time);
+    m_owner.link_changed(*this, link_event::training);
+    m_partner->m_owner.link_changed(*m_partner, link_event::training);
+}
+
+void port::hold(bool down) {
+    if (down == m_held) return;
+    m_held = down;
+    if (!down) {
+        train();
+        return;
+    }
+    take_down();
+    cancel(m_trained);
+    if (m_partner) cancel(m_partner->m_trained);
+}
+
+void port::trained() {
+    const bool was_up = m_up;
+    for (auto* p : {this, m_partner}) {
+        if (!was_up) {
+            p->m_up = true;
+            p->m_credits = credits_for((p == this ? m_partner : this)->params);
+        }
+        p->m_owner.link_changed(*p, was_up ? link_event::speed : link_event::up);
+        if (p->m_up) p->schedule(p->m_wake, std::max(now(), p->transmitter.free_at()));
+    }
+}
+
+void port::settle(std::uint64_t lanes, unsigned generation) {
+    m_generation = generation;
+    transmitter.set_lanes(lanes);
+}
+
+void port::set_present(bool present) {
+    if (!m_partner || present == m_present) return;
+    if (!present) take_down();
+    for (auto* p : {this, m_partner}) {
+        p->m_present = present;
+        cancel(p->m_trained);
+    }
+    for (auto* p : {this, m_partner}) p->m_owner.link_changed(*p, present ? link_event::plugged : link_event::pulled);
+    if (present) train();
+}
+
+std::optional<model::wait> port::waits() const {
+    const auto longest = std::min_element(m_waiting_since.begin(), m_waiting_since.end());
+    if (*longest == never || !m_partner) return std::nullopt;
+    const auto flow = static_cast<std::size_t>(longest - m_waiting_since.begin());
+    auto c = m_credits[flow];
+    return wait{*longest, fmt::format("{} credits of {}: {} of {} headers and {} of {} bytes are left", name_of(flow), m_partner->name(),
+                                      c.headers.available(now()), c.headers.initial(), 16 * c.data.available(now()), 16 * c.data.initial())};
 }
 
 void port::reset() {
@@ -166,21 +292,37 @@ void port::reset() {
         c.data.reset();
     }
     m_arrivals.clear();
-    cancel(m_arrive);
-    cancel(m_wake);
-    m_received = 0;
-    m_waits_for_credit = false;
+    for (auto* e : {&m_arrive, &m_wake, &m_trained, &m_attend}) cancel(*e);
+    faults.reset();
+    ++m_epoch;
+    m_up = m_present = true;
+    m_held = false;
+    m_received = m_link_errors = 0;
+    m_waits_for_credit = m_failed = false;
+    m_waiting_since.fill(never);
     model::reset();
+    if (!m_partner) return;
+    const auto lanes = std::min(params.width, m_partner->params.width);
+    const auto generation = static_cast<unsigned>(std::min(params.generation, m_partner->params.generation));
+    settle(lanes, generation);
+    transmitter.set_lane_rate(lane_rate(generation));
+    m_owner.link_changed(*this, link_event::speed);
 }
 
 void connect(port& a, port& b) {
     a.tx.bind(b.rx);
     b.tx.bind(a.rx);
+    a.m_partner = &b;
+    b.m_partner = &a;
     a.m_credits = port::credits_for(b.params);
     b.m_credits = port::credits_for(a.params);
-    const auto width = std::min(a.params.width, b.params.width);
-    a.transmitter.set_lanes(width);
-    b.transmitter.set_lanes(width);
+    const auto lanes = std::min(a.params.width, b.params.width);
+    const auto generation = static_cast<unsigned>(std::min(a.params.generation, b.params.generation));
+    for (auto* p : {&a, &b}) {
+        p->settle(lanes, generation);
+        p->transmitter.set_lane_rate(lane_rate(generation));
+        p->m_owner.link_changed(*p, link_event::speed);
+    }
 }
 
 }  // namespace fabricvp::pcie

@@ -8,11 +8,13 @@
 
 #include <boost/circular_buffer.hpp>
 
+#include "base/fault.h"
 #include "base/model.h"
 #include "base/parameters.h"
 #include "base/statistics.h"
 #include "link/channel.h"
 #include "link/credits.h"
+#include "pcie/link_faults.h"
 #include "pcie/tlp.h"
 
 namespace fabricvp::pcie {
@@ -35,6 +37,10 @@ struct port_params {
 
 class port;
 
+/// What becomes of a link: it is down; it trains; it is up with all credits; it is up as before, but with another width or
+/// speed; the device at the other end has been pulled out or plugged in.
+enum class link_event { down, training, up, speed, pulled, plugged };
+
 /// The device behind a port.
 class port_owner {
 public:
@@ -45,6 +51,11 @@ public:
     virtual void transmitter_ready(port& from) = 0;
     /// Loader's and debugger's access that came in here. \returns bytes done
     virtual unsigned debug_request(port& from, tlp& t) = 0;
+
+    /// TLPs under way and in either partner's credits are gone when a link is down.
+    virtual void link_changed(port&, link_event) {}
+    /// The link layer found errors: bits of the AER correctable status.
+    virtual void link_errors(port&, std::uint32_t correctable) {}
 
 protected:
     ~port_owner() = default;
@@ -62,6 +73,9 @@ public:
     counter payload_sent{*this, "payload_sent", "B", "payload bytes sent"};
     counter credit_stalls{*this, "credit_stalls", "1", "times a TLP waited for its partner's buffer"};
     counter dropped{*this, "dropped", "1", "TLPs lost because the link was down"};
+    counter link_downs{*this, "link_downs", "1", "times the link went down"};
+
+    link_faults faults{*this};
 
     port(const sc_core::sc_module_name& name, const port_params& params, port_owner& owner);
 
@@ -80,15 +94,30 @@ public:
     /// Debug access to whatever is beyond the link. \returns bytes done
     unsigned debug(tlp& t) { return tx->transport_dbg(t); }
 
-    /// Takes both directions down (TLPs are lost), or trains them again with `lanes` lanes.
+    /// Takes the link down, at both ends: what is on the wire is lost.
     void take_down();
-    void train(std::uint64_t lanes);
-    bool up() const { return transmitter.up(); }
+    /// Trains the link, at both ends: a link that is down comes up after the retrain time, one that is up pauses for as long.
+    /// \param lanes, generation at most what both ends can do; 0: the most
+    void train(std::uint64_t lanes = 0, unsigned generation = 0);
+    bool up() const { return m_up; }
+    bool training() const { return m_trained.scheduled() || (m_partner && m_partner->m_trained.scheduled()); }
+    unsigned generation() const { return m_generation; }
+    std::uint64_t lanes() const { return transmitter.lanes(); }
+    /// Keeps the link down (in hot reset, or disabled), or lets it train.
+    void hold(bool down);
+    /// Pulls the device at either end, or plugs it in again and trains.
+    void set_present(bool present);
+    bool present() const { return m_present; }
+    port* partner() const { return m_partner; }
+
+    /// For the watchdog: the credits that a TLP has been waiting for longest.
+    std::optional<wait> waits() const override;
 
     void reset() override;
 
 private:
     friend void connect(port& a, port& b);
+    friend class link_faults;
     struct arrival {
         ticks when;
         tlp_ptr packet;
@@ -106,18 +135,35 @@ private:
 
     void arrive();
     void wake();
+    void trained();
+    void attend();
+    void drop_link();
+    void settle(std::uint64_t lanes, unsigned generation);
+    bool disturb(tlp& t, const link::channel::passage& passage);
     static std::array<credits, flow_classes> credits_for(const port_params& receiver);
 
     port_owner& m_owner;
     std::array<credits, flow_classes> m_credits;
     boost::circular_buffer<arrival> m_arrivals;
+    port* m_partner = nullptr;
+    unsigned m_generation = 1;
+    bool m_up = true;
+    bool m_present = true;
+    bool m_held = false;
+    std::uint32_t m_epoch = 0;           // times the link was down
+    std::uint32_t m_link_errors = 0;     // to be told to the owner
+    bool m_failed = false;               // a packet could not be got across
+    std::uint64_t m_replays = 0, m_trainings = 0;  // of the transmitter, as seen last
+    std::array<ticks, flow_classes> m_waiting_since{never, never, never};
     std::uint64_t m_received = 0;
     bool m_waits_for_credit = false;
     calendar_event m_arrive{method<&port::arrive>, this};
     calendar_event m_wake{method<&port::wake>, this};
+    calendar_event m_trained{method<&port::trained>, this};
+    calendar_event m_attend{method<&port::attend>, this};
 };
 
-/// Joins two ports to a link. Each one's buffers become the other's credits; width becomes the lesser of both.
+/// Joins two ports to a link. Each one's buffers become the other's credits; width and generation become the lesser of both.
 void connect(port& a, port& b);
 
 }  // namespace fabricvp::pcie

@@ -127,6 +127,7 @@ void requester::launch_next() {
     slot.operation = w.operation;
     slot.into = w.into;
     slot.received = 0;
+    slot.address = w.packet->address;
     slot.deadline = now() + params.completion_timeout;
     ++m_busy;
     ++reads;
@@ -160,13 +161,25 @@ bool requester::complete(const tlp& c) {
         return false;
     }
     auto& slot = m_tags[c.tag];
-    if (c.status != completion_status::successful) {
-        finish_tag(c.tag, c.status == completion_status::completer_abort ? request_status::completer_abort
-                                                                         : request_status::unsupported_request);
+    const std::uint32_t remaining = c.byte_count ? c.byte_count : boundary;  // with this one
+    const bool last = c.status != completion_status::successful || remaining <= c.bytes || c.bytes == 0;
+    if (slot.resting) {
+        ++late;
+        if (last) free_tag(c.tag);
         return true;
     }
+    if (c.status != completion_status::successful) {
+        finish_tag(c.tag, c.status == completion_status::completer_abort       ? request_status::completer_abort
+                          : c.status == completion_status::configuration_retry ? request_status::configuration_retry
+                                                                               : request_status::unsupported_request);
+        return true;
+    }
+    if (slot.into.length && remaining != slot.into.length - slot.received) {  // one before it was lost
+        ++unexpected;
+        return false;
+    }
     if (c.poisoned) {
-        finish_tag(c.tag, request_status::poisoned);
+        finish_tag(c.tag, request_status::poisoned, !last);
         return true;
     }
     const auto bytes = std::min<std::size_t>(c.bytes, slot.into.length - slot.received);
@@ -176,14 +189,13 @@ bool requester::complete(const tlp& c) {
     return true;
 }
 
-void requester::finish_tag(std::size_t tag, request_status status) {
+/// \param more completions of it may still come
+void requester::finish_tag(std::size_t tag, request_status status, bool more) {
     auto& slot = m_tags[tag];
     const auto o = slot.operation;
-    slot.used = false;
-    slot.into = {};
     --m_busy;
-    m_free_tags.push_back(static_cast<std::uint16_t>(tag));
-    if (!m_waiting.empty()) launch_next();
+    if (more) rest(tag);
+    else free_tag(tag);
     auto& op = m_operations[o];
     if (op.status == request_status::ok) op.status = status;
     if (--op.tlps_left > 0) return;
@@ -194,30 +206,57 @@ void requester::finish_tag(std::size_t tag, request_status status) {
     if (finished) finished(result);
 }
 
+void requester::rest(std::size_t tag) {
+    auto& slot = m_tags[tag];
+    slot.into = {};
+    slot.resting = true;
+    slot.deadline = now() + params.completion_timeout;
+    if (!m_deadline.scheduled()) schedule(m_deadline, slot.deadline);
+}
+
+void requester::free_tag(std::size_t tag) {
+    auto& slot = m_tags[tag];
+    slot.used = slot.resting = false;
+    slot.into = {};
+    m_free_tags.push_back(static_cast<std::uint16_t>(tag));
+    if (!m_waiting.empty()) launch_next();
+}
+
 void requester::check_deadlines() {
     ticks next = never;
     for (std::size_t t = 0; t < m_tags.size(); ++t) {
         if (!m_tags[t].used) continue;
         if (m_tags[t].deadline <= now()) {
-            ++timeouts;
-            log(log_level::warning, *this, "no completion for tag {}", t);
-            finish_tag(t, request_status::timeout);
+            if (m_tags[t].resting) {
+                free_tag(t);
+            } else {
+                ++timeouts;
+                log(log_level::warning, *this, "no completion for tag {}", t);
+                if (on_timeout) on_timeout(m_tags[t].address);
+                finish_tag(t, request_status::timeout, true);
+            }
         }
         if (m_tags[t].used) next = std::min(next, m_tags[t].deadline);
     }
     if (next != never) schedule(m_deadline, next);
 }
 
+void requester::abandon() {
+    m_operations.clear();
+    m_free_operations.clear();
+    m_waiting.clear();
+    m_busy = 0;
+    for (std::size_t t = 0; t < m_tags.size(); ++t)
+        if (m_tags[t].used && !m_tags[t].resting) rest(t);
+}
+
 void requester::reset() {
+    abandon();
     m_free_tags.clear();
     for (std::size_t t = m_tags.size(); t-- > 0;) {
         m_tags[t] = tagged{};
         m_free_tags.push_back(static_cast<std::uint16_t>(t));
     }
-    m_operations.clear();
-    m_free_operations.clear();
-    m_waiting.clear();
-    m_busy = 0;
     cancel(m_deadline);
     model::reset();
 }

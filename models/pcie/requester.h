@@ -21,7 +21,7 @@ struct requester_params {
 };
 
 /// How a request ended.
-enum class request_status : std::uint8_t { ok, unsupported_request, completer_abort, timeout, poisoned };
+enum class request_status : std::uint8_t { ok, unsupported_request, completer_abort, timeout, poisoned, configuration_retry };
 
 class requester final : public model {
 public:
@@ -30,6 +30,7 @@ public:
     counter reads{*this, "reads", "1", "read requests (TLPs)"};
     counter writes{*this, "writes", "1", "posted writes (TLPs)"};
     counter timeouts{*this, "timeouts", "1", "requests without completion in time"};
+    counter late{*this, "late_completions", "1", "completions of requests that were given up"};
     counter unexpected{*this, "unexpected_completions", "1", "completions that no request waits for"};
     histogram read_latency{*this, "read_latency", "ps", "from the request to the last byte of its completions"};
 
@@ -38,6 +39,9 @@ public:
 
     /// \param send takes TLPs to the port, in order
     requester(const sc_core::sc_module_name& name, const requester_params& params, transmit send);
+
+    /// Called for each request that times out, with its address (for error reporting).
+    std::function<void(std::uint64_t address)> on_timeout;
 
     /// Set by the function's configuration: requester ID, and the limits that software chose (bytes).
     std::uint16_t id = 0;
@@ -63,7 +67,9 @@ public:
     /// Reads under way plus those that wait for a tag.
     std::size_t outstanding() const { return m_busy + m_waiting.size(); }
 
-    /// Drops all requests without calling back.
+    /// Drops all requests without calling back. Their tags rest until their completions have come, or would have timed out.
+    void abandon();
+    /// Power-on: nothing of before can arrive any more.
     void reset() override;
 
 private:
@@ -75,9 +81,11 @@ private:
     };
     struct tagged {
         bool used = false;
+        bool resting = false;  ///< given up: late completions must not meet another request
         std::uint32_t operation = 0;
         buffer_slice into;
         std::uint32_t received = 0;
+        std::uint64_t address = 0;
         ticks deadline = 0;
     };
     struct waiting {
@@ -89,7 +97,9 @@ private:
     std::uint32_t open_operation(done finished);
     void submit(const tlp_ptr& t, std::uint32_t operation, const buffer_slice& into, std::uint8_t enabled = 0);
     void launch_next();
-    void finish_tag(std::size_t tag, request_status status);
+    void finish_tag(std::size_t tag, request_status status, bool more = false);
+    void rest(std::size_t tag);
+    void free_tag(std::size_t tag);
     void check_deadlines();
 
     transmit m_send;

@@ -12,6 +12,15 @@
 
 namespace fabricvp::pcie {
 
+/// A configuration access of a hart, until a function that was not ready has answered.
+struct root_complex::configuration_job {
+    std::uint64_t offset;
+    bool write;
+    buffer_slice data;
+    requester::done finished;
+    ticks deadline;
+};
+
 /// A device's request on its way through the host's bus.
 struct root_complex::memory_access {
     tlp_ptr request;
@@ -36,6 +45,10 @@ void root_complex_params::describe(parameter_visitor& v) {
             "largest payload of a write from one root port to another");
     v.field("completion_boundary", completion_boundary, between{64, 128}, "completions end on multiples of these bytes");
     v.field("configuration_latency", configuration_latency, between{0, 1e9}, "time to answer a configuration request itself");
+    v.field("configuration_retry_interval", configuration_retry_interval, between{1e3, 1e12},
+            "time after which a request is issued again that a function answered with a retry status");
+    v.field("configuration_retry_limit", configuration_retry_limit, between{0, 1e14}, "time after which that ends with an error");
+    v.field("hot_plug", hot_plug, "devices below may be pulled out and plugged in: their going is an event, not an error");
 }
 
 root_complex::root_complex(const sc_core::sc_module_name& name, const root_complex_params& p)
@@ -43,6 +56,10 @@ root_complex::root_complex(const sc_core::sc_module_name& name, const root_compl
       params(p),
       host_requests("host_requests", p.requester, [this](const tlp_ptr& t) { inject(t); }),
       m_intx_counts(4 * 32) {
+    host_requests.on_timeout = [this](std::uint64_t address) {
+        const auto egress = route_by_address(address, ports());
+        if (egress != here) bridges[egress]->errors.uncorrectable(aer::completion_timeout);
+    };
     memory.bind(static_cast<tlm::tlm_bw_transport_if<>&>(*this));
     for (unsigned i = 0; i < p.root_ports; ++i) {
         add_port(fmt::format("root_port{}", i).c_str(), p.port);
@@ -53,9 +70,11 @@ root_complex::root_complex(const sc_core::sc_module_name& name, const root_compl
         s.max_payload = static_cast<unsigned>(p.port.max_payload);
         s.port_number = i;
         s.slot_number = i;
-        s.atomic_routing = s.ari_forwarding = s.hot_plug_surprise = true;
+        s.atomic_routing = s.ari_forwarding = true;
+        s.hot_plug_surprise = p.hot_plug;
         bridges.push_back(std::make_unique<bridge>(fabricvp_vendor, std::uint16_t{0x1052}, s));
     }
+    for (unsigned i = 0; i < p.root_ports; ++i) prepare(i);
     host_requests.id = 0;
 }
 
@@ -117,7 +136,8 @@ void root_complex::forward(const tlp_ptr& t, unsigned ingress, unsigned egress) 
 void root_complex::accept(const tlp_ptr& t, unsigned ingress) {
     if (t->is_completion()) {
         if (t->requester != host_requests.id || !host_requests.complete(*t))
-            bridges[std::min<std::size_t>(ingress, bridges.size() - 1)]->report_uncorrectable(aer::unexpected_completion);
+            bridges[std::min<std::size_t>(ingress, bridges.size() - 1)]->errors.uncorrectable(aer::unexpected_completion, t.get(),
+                                                                                              error_reporter::weight::advisory);
     } else if (ingress >= ports()) {  // of a hart, and nothing behind the root ports claims it
         if (t->kind == tlp_kind::configuration_read || t->kind == tlp_kind::configuration_write) {
             const auto id = static_cast<std::uint16_t>(t->address >> 16);
@@ -130,7 +150,8 @@ void root_complex::accept(const tlp_ptr& t, unsigned ingress) {
             send_later(make_completion(*t, 0, completion_status::unsupported_request), now() + params.configuration_latency);
         }
     } else if (t->kind == tlp_kind::message) {
-        interrupt_message(*t, ingress);
+        if (t->code < message_code::error_correctable) interrupt_message(*t, ingress);
+        else if (bridges[ingress]->passes_error(t->code)) receive_error(ingress, t->code, t->requester);
     } else if (!bridges[ingress]->bus_master()) {
         refuse(*t, ingress, completion_status::unsupported_request);
     } else {
@@ -141,15 +162,18 @@ void root_complex::accept(const tlp_ptr& t, unsigned ingress) {
 void root_complex::refuse(const tlp& t, unsigned ingress, completion_status status) {
     ++unsupported;
     log(log_level::warning, *this, "root port {}: {:#x} of {:04x} is refused", ingress, t.address, t.requester);
-    bridges[ingress]->report_uncorrectable(status == completion_status::completer_abort ? aer::completer_abort
-                                                                                        : aer::unsupported_request);
+    const bool posted = t.flow() == flow_class::posted;
+    bridges[ingress]->errors.uncorrectable(status == completion_status::completer_abort ? aer::completer_abort : aer::unsupported_request, &t,
+                                           posted ? error_reporter::weight::full : error_reporter::weight::advisory);
     if (t.flow() == flow_class::non_posted) inject(make_completion(t, 0, status));
 }
 
 void root_complex::memory_request(const tlp_ptr& t, unsigned ingress) {
     if (t->poisoned) {
-        bridges[ingress]->report_uncorrectable(aer::poisoned);
-        if (t->flow() == flow_class::posted) return;
+        const bool posted = t->flow() == flow_class::posted;
+        bridges[ingress]->errors.uncorrectable(aer::poisoned, t.get(), posted ? error_reporter::weight::full : error_reporter::weight::advisory);
+        if (!posted) inject(make_completion(*t, 0, completion_status::unsupported_request));
+        return;
     }
     auto a = std::make_unique<memory_access>();
     a->request = t;
@@ -232,11 +256,62 @@ void root_complex::interrupt_message(const tlp& t, unsigned ingress) {
     if (code < 0x20 || code > 0x27) return;
     // Bridges swizzle by device number on the way; the requester's device and the root port's give the line.
     const unsigned pin = code & 3, line = (pin + (t.requester >> 3 & 0x1f) + ingress + 1) % 4;
-    const bool level = code < 0x24;
-    auto& count = m_intx_counts[line];
-    if (level) ++count;
-    else if (count > 0) --count;
-    intx[line].drive(count > 0);
+    drive(line, ingress, code < 0x24);
+}
+
+void root_complex::drive(unsigned line, unsigned ingress, bool level) {
+    auto* counts = &m_intx_counts[32 * line];
+    if (level) ++counts[ingress];
+    else if (counts[ingress] > 0) --counts[ingress];
+    intx[line].drive(std::any_of(counts, counts + 32, [](unsigned c) { return c > 0; }));
+}
+
+/// What a root port does by itself.
+void root_complex::prepare(unsigned index) {
+    auto& b = *bridges[index];
+    b.errors.on_message = [this, index](message_code code) { receive_error(index, code, static_cast<std::uint16_t>((index + 1) << 3)); };
+    b.on_hold = [this, index](bool held) { at(index).hold(held); };
+    b.on_retrain = [this, index](unsigned generation) { at(index).train(0, generation); };
+    b.on_intx = [this, index](bool level) { drive((index + 1) % 4, 31, level); };  // INTA of device index + 1; 31: of the root ports
+    b.on_msi = [this, index](std::uint64_t address, std::uint16_t data) {
+        auto t = make_tlp();
+        t->kind = tlp_kind::memory_write;
+        t->requester = static_cast<std::uint16_t>((index + 1) << 3);
+        t->address = address;
+        t->bytes = 4;
+        t->data = allocate_slice(4);
+        const std::uint32_t word = data;
+        std::memcpy(t->data.data(), &word, 4);
+        memory_request(t, index);
+    };
+}
+
+void root_complex::receive_error(unsigned index, message_code code, std::uint16_t source) {
+    ++error_messages;
+    auto& b = *bridges[index];
+    const auto control = b.space.get(b.space.find_capability(express_id) + express::root_control, 2);
+    const unsigned enable = code == message_code::error_correctable ? 1 : code == message_code::error_nonfatal ? 2 : 4;
+    if (control & enable) {
+        ++system_errors;
+        log(log_level::error, *this, "root port {}: system error, reported by {:04x}", index, source);
+    }
+    b.receive_error(code, source);
+}
+
+void root_complex::port_changed(unsigned index, link_event what) {
+    auto& b = *bridges[index];
+    b.link_changed(at(index), what, b.holds_link());
+    if (what != link_event::down) return;
+    for (unsigned line = 0; line < 4; ++line) {  // nobody is left who could let go of them
+        m_intx_counts[32 * line + index] = 0;
+        drive(line, index, false);
+    }
+}
+
+void root_complex::undeliverable(const tlp_ptr& t, unsigned egress) {
+    if (t->flow() != flow_class::non_posted) return;
+    send_later(make_completion(*t, static_cast<std::uint16_t>((egress + 1) << 3), completion_status::unsupported_request),
+               now() + params.configuration_latency);
 }
 
 void root_complex::host_read(std::uint64_t address, const buffer_slice& into, requester::done finished) {
@@ -249,7 +324,46 @@ void root_complex::host_read(std::uint64_t address, const buffer_slice& into, re
 void root_complex::host_write(std::uint64_t address, const buffer_slice& from) { host_requests.write(address, from); }
 
 void root_complex::host_configuration(std::uint64_t ecam_offset, bool write, const buffer_slice& data, requester::done finished) {
-    host_requests.configuration(ecam_offset, write, data, std::move(finished));
+    configure(std::make_shared<configuration_job>(
+        configuration_job{ecam_offset, write, data, std::move(finished), now() + ticks{params.configuration_retry_limit}}));
+}
+
+void root_complex::configure(const std::shared_ptr<configuration_job>& job) {
+    host_requests.configuration(job->offset, job->write, job->data, [this, job](request_status s) {
+        if (s != request_status::configuration_retry) {
+            job->finished(s);
+            return;
+        }
+        // Software that asked to see it polls the vendor ID, and gets one that no function has; other requests are issued
+        // again until the function is ready (PCI Express Base Specification, 2.3.2).
+        const auto egress = route_by_bus(job->offset >> 20 & 0xff);
+        const bool visible = egress != here && bridges[egress]->space.get(bridges[egress]->space.find_capability(express_id) +
+                                                                           express::root_control, 2) & 0x10;
+        if (visible && !job->write && (job->offset & 0xfff) == 0 && job->data.length >= 2) {
+            std::memset(job->data.data(), 0xff, job->data.length);
+            job->data.data()[0] = 0x01;
+            job->data.data()[1] = 0x00;
+            job->finished(request_status::ok);
+            return;
+        }
+        if (now() >= job->deadline) {
+            job->finished(request_status::unsupported_request);
+            return;
+        }
+        ++configuration_retries;
+        const auto when = now() + params.configuration_retry_interval;
+        m_retries.emplace(when, job);
+        if (!m_retry.scheduled() || m_retry.when() > when) schedule(m_retry, when);
+    });
+}
+
+void root_complex::configure_again() {
+    while (!m_retries.empty() && m_retries.begin()->first <= now()) {
+        const auto job = m_retries.begin()->second;
+        m_retries.erase(m_retries.begin());
+        configure(job);
+    }
+    if (!m_retries.empty()) schedule(m_retry, m_retries.begin()->first);
 }
 
 unsigned root_complex::debug_configuration(std::uint64_t ecam_offset, void* to) {
@@ -282,7 +396,9 @@ unsigned root_complex::debug_configuration(tlp& t) {
 }
 
 void root_complex::reset() {
-    for (auto& b : bridges) b->space.reset(true);
+    for (auto& b : bridges) b->reset(true);
+    m_retries.clear();
+    cancel(m_retry);
     m_accesses.clear();
     m_due.clear();
     cancel(m_send);

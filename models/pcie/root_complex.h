@@ -29,6 +29,9 @@ struct root_complex_params {
     byte_size peer_to_peer_payload{64};
     std::uint64_t completion_boundary = 64;
     duration configuration_latency{100'000};
+    duration configuration_retry_interval{10'000'000};
+    duration configuration_retry_limit{1'000'000'000'000};
+    bool hot_plug = true;  ///< devices may be pulled out of the root ports and plugged in
     void describe(parameter_visitor& v);
 };
 
@@ -46,6 +49,9 @@ public:
 
     counter peer_to_peer{*this, "peer_to_peer", "1", "TLPs from one root port to another"};
     counter unsupported{*this, "unsupported_requests", "1", "requests from devices that nothing claims"};
+    counter configuration_retries{*this, "configuration_retries", "1", "configuration requests that were issued again"};
+    counter error_messages{*this, "error_messages", "1", "error messages that reached a root port"};
+    counter system_errors{*this, "system_errors", "1", "error messages that Root Control makes system errors"};
     counter host_errors{*this, "host_errors", "1", "requests of harts that ended with an error"};
 
     root_complex(const sc_core::sc_module_name& name, const root_complex_params& params);
@@ -85,12 +91,23 @@ private:
     void memory_done(const memory_access& a, ticks when);
     void refuse(const tlp& t, unsigned ingress, completion_status status);
     void interrupt_message(const tlp& t, unsigned ingress);
+    void port_changed(unsigned index, link_event what) override;
+    void port_errors(unsigned index, std::uint32_t correctable) override { bridges[index]->errors.correctable(correctable); }
+    void undeliverable(const tlp_ptr& t, unsigned egress) override;
+    void prepare(unsigned index);
+    void receive_error(unsigned index, message_code code, std::uint16_t source);
+    void drive(unsigned line, unsigned ingress, bool level);
+    struct configuration_job;
+    void configure(const std::shared_ptr<configuration_job>& job);
+    void configure_again();
     void send_later(const tlp_ptr& completion, ticks when);
     void send_due();
 
     std::vector<std::unique_ptr<memory_access>> m_accesses;  // waiting for the host's answer
     std::multimap<ticks, tlp_ptr> m_due;                     // completions that a latency holds back
-    std::vector<unsigned> m_intx_counts;
+    std::vector<unsigned> m_intx_counts;                     // what is asserted, by line and root port
+    std::multimap<ticks, std::shared_ptr<configuration_job>> m_retries;
+    calendar_event m_retry{method<&root_complex::configure_again>, this};
     calendar_event m_send{method<&root_complex::send_due>, this};
 };
 

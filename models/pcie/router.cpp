@@ -43,6 +43,10 @@ void router::arbitrate(unsigned egress) {
     auto& e = m_egress[egress];
     if (e.queued == 0) return;
     auto& out = *m_ports[egress];
+    if (!out.up()) {
+        discard(egress);
+        return;
+    }
     if (!out.idle()) {
         out.call_when_idle();
         return;
@@ -60,6 +64,32 @@ void router::arbitrate(unsigned egress) {
         e.taken = 0;
         e.turn = (ingress + 1) % sources;
     }
+}
+
+void router::link_changed(port& p, link_event what) {
+    const auto index = index_of(p);
+    port_changed(index, what);
+    if (what == link_event::down) discard(index);
+}
+
+/// What waits for a link that is down does not wait for it to come up: the device there will be another.
+void router::discard(unsigned egress) {
+    for (unsigned ingress = 0; ingress < m_ingress.size(); ++ingress)
+        for (unsigned flow = 0; flow < flow_classes; ++flow)
+            while (const auto* head = m_ingress[ingress].eligible(flow)) {
+                if (head->egress != egress) {
+                    if (m_ports[head->egress]->idle()) arbitrate(head->egress);
+                    const auto* now_first = m_ingress[ingress].eligible(flow);
+                    if (!now_first || now_first->egress != egress) break;
+                    continue;
+                }
+                const auto entry = *head;
+                m_ingress[ingress].pop(flow);
+                --m_egress[egress].queued;
+                if (ingress < ports() && entry.frees) m_ports[ingress]->release(*entry.frees, now());
+                ++discarded;
+                undeliverable(entry.packet, egress);
+            }
 }
 
 bool router::grant(unsigned egress, unsigned ingress) {
@@ -92,9 +122,13 @@ bool router::grant(unsigned egress, unsigned ingress) {
     return true;
 }
 
-void router::reset() {
+void router::clear_queues() {
     for (auto& i : m_ingress) i.clear();
     for (auto& e : m_egress) e = egress_state{};
+}
+
+void router::reset() {
+    clear_queues();
     model::reset();
 }
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/model.h"
+#include "base/statistics.h"
 #include "pcie/ingress_buffer.h"
 #include "pcie/port.h"
 
@@ -17,6 +18,8 @@ namespace fabricvp::pcie {
 class router : public model, protected port_owner {
 public:
     using model::model;
+
+    counter discarded{*this, "discarded", "1", "TLPs for a link that is down"};
 
     unsigned ports() const { return static_cast<unsigned>(m_ports.size()); }
     port& at(unsigned index) { return *m_ports[index]; }
@@ -38,6 +41,14 @@ protected:
     /// Queues a TLP for `egress`; a root complex splits it into smaller ones here.
     virtual void forward(const tlp_ptr& t, unsigned ingress, unsigned egress) { enqueue(t, ingress, egress, t); }
 
+    /// What became of the link at a port.
+    virtual void port_changed(unsigned index, link_event what) = 0;
+    virtual void port_errors(unsigned index, std::uint32_t correctable) = 0;
+    /// A TLP that cannot leave by `egress`, because the link there is down. It has left its buffer.
+    virtual void undeliverable(const tlp_ptr& t, unsigned egress) = 0;
+    /// Forgets all TLPs in here.
+    void clear_queues();
+
     /// Sends a TLP of the router's own.
     void inject(const tlp_ptr& t) { tlp_routed(t, ports()); }
     /// \param frees whose ingress buffer is free when `t` has left (null: it is not the last piece)
@@ -46,8 +57,11 @@ protected:
 private:
     void tlp_arrived(port& from, const tlp_ptr& t) final;
     void transmitter_ready(port& from) final;
+    void link_changed(port& p, link_event what) final;
+    void link_errors(port& p, std::uint32_t correctable) final { port_errors(index_of(p), correctable); }
     void tlp_routed(const tlp_ptr& t, unsigned ingress);
     void arbitrate(unsigned egress);
+    void discard(unsigned egress);
     bool grant(unsigned egress, unsigned ingress);
     unsigned index_of(const port& p) const;
 

@@ -52,6 +52,7 @@ struct tlp_fields {
 
     ticks tail = 0;                   ///< on the link it is on: when its last byte arrives
     std::uint32_t order = 0;          ///< in the buffer it is in: how many came before it
+    std::uint32_t link_epoch = 0;     ///< of the link it came over last: how often that had been down
 };
 
 struct tlp : pooled<tlp>, tlp_fields {

@@ -8,24 +8,24 @@ using namespace fabricvp::pcie;
 
 namespace {
 
-function make_function() {
-    function f({0xfab0, 0x1f00, 0x120000, 3, 0x1af4, 7});
-    f.add_bar(0, 0x4000, false, false);
-    f.add_bar(2, std::uint64_t{1} << 33, true, true);
-    add_power_management(f.space);
-    add_msi_x(f.space, 16, 0, 0x2000, 0x2800);
-    express_settings s;
-    s.function_level_reset = true;
-    add_express(f.space, s);
-    add_aer(f.space, false);
-    add_serial_number(f.space, 0x0123456789abcdef);
-    return f;
-}
+struct test_function : function {
+    test_function() : function({0xfab0, 0x1f00, 0x120000, 3, 0x1af4, 7}) {
+        add_bar(0, 0x4000, false, false);
+        add_bar(2, std::uint64_t{1} << 33, true, true);
+        add_power_management(space);
+        add_msi_x(space, 16, 0, 0x2000, 0x2800);
+        express_settings s;
+        s.function_level_reset = true;
+        add_express(space, s);
+        add_aer(space, false);
+        add_serial_number(space, 0x0123456789abcdef);
+    }
+};
 
 }  // namespace
 
 TEST_CASE("identity is read-only") {
-    auto f = make_function();
+    test_function f;
     f.space.write(0x00, 4, 0xffffffff);
     CHECK(f.space.read(0x00, 4) == 0x1f00fab0);
     f.space.write(0x08, 4, 0);
@@ -34,7 +34,7 @@ TEST_CASE("identity is read-only") {
 }
 
 TEST_CASE("BARs size by writing ones, 32 and 64 bits wide") {
-    auto f = make_function();
+    test_function f;
     f.space.write(0x10, 4, 0xffffffff);
     CHECK(f.space.read(0x10, 4) == 0xffffc000);
     f.space.write(0x18, 4, 0xffffffff);
@@ -54,7 +54,7 @@ TEST_CASE("BARs size by writing ones, 32 and 64 bits wide") {
 }
 
 TEST_CASE("capabilities form a chain, each where find says") {
-    auto f = make_function();
+    test_function f;
     std::vector<unsigned> ids;
     for (unsigned at = f.space.read(0x34, 1); at; at = f.space.read(at + 1, 1)) {
         ids.push_back(f.space.read(at, 1));
@@ -70,7 +70,7 @@ TEST_CASE("capabilities form a chain, each where find says") {
 }
 
 TEST_CASE("error status is cleared by ones, survives a function-level reset, and not power-on") {
-    auto f = make_function();
+    test_function f;
     const auto aer_at = f.space.find_extended_capability(aer_id);
     const auto device_status = f.space.find_capability(express_id) + express::device_status;
     f.report_uncorrectable(aer::unsupported_request);
@@ -88,7 +88,7 @@ TEST_CASE("error status is cleared by ones, survives a function-level reset, and
 }
 
 TEST_CASE("payload limits come from device control") {
-    auto f = make_function();
+    test_function f;
     CHECK(f.max_payload() == 128);
     CHECK(f.max_read_request() == 512);
     const auto control = f.space.find_capability(express_id) + express::device_control;
