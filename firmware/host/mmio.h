@@ -10,6 +10,11 @@ static inline uint8_t mmio_read8(uintptr_t a) {
     __asm__ volatile("fence i, ior" ::: "memory");
     return v;
 }
+static inline uint16_t mmio_read16(uintptr_t a) {
+    uint16_t v = *(volatile uint16_t*)a;
+    __asm__ volatile("fence i, ior" ::: "memory");
+    return v;
+}
 static inline uint32_t mmio_read32(uintptr_t a) {
     uint32_t v = *(volatile uint32_t*)a;
     __asm__ volatile("fence i, ior" ::: "memory");
@@ -23,6 +28,10 @@ static inline uint64_t mmio_read64(uintptr_t a) {
 static inline void mmio_write8(uintptr_t a, uint8_t v) {
     __asm__ volatile("fence iorw, o" ::: "memory");
     *(volatile uint8_t*)a = v;
+}
+static inline void mmio_write16(uintptr_t a, uint16_t v) {
+    __asm__ volatile("fence iorw, o" ::: "memory");
+    *(volatile uint16_t*)a = v;
 }
 static inline void mmio_write32(uintptr_t a, uint32_t v) {
     __asm__ volatile("fence iorw, o" ::: "memory");

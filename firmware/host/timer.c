@@ -26,6 +26,32 @@ void timer_wait(uint64_t microseconds) {
     while (timer_now() < end) relax();
 }
 
+/* With interrupts off wfi returns all the same, so none can slip in between the look at `done` and the sleep. The timer
+ * wakes the hart by being pending; it is taken only where timer_start() put a handler behind it, and its ticks wake too. */
+static bool sleep_until(uint64_t end, bool (*done)(void*), void* context, bool take_interrupts) {
+    const unsigned long were_on = csr_read(mstatus) & MSTATUS_MIE, ticking = csr_read(mie) & MIE_TIMER;
+    interrupts_off();
+    if (!ticking) mmio_write64(comparator(), end);
+    bool is_done;
+    while (!(is_done = done && done(context)) && timer_now() < end) {
+        if (!ticking) interrupt_enable(TIMER_INTERRUPT, true);
+        __asm__ volatile("wfi");
+        if (!ticking) interrupt_enable(TIMER_INTERRUPT, false);
+        if (!take_interrupts && !were_on) continue;
+        interrupts_on();
+        interrupts_off();
+    }
+    if (!ticking) mmio_write64(comparator(), ~0ull);
+    if (were_on) interrupts_on();
+    return is_done;
+}
+
+void timer_sleep(uint64_t microseconds) { sleep_until(timer_now() + microseconds * machine.timebase / 1000000, NULL, NULL, false); }
+
+bool timer_wait_for(bool (*done)(void*), void* context, uint64_t microseconds) {
+    return sleep_until(timer_now() + microseconds * machine.timebase / 1000000, done, context, true);
+}
+
 static void timer_interrupt(struct trap_frame* frame) {
     (void)frame;
     const unsigned hart = hart_id();

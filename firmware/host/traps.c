@@ -40,9 +40,12 @@ static void external(struct trap_frame* frame) {
     }
 }
 
+bool external_available(unsigned source) {
+    return machine.plic && machine.plic_context[hart_id()] >= 0 && source > 0 && source <= VIRT_PLIC_SOURCES;
+}
+
 void external_handle(unsigned source, void (*handler)(unsigned)) {
-    if (!machine.plic || machine.plic_context[hart_id()] < 0 || source == 0 || source > VIRT_PLIC_SOURCES)
-        panic("no interrupt source %u", source);
+    if (!external_available(source)) panic("no interrupt source %u", source);
     external_handlers[source] = handler;
     interrupt_handle(EXTERNAL, external);
     mmio_write32(machine.plic + PLIC_PRIORITY + 4 * source, handler ? 1 : 0);

@@ -18,6 +18,7 @@ void interrupts_off(void);
 void interrupt_enable(unsigned code, bool on);
 
 /* External interrupts through the PLIC, to this hart. */
+bool external_available(unsigned source);
 void external_handle(unsigned source, void (*handler)(unsigned source));
 
 /* Loads a word; false if nothing answers there. */
