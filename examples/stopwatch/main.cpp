@@ -24,7 +24,7 @@ int main(int argc, char* argv[]) {
 
         stopwatch watch("stopwatch");
         host.bus.map("stopwatch", STOPWATCH_BASE, STOPWATCH_SIZE, watch.bus);
-        watch.interrupt.connect([&](bool level) { host.plic.set_source(STOPWATCH_IRQ, level); });
+        watch.interrupt.connect([&](bool level) { host.set_interrupt_source(STOPWATCH_IRQ, level); });
 
         scratchpad pad("scratchpad");
         fabricvp::foreign_target<64> adapter("adapter");

@@ -11,6 +11,7 @@ extern "C" {
 
 #include "abi/finisher.h"
 #include "abi/memory_map.h"
+#include "host/imsic.h"
 
 namespace fabricvp::host {
 
@@ -67,7 +68,7 @@ private:
 };
 
 constexpr std::uint32_t finisher_handle = 1;
-constexpr std::uint32_t plic_handle = 2;
+constexpr std::uint32_t wired_handle = 2;  // what interrupt lines of devices lead to
 constexpr std::uint32_t cpu_handle(std::size_t hart) { return static_cast<std::uint32_t>(3 + 2 * hart); }
 constexpr std::uint32_t interrupt_handle(std::size_t hart) { return static_cast<std::uint32_t>(4 + 2 * hart); }
 constexpr std::uint32_t software_interrupt = 3, timer_interrupt = 7, supervisor_external = 9, machine_external = 11;
@@ -118,6 +119,81 @@ void write_cpus(writer& w, const device_tree_description& d) {
     });
 }
 
+void write_plic(writer& w, const std::vector<std::uint32_t>& external) {
+    w.node(unit("plic", VIRT_PLIC_BASE), [&] {
+        w.texts("compatible", {"sifive,plic-1.0.0", "riscv,plic0"});
+        w.wide("reg", {VIRT_PLIC_BASE, VIRT_PLIC_SIZE});
+        w.cells("interrupts-extended", external);
+        w.cell("#address-cells", 0);
+        w.cell("#interrupt-cells", 1);
+        w.flag("interrupt-controller");
+        w.cell("riscv,ndev", VIRT_PLIC_SOURCES);
+        w.cell("phandle", wired_handle);
+    });
+}
+
+// Handles behind those of the harts.
+std::uint32_t imsic_m_handle(const device_tree_description& d) { return cpu_handle(d.isa.size()); }
+std::uint32_t imsic_s_handle(const device_tree_description& d) { return imsic_m_handle(d) + 1; }
+std::uint32_t root_domain_handle(const device_tree_description& d) { return d.supervisor ? imsic_m_handle(d) + 2 : wired_handle; }
+/// Where devices send MSIs: to the harts' highest level below machine mode that they have.
+std::uint32_t msi_handle(const device_tree_description& d) { return d.supervisor ? imsic_s_handle(d) : imsic_m_handle(d); }
+
+void write_imsic(writer& w, const device_tree_description& d, std::uint64_t base, std::uint32_t line, std::uint32_t handle) {
+    std::vector<std::uint32_t> harts;
+    for (std::size_t i = 0; i < d.isa.size(); ++i) harts.insert(harts.end(), {interrupt_handle(i), line});
+    w.node(unit("imsics", base), [&] {
+        w.text("compatible", "riscv,imsics");
+        w.cell("#interrupt-cells", 0);
+        w.flag("interrupt-controller");
+        w.flag("msi-controller");
+        w.cell("#msi-cells", 0);
+        w.cells("interrupts-extended", harts);
+        w.wide("reg", {base, imsic::size(d.isa.size())});
+        w.cell("riscv,num-ids", static_cast<std::uint32_t>(d.imsic_identities));
+        w.cell("phandle", handle);
+    });
+}
+
+void write_aplic(writer& w, const device_tree_description& d, std::uint64_t base, std::uint32_t line, std::uint32_t msi_parent,
+                 std::uint32_t handle) {
+    const bool delegates = d.supervisor && handle != wired_handle;
+    std::vector<std::uint32_t> harts;
+    for (std::size_t i = 0; i < d.isa.size(); ++i) harts.insert(harts.end(), {interrupt_handle(i), line});
+    w.node(unit("aplic", base), [&] {
+        w.text("compatible", "riscv,aplic");
+        w.cell("#address-cells", 0);
+        w.cell("#interrupt-cells", 2);
+        w.flag("interrupt-controller");
+        if (d.interrupts == interrupt_controllers::aplic_imsic) w.cell("msi-parent", msi_parent);
+        else w.cells("interrupts-extended", harts);
+        w.wide("reg", {base, VIRT_APLIC_SIZE});
+        w.cell("riscv,num-sources", VIRT_PLIC_SOURCES);
+        if (delegates) {
+            w.cell("riscv,children", wired_handle);
+            // The name of the binding, and the one that firmware knew before it.
+            for (const auto* name : {"riscv,delegation", "riscv,delegate"}) w.cells(name, {wired_handle, 1, VIRT_PLIC_SOURCES});
+        }
+        w.cell("phandle", handle);
+    });
+}
+
+void write_aia(writer& w, const device_tree_description& d) {
+    if (d.interrupts == interrupt_controllers::aplic_imsic) {
+        write_imsic(w, d, VIRT_IMSIC_M_BASE, machine_external, imsic_m_handle(d));
+        if (d.supervisor) write_imsic(w, d, VIRT_IMSIC_S_BASE, supervisor_external, imsic_s_handle(d));
+    }
+    write_aplic(w, d, VIRT_APLIC_M_BASE, machine_external, imsic_m_handle(d), root_domain_handle(d));
+    if (d.supervisor) write_aplic(w, d, VIRT_APLIC_S_BASE, supervisor_external, imsic_s_handle(d), wired_handle);
+}
+
+/// An interrupt line as the controller wants it: an APLIC wants its type too.
+std::vector<std::uint32_t> line_cells(const device_tree_description& d, std::uint32_t line) {
+    constexpr std::uint32_t level_high = 4;
+    if (d.interrupts == interrupt_controllers::plic) return {line};
+    return {line, level_high};
+}
+
 void write_interrupt_controllers(writer& w, const device_tree_description& d) {
     std::vector<std::uint32_t> local, external;
     for (std::size_t i = 0; i < d.isa.size(); ++i) {
@@ -130,16 +206,8 @@ void write_interrupt_controllers(writer& w, const device_tree_description& d) {
         w.wide("reg", {VIRT_CLINT_BASE, VIRT_CLINT_SIZE});
         w.cells("interrupts-extended", local);
     });
-    w.node(unit("plic", VIRT_PLIC_BASE), [&] {
-        w.texts("compatible", {"sifive,plic-1.0.0", "riscv,plic0"});
-        w.wide("reg", {VIRT_PLIC_BASE, VIRT_PLIC_SIZE});
-        w.cells("interrupts-extended", external);
-        w.cell("#address-cells", 0);
-        w.cell("#interrupt-cells", 1);
-        w.flag("interrupt-controller");
-        w.cell("riscv,ndev", VIRT_PLIC_SOURCES);
-        w.cell("phandle", plic_handle);
-    });
+    if (d.interrupts == interrupt_controllers::plic) write_plic(w, external);
+    else write_aia(w, d);
 }
 
 void write_pcie(writer& w, const device_tree_description& d) {
@@ -158,7 +226,9 @@ void write_pcie(writer& w, const device_tree_description& d) {
     std::vector<std::uint32_t> interrupts;
     for (std::uint32_t device = 0; device < 4; ++device)
         for (std::uint32_t pin = 1; pin <= 4; ++pin)
-            interrupts.insert(interrupts.end(), {device << 11, 0, 0, pin, plic_handle, VIRT_PCIE_IRQ + (pin - 1 + device) % 4});
+            for (const auto& cells : {std::vector<std::uint32_t>{device << 11, 0, 0, pin, wired_handle},
+                                      line_cells(d, VIRT_PCIE_IRQ + (pin - 1 + device) % 4)})
+                interrupts.insert(interrupts.end(), cells.begin(), cells.end());
 
     w.node(unit("pci", VIRT_PCIE_ECAM_BASE), [&] {
         w.text("compatible", "pci-host-ecam-generic");
@@ -171,19 +241,20 @@ void write_pcie(writer& w, const device_tree_description& d) {
         w.flag("dma-coherent");
         w.wide("reg", {VIRT_PCIE_ECAM_BASE, VIRT_PCIE_ECAM_SIZE});
         w.cells("ranges", ranges);
+        if (d.interrupts == interrupt_controllers::aplic_imsic) w.cell("msi-parent", msi_handle(d));
         w.cells("interrupt-map-mask", {0x1800, 0, 0, 7});
         w.cells("interrupt-map", interrupts);
     });
 }
 
-void write_device(writer& w, std::uint64_t base, std::uint64_t size,
-                  std::initializer_list<const char*> compatible, std::uint32_t interrupt = 0) {
+void write_device(writer& w, std::uint64_t base, std::uint64_t size, std::initializer_list<const char*> compatible) {
     w.texts("compatible", compatible);
     w.wide("reg", {base, size});
-    if (interrupt) {
-        w.cell("interrupt-parent", plic_handle);
-        w.cell("interrupts", interrupt);
-    }
+}
+
+void write_line(writer& w, const device_tree_description& d, std::uint32_t line) {
+    w.cell("interrupt-parent", wired_handle);
+    w.cells("interrupts", line_cells(d, line));
 }
 
 void write_soc(writer& w, const device_tree_description& d) {
@@ -192,7 +263,8 @@ void write_soc(writer& w, const device_tree_description& d) {
     w.text("compatible", "simple-bus");
     w.flag("ranges");
     w.node(unit("serial", VIRT_UART_BASE), [&] {
-        write_device(w, VIRT_UART_BASE, VIRT_UART_SIZE, {"ns16550a"}, VIRT_UART_IRQ);
+        write_device(w, VIRT_UART_BASE, VIRT_UART_SIZE, {"ns16550a"});
+        write_line(w, d, VIRT_UART_IRQ);
         w.cell("clock-frequency", static_cast<std::uint32_t>(d.uart_clock));
     });
     w.node(unit("test", VIRT_FINISHER_BASE), [&] {
@@ -200,7 +272,8 @@ void write_soc(writer& w, const device_tree_description& d) {
         w.cell("phandle", finisher_handle);
     });
     w.node(unit("rtc", VIRT_RTC_BASE), [&] {
-        write_device(w, VIRT_RTC_BASE, VIRT_RTC_SIZE, {"google,goldfish-rtc"}, VIRT_RTC_IRQ);
+        write_device(w, VIRT_RTC_BASE, VIRT_RTC_SIZE, {"google,goldfish-rtc"});
+        write_line(w, d, VIRT_RTC_IRQ);
     });
     w.node(unit("marker", VIRT_MARKER_BASE), [&] {
         write_device(w, VIRT_MARKER_BASE, VIRT_MARKER_SIZE, {"fabricvp,marker"});

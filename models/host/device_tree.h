@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "host/interrupt_controllers.h"
+
 namespace fabricvp::host {
 
 /// What the device tree of a host says. Only hardware that exists appears in it, since a node invites a probe.
@@ -15,6 +17,8 @@ struct device_tree_description {
     std::uint64_t memory_base = 0;
     std::uint64_t memory_size = 0;
     std::uint64_t pcie_mmio64_base = 0;
+    interrupt_controllers interrupts = interrupt_controllers::plic;
+    std::uint64_t imsic_identities = 255;
     std::uint64_t uart_clock = 3'686'400;
     std::string bootargs;
     std::uint64_t rng_seed = 1;

@@ -30,6 +30,9 @@ void host_params::describe(parameter_visitor& v) {
              "flat: loads and stores take their instruction's cycles; caches: plus what misses cost (slower to simulate)");
     v.group("caches", caches, "tags-only caches and memory channels, with memory_timing: caches");
     v.group("clint", clint, "core-local interruptor");
+    v.choice("interrupts", interrupts,
+             "controllers of device interrupts; aplic_imsic: harts have Smaia and Ssaia, and devices may use MSI-X");
+    v.group("imsic", imsic, "incoming MSI controller of each hart, with interrupts: aplic_imsic");
     v.group("uart", uart, "console");
     v.group("rtc", rtc, "real-time clock");
     v.group("marker", marker, "marker device (regions of interest)");
@@ -41,7 +44,6 @@ host_complex::host_complex(const sc_core::sc_module_name& name, const host_param
       bus("bus", p.bus),
       dram("dram", p.dram, p.memory),
       clint("clint", p.clint, p.harts),
-      plic("plic", VIRT_PLIC_SOURCES, 2 * p.harts),
       uart("uart", p.uart),
       rtc("rtc", p.rtc),
       marker("marker", p.marker),
@@ -59,7 +61,9 @@ host_complex::host_complex(const sc_core::sc_module_name& name, const host_param
         for (auto& hart : harts) hart->attach_memory_timing(caches.get());
         bus.on_device_write = [this](std::uint64_t address, std::uint64_t size) { caches->invalidate(address, size); };
     }
+    make_interrupt_controllers();
     connect();
+    connect_interrupts();
 }
 
 void host_complex::connect() {
@@ -70,7 +74,6 @@ void host_complex::connect() {
     bus.map("rtc", VIRT_RTC_BASE, VIRT_RTC_SIZE, rtc.bus);
     bus.map("marker", VIRT_MARKER_BASE, VIRT_MARKER_SIZE, marker.bus);
     bus.map("clint", VIRT_CLINT_BASE, VIRT_CLINT_SIZE, clint.bus);
-    bus.map("plic", VIRT_PLIC_BASE, VIRT_PLIC_SIZE, plic.bus);
     bus.map("uart", VIRT_UART_BASE, VIRT_UART_SIZE, uart.bus);
     bus.map("pcie.pio", VIRT_PCIE_PIO_BASE, VIRT_PCIE_PIO_SIZE, pcie.pio.bus);
     bus.map("pcie.ecam", VIRT_PCIE_ECAM_BASE, VIRT_PCIE_ECAM_SIZE, pcie.ecam.bus);
@@ -83,11 +86,9 @@ void host_complex::connect() {
         auto& hart = *harts[i];
         clint.software_interrupt[i].connect([&hart](bool level) { hart.set_interrupt(line::machine_software, level); });
         clint.timer_interrupt[i].connect([&hart](bool level) { hart.set_interrupt(line::machine_timer, level); });
-        plic.external_interrupt[2 * i].connect([&hart](bool level) { hart.set_interrupt(line::machine_external, level); });
-        plic.external_interrupt[2 * i + 1].connect([&hart](bool level) { hart.set_interrupt(line::supervisor_external, level); });
     }
-    uart.interrupt.connect([this](bool level) { plic.set_source(VIRT_UART_IRQ, level); });
-    rtc.interrupt.connect([this](bool level) { plic.set_source(VIRT_RTC_IRQ, level); });
+    uart.interrupt.connect([this](bool level) { set_interrupt_source(VIRT_UART_IRQ, level); });
+    rtc.interrupt.connect([this](bool level) { set_interrupt_source(VIRT_RTC_IRQ, level); });
 
     finisher.on_power_off = [this](int status) { if (on_power_off) on_power_off(status); };
     finisher.on_reset = [this] { if (on_system_reset) on_system_reset(); };
@@ -99,7 +100,7 @@ void host_complex::attach(pcie::root_complex& root) {
     pcie.mmio32.attach(root, VIRT_PCIE_MMIO32_BASE);
     pcie.mmio64.attach(root, pcie_mmio64_base());
     for (unsigned line = 0; line < 4; ++line)
-        root.intx[line].connect([this, line](bool level) { plic.set_source(VIRT_PCIE_IRQ + line, level); });
+        root.intx[line].connect([this, line](bool level) { set_interrupt_source(VIRT_PCIE_IRQ + line, level); });
 }
 
 std::uint64_t host_complex::pcie_mmio64_base() const {
@@ -122,6 +123,8 @@ std::vector<std::uint8_t> host_complex::device_tree() const {
     d.memory_base = VIRT_DRAM_BASE;
     d.memory_size = params.memory;
     d.pcie_mmio64_base = pcie_mmio64_base();
+    d.interrupts = params.interrupts;
+    d.imsic_identities = params.imsic.identities;
     d.uart_clock = params.uart.clock;
     d.bootargs = m_bootargs;
     d.rng_seed = params.seed;

@@ -11,12 +11,17 @@
 #include "base/address_map.h"
 #include "base/parameters.h"
 #include "host/address_bus.h"
+#include "host/aplic_domain.h"
 #include "host/boot_rom.h"
 #include "host/cache_hierarchy.h"
 #include "host/clint.h"
 #include "host/dram.h"
 #include "host/finisher.h"
+#include "host/hart_imsic.h"
+#include "host/imsic.h"
+#include "host/interrupt_controllers.h"
 #include "host/marker.h"
+#include "host/msi_writer.h"
 #include "host/pcie_root_bus.h"
 #include "host/plic.h"
 #include "host/rtc.h"
@@ -38,6 +43,8 @@ struct host_params {
     memory_timing_kind memory_timing = memory_timing_kind::flat;
     cache_hierarchy_params caches;
     clint_params clint;
+    interrupt_controllers interrupts = interrupt_controllers::plic;
+    imsic_params imsic;
     uart_params uart;
     rtc_params rtc;
     marker_params marker;
@@ -56,7 +63,6 @@ public:
     host::boot_rom boot_rom{"boot_rom"};
     host::dram dram;
     host::clint clint;
-    host::plic plic;
     host::uart uart;
     host::rtc rtc;
     host::finisher finisher{"finisher"};
@@ -65,6 +71,12 @@ public:
     std::vector<std::unique_ptr<riscv::hart>> harts;  ///< hart0, hart1, …
     std::unique_ptr<cache_hierarchy> caches;          ///< null with flat memory timing
 
+    // As `interrupts` says; the others are null. Those at supervisor level need harts that have it.
+    std::unique_ptr<host::plic> plic;
+    std::unique_ptr<aplic_domain> aplic_m, aplic_s;
+    std::unique_ptr<host::imsic> imsic_m, imsic_s;
+    std::unique_ptr<msi_writer> aplic_msi;
+
     /// The guest powered off (0: clean). Called inside the callback of its access; end the run there.
     std::function<void(int status)> on_power_off;
     /// The guest asks for a reset. Called the same way; end the run, then call reset() and start().
@@ -72,8 +84,12 @@ public:
 
     host_complex(const sc_core::sc_module_name& name, const host_params& params);
 
-    /// Puts a root complex behind the PCIe windows; its devices reach memory over the bus and interrupt through the PLIC.
+    /// Puts a root complex behind the PCIe windows. Its devices reach memory and interrupt files over the bus; their
+    /// INTx go to the PLIC or APLIC. Without interrupt files, an MSI is an unsupported request at the root port.
     void attach(pcie::root_complex& root);
+
+    /// Drives interrupt line `source` (1 … VIRT_PLIC_SOURCES) of the PLIC or APLIC.
+    void set_interrupt_source(unsigned source, bool level);
 
     /// Where the boot ROM jumps (default: start of DRAM).
     void set_entry(std::uint64_t address) { m_boot.entry = address; }
@@ -95,7 +111,10 @@ public:
 
 private:
     void connect();
+    void make_interrupt_controllers();
+    void connect_interrupts();
 
+    std::vector<std::unique_ptr<hart_imsic>> m_interrupt_files;  // by hart
     boot_information m_boot;
     std::string m_bootargs;
     std::uint64_t m_initrd_start = 0, m_initrd_end = 0;

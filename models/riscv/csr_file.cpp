@@ -1,13 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "riscv/csr_file.h"
 
+#include <cstring>
+
 namespace fabricvp::riscv {
 
 namespace {
 constexpr std::uint64_t inhibit_cycle = 1, inhibit_retired = 4;
 
+// Numbers that miselect and siselect choose (AIA 2.1).
+constexpr std::uint64_t iprio0 = 0x30, iprio15 = 0x3f, imsic_first = 0x70, imsic_last = 0xff;
+
 bool in(unsigned n, unsigned first, unsigned last) {
     return n >= first && n <= last;
+}
+bool in_iprio(std::uint64_t select) {
+    return select >= iprio0 && select <= iprio15;
+}
+bool in_imsic(std::uint64_t select) {
+    return select >= imsic_first && select <= imsic_last;
 }
 }  // namespace
 
@@ -37,8 +48,8 @@ bool csr_file::exists(unsigned n) const {
     case sstatus: case sie: case stvec: case scounteren: case senvcfg: case sscratch: case sepc: case scause: case stval:
     case sip: case satp: case medeleg: case mideleg: case mcounteren: case menvcfg: return m_params.supervisor;
     case stimecmp: return m_params.supervisor && m_params.sstc;
-    case siselect: case sireg: case stopei: case stopi: return m_aia && m_params.supervisor;
-    case miselect: case mireg: case mtopei: case mtopi: return m_aia;
+    case siselect: case sireg: case stopei: case stopi: case mvien: case mvip: return m_state.aia && m_params.supervisor;
+    case miselect: case mireg: case mtopei: case mtopi: return m_state.aia;
     case mstatus: case misa: case mie: case mtvec: case mcountinhibit: case mscratch: case mepc: case mcause: case mtval:
     case mip: case tselect: case tdata1: case tdata2: case tdata3: case mcycle: case minstret: case cycle: case time:
     case instret: case mvendorid: case marchid: case mimpid: case mhartid: case mconfigptr: return true;
@@ -74,10 +85,26 @@ std::uint64_t csr_file::sstatus_mask() const {
     return status::sie | status::spie | status::spp | status::fs | status::sum | status::mxr | status::uxl | status::sd;
 }
 
-std::uint64_t csr_file::top_interrupt(std::uint64_t among) const {
-    for (const unsigned code : {11u, 3u, 7u, 9u, 1u, 5u})
-        if (among >> code & 1) return std::uint64_t{code} << 16 | 1;
-    return 0;
+std::uint64_t csr_file::top_interrupt(privilege level) const {
+    const auto top = m_state.highest_priority(level);
+    return top.code < 0 ? 0 : static_cast<std::uint64_t>(top.code) << 16 | top.priority;
+}
+
+// mvien is read-only zero, so mvip shows the bits of mip that software writes (AIA 5.3).
+std::uint64_t csr_file::virtual_pending() const {
+    return interrupt_bit::ssi | interrupt_bit::sei | (m_state.stimecmp_enabled() ? 0 : interrupt_bit::sti);
+}
+
+bool csr_file::read_indirect(privilege level, std::uint64_t select, std::uint64_t& value) const {
+    if (in_iprio(select)) {
+        value = 0;
+        if (select & 1) return false;
+        const auto& numbers = level == privilege::machine ? m_state.machine_priority : m_state.supervisor_priority;
+        const auto first = (select - iprio0) * 4;
+        if (first < numbers.size()) std::memcpy(&value, numbers.data() + first, 8);
+        return true;
+    }
+    return in_imsic(select) && m_state.aia->read_indirect(level, static_cast<unsigned>(select), value);
 }
 
 bool csr_file::read(unsigned n, std::uint64_t& value) {
@@ -130,9 +157,9 @@ bool csr_file::read_supervisor(unsigned n, std::uint64_t& value) {
     case stimecmp: value = m_state.stimecmp; return true;
     case satp: value = m_state.satp; return true;
     case siselect: value = m_state.siselect; return true;
-    case sireg: return m_aia->read_indirect(privilege::supervisor, static_cast<unsigned>(m_state.siselect), value);
-    case stopei: value = m_aia->top_external(privilege::supervisor); return true;
-    case stopi: value = top_interrupt(m_state.mip() & m_state.mie & m_state.mideleg); return true;
+    case sireg: return read_indirect(privilege::supervisor, m_state.siselect, value);
+    case stopei: value = m_state.aia->top_external(privilege::supervisor); return true;
+    case stopi: value = top_interrupt(privilege::supervisor); return true;
     default: return false;
     }
 }
@@ -159,10 +186,11 @@ bool csr_file::read_machine(unsigned n, std::uint64_t& value) {
     case mtval: value = m_state.mtval; return true;
     case mhartid: value = m_hart_id; return true;
     case miselect: value = m_state.miselect; return true;
-    case mireg: return m_aia->read_indirect(privilege::machine, static_cast<unsigned>(m_state.miselect), value);
-    case mtopei: value = m_aia->top_external(privilege::machine); return true;
-    case mtopi: value = top_interrupt(m_state.mip() & m_state.mie & ~m_state.mideleg); return true;
-    default: return true;  // identification, triggers and event selectors read as zero
+    case mireg: return read_indirect(privilege::machine, m_state.miselect, value);
+    case mtopei: value = m_state.aia->top_external(privilege::machine); return true;
+    case mtopi: value = top_interrupt(privilege::machine); return true;
+    case mvip: value = m_state.mip_software & virtual_pending(); return true;
+    default: return true;  // identification, mvien, triggers and event selectors read as zero
     }
 }
 // clang-format on
@@ -171,6 +199,24 @@ std::uint64_t csr_file::value_to_modify(unsigned n, std::uint64_t read_value) co
     if (n != csr::mip && n != csr::sip) return read_value;
     const auto line = interrupt_bit::sei & ~m_state.mip_software;
     return read_value & ~line;
+}
+
+bool csr_file::write_indirect(privilege level, std::uint64_t select, std::uint64_t value) {
+    const bool machine = level == privilege::machine;
+    if (in_iprio(select)) {
+        if (select & 1) return false;
+        // A priority exists where an interrupt does; external interrupts take theirs from the interrupt file.
+        const auto settable = !machine              ? interrupt_bit::ssi | interrupt_bit::sti
+                              : m_params.supervisor ? interrupt_bit::all & ~interrupt_bit::mei
+                                                    : interrupt_bit::msi | interrupt_bit::mti;
+        auto& numbers = machine ? m_state.machine_priority : m_state.supervisor_priority;
+        const auto first = (select - iprio0) * 4;
+        for (auto code = first; code < first + 8 && code < numbers.size(); ++code)
+            if (settable >> code & 1) numbers[code] = static_cast<std::uint8_t>(value >> 8 * (code - first));
+        m_state.priorities_changed();
+        return true;
+    }
+    return in_imsic(select) && m_state.aia->write_indirect(level, static_cast<unsigned>(select), value);
 }
 
 bool csr_file::peek(unsigned n, std::uint64_t& value) {

@@ -31,7 +31,6 @@ public:
     csr_file(hart_state& state, pmp& protection, const hart_params& params, std::uint64_t hart_id,
              csr_environment& environment);
 
-    void attach_aia(aia_interface* aia) { m_aia = aia; }
     bool exists(unsigned number) const;
     /// \returns false if the access is illegal in the present mode
     bool may_access(unsigned number, bool write) const;
@@ -58,14 +57,16 @@ private:
     void write_mip(std::uint64_t value, std::uint64_t mask);
     void write_satp(std::uint64_t value);
     std::uint64_t sstatus_mask() const;
-    std::uint64_t top_interrupt(std::uint64_t among) const;
+    std::uint64_t top_interrupt(privilege level) const;
+    std::uint64_t virtual_pending() const;
+    bool read_indirect(privilege level, std::uint64_t select, std::uint64_t& value) const;
+    bool write_indirect(privilege level, std::uint64_t select, std::uint64_t value);
 
     hart_state& m_state;
     pmp& m_pmp;
     const hart_params& m_params;
     std::uint64_t m_hart_id;
     csr_environment& m_environment;
-    aia_interface* m_aia = nullptr;
     std::uint64_t m_cycle_offset = 0, m_retired_offset = 0;    // what guests wrote to mcycle and minstret
     std::uint64_t m_cycle_stopped = 0, m_retired_stopped = 0;  // their values while mcountinhibit holds them
 };

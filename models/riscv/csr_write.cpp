@@ -9,6 +9,7 @@ constexpr std::uint64_t exceptions_to_delegate = 0xb3ff;  // all but ecall from 
 constexpr std::uint64_t bit_fiom = 1, bit_stce = std::uint64_t{1} << 63;
 constexpr std::uint64_t inhibit_cycle = 1, inhibit_retired = 4;
 constexpr std::uint64_t counters = 0xffffffff;
+constexpr std::uint64_t selects = 0x1ff;
 
 bool in(unsigned n, unsigned first, unsigned last) {
     return n >= first && n <= last;
@@ -81,9 +82,9 @@ bool csr_file::write_supervisor(unsigned n, std::uint64_t value) {
         m_environment.stimecmp_changed();
         return true;
     case satp: write_satp(value); return true;
-    case siselect: m_state.siselect = value; return true;
-    case sireg: return m_aia->write_indirect(privilege::supervisor, static_cast<unsigned>(m_state.siselect), value);
-    case stopei: m_aia->claim_top_external(privilege::supervisor); return true;
+    case siselect: m_state.siselect = value & selects; return true;
+    case sireg: return write_indirect(privilege::supervisor, m_state.siselect, value);
+    case stopei: m_state.aia->claim_top_external(privilege::supervisor); return true;
     default: return false;
     }
 }
@@ -134,10 +135,11 @@ bool csr_file::write_machine(unsigned n, std::uint64_t value) {
     case mepc: m_state.mepc = value & ~std::uint64_t{1}; return true;
     case mcause: m_state.mcause = value; return true;
     case mtval: m_state.mtval = value; return true;
-    case miselect: m_state.miselect = value; return true;
-    case mireg: return m_aia->write_indirect(privilege::machine, static_cast<unsigned>(m_state.miselect), value);
-    case mtopei: m_aia->claim_top_external(privilege::machine); return true;
-    default: return true;  // misa, triggers, event selectors and their counters are read-only zeros or constants
+    case mvip: write_mip(value, virtual_pending()); return true;
+    case miselect: m_state.miselect = value & selects; return true;
+    case mireg: return write_indirect(privilege::machine, m_state.miselect, value);
+    case mtopei: m_state.aia->claim_top_external(privilege::machine); return true;
+    default: return true;  // misa, mvien, triggers, event selectors and their counters are read-only zeros or constants
     }
 }
 // clang-format on

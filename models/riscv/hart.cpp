@@ -63,7 +63,7 @@ void hart::set_interrupt(interrupt_line line, bool level) {
 }
 
 void hart::attach_aia(aia_interface* aia) {
-    m->csrs.attach_aia(aia);
+    m->state.aia = aia;
 }
 
 void hart::attach_memory_timing(memory_timing* timing) {
@@ -81,6 +81,7 @@ std::string hart::isa_string() const {
     if (params.floating_point) isa += "fd";
     isa += "c_zicntr_zicsr_zifencei_zihintpause";
     if (params.bit_manipulation) isa += "_zba_zbb_zbs";
+    if (m->state.aia) isa += params.supervisor ? "_smaia_ssaia" : "_smaia";
     if (params.supervisor && params.sstc) isa += "_sstc";
     return isa;
 }

@@ -53,13 +53,16 @@ enum class interrupt_line : unsigned {
     machine_external = 11
 };
 
-/// Hooks for an IMSIC: the AIA CSRs that live outside of the hart (indirect registers, top external interrupt).
+/// The interrupt files of a hart's IMSIC, as its CSRs reach them (RISC-V Advanced Interrupt Architecture 1.0, chapter 3).
+/// The external interrupt lines are driven apart, by set_interrupt().
 class aia_interface {
 public:
     virtual ~aia_interface() = default;
-    virtual std::uint64_t top_external(privilege level) = 0;  ///< mtopei / stopei
+    /// mtopei or stopei: identity << 16 | priority number, 0 if nothing is pending, enabled and above the threshold.
+    virtual std::uint64_t top_external(privilege level) const = 0;
     virtual void claim_top_external(privilege level) = 0;
-    virtual bool read_indirect(privilege level, unsigned select, std::uint64_t& value) = 0;
+    /// Registers 0x70 … 0xff of mireg and sireg. \returns false where an access is illegal (odd numbers of eip and eie)
+    virtual bool read_indirect(privilege level, unsigned select, std::uint64_t& value) const = 0;
     virtual bool write_indirect(privilege level, unsigned select, std::uint64_t value) = 0;
 };
 
@@ -90,6 +93,7 @@ public:
 
     /// Drives an external interrupt line; ends the hart's slice if it is now to be taken.
     void set_interrupt(interrupt_line line, bool level);
+    /// Gives the hart Smaia and Ssaia, with an IMSIC; null: it has neither, nor their CSRs. Before start().
     void attach_aia(aia_interface* aia);
     /// Adds what `timing` says to the time of each access to direct memory; null: no more. It must outlive its use.
     void attach_memory_timing(memory_timing* timing);

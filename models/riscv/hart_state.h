@@ -59,6 +59,9 @@ struct hart_state {
     std::uint64_t stvec = 0, scounteren = 0, senvcfg = 0, sscratch = 0, sepc = 0, scause = 0, stval = 0, satp = 0,
                   stimecmp = ~std::uint64_t{0};
     std::uint64_t miselect = 0, siselect = 0;
+    aia_interface* aia = nullptr;  ///< null: neither Smaia nor Ssaia
+    std::array<std::uint8_t, 16> machine_priority{}, supervisor_priority{};  ///< iprio bytes, by interrupt code
+    bool priorities = false;                                                 ///< any of them is not zero
     std::uint64_t mip_software = 0;  ///< SSIP, STIP, SEIP as written
     std::uint64_t mip_lines = 0;     ///< MSIP, MTIP, MEIP, SEIP as driven from outside
     bool timer_reached = false;      ///< time >= stimecmp
@@ -81,6 +84,14 @@ struct hart_state {
     privilege data_mode() const {
         return mstatus & status::mprv ? static_cast<privilege>(mstatus >> status::mpp_shift & 3) : mode;
     }
+
+    struct major_interrupt {
+        int code = -1;
+        unsigned priority = 0;  ///< as IPRIO of mtopi and stopi has it: 0 or 1 (highest) … 255
+    };
+    /// What is pending and enabled at a level and comes first there (AIA 5.2.2, 5.4.1); code -1: nothing.
+    major_interrupt highest_priority(privilege level) const;
+    void priorities_changed();
 
     /// Code of the interrupt that is to be taken now, or -1.
     int interrupt_to_take() const;

@@ -11,13 +11,13 @@ namespace fabricvp::python {
 
 namespace py = pybind11;
 
-python_device::python_device(session& owner, py::object object, std::string name, host::plic& plic, unsigned interrupt)
-    : m_session(owner), m_object(std::move(object)), m_name(std::move(name)), m_plic(plic), m_interrupt(interrupt) {}
+python_device::python_device(session& owner, py::object object, std::string name, host::host_complex& host, unsigned interrupt)
+    : m_session(owner), m_object(std::move(object)), m_name(std::move(name)), m_host(host), m_interrupt(interrupt) {}
 
 void python_device::set_interrupt(bool level) {
     if (!m_interrupt) throw std::logic_error("this device was added without an interrupt");
     m_level = level;
-    m_plic.set_source(m_interrupt, level);
+    m_host.set_interrupt_source(m_interrupt, level);
 }
 
 tlm::tlm_sync_enum python_device::nb_transport_fw(bus_payload& payload, tlm::tlm_phase& phase, sc_core::sc_time&) {

@@ -16,8 +16,8 @@ class session;
 /// A Python object as a target on a node's bus. It is no SystemC module, so that it can join a machine that has run.
 class python_device final : private tlm::tlm_fw_transport_if<> {
 public:
-    /// \param interrupt source of `plic` that set_interrupt() drives, 0: none
-    python_device(session& owner, pybind11::object object, std::string name, host::plic& plic, unsigned interrupt);
+    /// \param interrupt source of `host` that set_interrupt() drives, 0: none
+    python_device(session& owner, pybind11::object object, std::string name, host::host_complex& host, unsigned interrupt);
 
     tlm::tlm_fw_transport_if<>& target() { return *this; }
 
@@ -39,7 +39,7 @@ private:
     session& m_session;
     pybind11::object m_object;
     std::string m_name;
-    host::plic& m_plic;
+    host::host_complex& m_host;
     unsigned m_interrupt;
     bool m_level = false;
 };

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <pybind11/stl.h>
 
+#include "abi/memory_map.h"
 #include "base/statistics.h"
 #include "bindings/parameter_list.h"
 #include "bindings/session.h"
@@ -53,9 +54,9 @@ std::vector<register_handle> session::device_registers(std::size_t node) {
 std::shared_ptr<python_device> session::add_device(std::size_t node, std::uint64_t base, std::uint64_t size, py::object object,
                                                    const std::string& name, int interrupt) {
     auto& host = *at(node).host;
-    if (interrupt == 0 || interrupt > static_cast<int>(host.plic.sources()))
-        throw input_error(fmt::format("device {}: there is no interrupt source {}: 1 … {}", name, interrupt, host.plic.sources()));
-    auto device = std::make_shared<python_device>(*this, std::move(object), name, host.plic, interrupt < 0 ? 0u : static_cast<unsigned>(interrupt));
+    if (interrupt == 0 || interrupt > VIRT_PLIC_SOURCES)
+        throw input_error(fmt::format("device {}: there is no interrupt source {}: 1 … {}", name, interrupt, VIRT_PLIC_SOURCES));
+    auto device = std::make_shared<python_device>(*this, std::move(object), name, host, interrupt < 0 ? 0u : static_cast<unsigned>(interrupt));
     try {
         host.bus.map(name, base, size, device->target());
     } catch (const std::invalid_argument& error) {

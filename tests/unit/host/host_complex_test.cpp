@@ -120,12 +120,12 @@ TEST_CASE("interrupt lines reach the PLIC") {
     b.load({0x10500073, 0xffdff06f});  // harts that ran start over after a reset: wfi, j -4
     b.host.reset();
     const std::uint8_t enable = 1;
-    b.host.plic.priority.set(7, VIRT_UART_IRQ);
-    b.host.plic.enable.set(1u << VIRT_UART_IRQ, 1 * 32);
+    b.host.plic->priority.set(7, VIRT_UART_IRQ);
+    b.host.plic->enable.set(1u << VIRT_UART_IRQ, 1 * 32);
     b.host.uart.ier.bus_write(0, enable, false);
     test::stopwatch watch;
     b.host.uart.push_input('y');
     watch.run_for(10_us);
-    CHECK(b.host.plic.external_interrupt[1].level());
-    CHECK_FALSE(b.host.plic.external_interrupt[0].level());
+    CHECK(b.host.plic->external_interrupt[1].level());
+    CHECK_FALSE(b.host.plic->external_interrupt[0].level());
 }
