@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The copy engine: a PCIe function that moves data along a ring of descriptors. BAR 0 holds its registers and MSI-X
- * table, BAR 2 its own memory. Little-endian throughout. */
+/* The copy engine: a PCIe function with several DMA channels, each of which moves data along a ring of descriptors of its
+ * own while the others do. The link takes a TLP of each busy channel in turn. BAR 0 holds registers and MSI-X table, BAR 2
+ * the engine's own memory. Little-endian throughout. */
 #ifndef FABRICVP_ABI_COPY_ENGINE_H
 #define FABRICVP_ABI_COPY_ENGINE_H
 
@@ -13,19 +14,24 @@ enum {
     COPY_ENGINE_BAR_REGISTERS = 0,
     COPY_ENGINE_BAR_MEMORY = 2,
     COPY_ENGINE_REGISTERS_SIZE = 0x4000,
-    COPY_ENGINE_MSIX_TABLE = 0x2000
+    COPY_ENGINE_MSIX_TABLE = 0x2000,
+    COPY_ENGINE_MOST_CHANNELS = 32,
+    COPY_ENGINE_CHANNEL_STRIDE = 0x40 /* bytes from a channel's registers to those of the next */
 };
 
-/* BAR 0, without its MSI-X table. */
-#define COPY_ENGINE_REGISTERS(R)                                                                               \
-    R(COPY_ENGINE_CONTROL, 0x00, 4, 1, 4)                                                                      \
-    R(COPY_ENGINE_STATUS, 0x04, 4, 1, 4)      /* read-only */                                                  \
-    R(COPY_ENGINE_RING_BASE, 0x08, 8, 1, 8)   /* bus address of the ring, 64-byte aligned; change only while disabled */ \
-    R(COPY_ENGINE_RING_SIZE, 0x10, 4, 1, 4)   /* number of descriptors, a power of two from 2 to 32768 */      \
-    R(COPY_ENGINE_DOORBELL, 0x14, 4, 1, 4)    /* count of descriptors ever posted */                           \
-    R(COPY_ENGINE_COMPLETED, 0x18, 4, 1, 4)   /* read-only: count of descriptors ever completed */             \
-    R(COPY_ENGINE_INTERRUPT, 0x1c, 4, 1, 4)   /* causes, cleared by writing 1; INTA while any is set, unless MSI-X is on */ \
-    R(COPY_ENGINE_MEMORY_SIZE, 0x20, 8, 1, 8) /* read-only: bytes behind BAR 2 */
+/* BAR 0, without its MSI-X table: three registers of the whole engine, then a block a channel. Offsets are those of channel
+ * 0; only the blocks of the first COPY_ENGINE_CHANNELS channels exist. */
+#define COPY_ENGINE_REGISTERS(R)                                                                                             \
+    R(COPY_ENGINE_CHANNELS, 0x00, 4, 1, 4)      /* read-only: number of channels */                                          \
+    R(COPY_ENGINE_PENDING, 0x04, 4, 1, 4)       /* read-only: bit c is set while channel c has an interrupt cause */         \
+    R(COPY_ENGINE_MEMORY_SIZE, 0x08, 8, 1, 8)   /* read-only: bytes behind BAR 2 */                                          \
+    R(COPY_ENGINE_CONTROL, 0x100, 4, 32, 0x40)                                                                               \
+    R(COPY_ENGINE_STATUS, 0x104, 4, 32, 0x40)    /* read-only */                                                             \
+    R(COPY_ENGINE_RING_BASE, 0x108, 8, 32, 0x40) /* bus address of the ring, 64-byte aligned; change only while disabled */  \
+    R(COPY_ENGINE_RING_SIZE, 0x110, 4, 32, 0x40) /* number of descriptors, a power of two from 2 to 32768 */                 \
+    R(COPY_ENGINE_DOORBELL, 0x114, 4, 32, 0x40)  /* count of descriptors ever posted */                                      \
+    R(COPY_ENGINE_COMPLETED, 0x118, 4, 32, 0x40) /* read-only: count of descriptors ever completed */                        \
+    R(COPY_ENGINE_INTERRUPT, 0x11c, 4, 32, 0x40) /* causes, cleared by writing 1; INTA while any is set, unless MSI-X is on */
 
 enum { COPY_ENGINE_REGISTERS(ABI_OFFSET) };
 
@@ -36,7 +42,7 @@ enum {
 };
 enum { COPY_ENGINE_INTERRUPT_DONE = 0x1, COPY_ENGINE_INTERRUPT_ERROR = 0x2 };
 
-/* MSI-X vectors. */
+/* MSI-X: so many vectors a channel; channel c has VECTORS * c + these. */
 enum { COPY_ENGINE_VECTOR_DONE = 0, COPY_ENGINE_VECTOR_ERROR = 1, COPY_ENGINE_VECTORS = 2 };
 
 struct copy_engine_descriptor {
