@@ -26,6 +26,9 @@ constexpr instruction_info table[] = {{"illegal", 0, 0, operand_format::none, ti
 #define FABRICVP_ROW(n, t, m, k, f, c) FABRICVP_ROW_OF(n, t, m, k, f, c, floating)
                                                       FABRICVP_RISCV_FLOAT_INSTRUCTIONS(FABRICVP_ROW)
 #undef FABRICVP_ROW
+#define FABRICVP_ROW(n, t, m, k, f, c) FABRICVP_ROW_OF(n, t, m, k, f, c, lane)
+                                                          FABRICVP_RISCV_LANE_INSTRUCTIONS(FABRICVP_ROW)
+#undef FABRICVP_ROW
 };
 
 /// Opcodes by bits 6:2, in table order (the more special row of two that match comes first).
@@ -101,6 +104,7 @@ std::int32_t immediate_of(std::uint32_t bits, operand_format format) {
         case operand_format::load:
         case operand_format::float_load:
         case operand_format::register_immediate:
+        case operand_format::lane:
             return immediate_i(bits);
         default:
             return has_rounding_mode(format) ? field(bits, 14, 12) : 0;
@@ -113,6 +117,7 @@ opcode find(std::uint32_t bits, const decoder_options& options) {
         if ((bits & row.mask) != row.match) continue;
         if (row.belongs_to == extension::floating && !options.floating_point) return opcode::illegal;
         if (row.belongs_to == extension::bit && !options.bit_manipulation) continue;
+        if (row.belongs_to == extension::lane && !options.lane) return opcode::illegal;
         if (!options.supervisor && (op == opcode::sret || op == opcode::sfence_vma)) return opcode::illegal;
         return op;
     }
@@ -133,6 +138,7 @@ bool ends_block(opcode op) {
         case operand_format::branch:
         case operand_format::system:
         case operand_format::csr:
+        case operand_format::lane:
             return true;
         default:
             return false;

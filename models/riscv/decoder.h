@@ -12,6 +12,7 @@ struct decoder_options {
     bool floating_point = true;
     bool bit_manipulation = true;
     bool supervisor = true;
+    bool lane = false;  ///< what GPU lanes know (abi/gpu_isa.h)
 };
 
 /// Length in bytes of the instruction whose first halfword is `low`. Encodings longer than 32 bits count as 4

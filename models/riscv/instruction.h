@@ -56,7 +56,8 @@ enum class operand_format : std::uint8_t {
     f_sx,
     f_dx,
     f_sd_rm,
-    f_ds_rm
+    f_ds_rm,
+    lane
 };
 
 /// Timing classes, the fields of cpi_params.
@@ -76,7 +77,7 @@ enum class timing_class : std::uint8_t {
     count
 };
 
-enum class extension : std::uint8_t { base, multiply, atomic, bit, floating };
+enum class extension : std::uint8_t { base, multiply, atomic, bit, floating, lane };
 
 /// What is known about an opcode before any instance of it.
 struct instruction_info {

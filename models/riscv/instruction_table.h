@@ -220,6 +220,14 @@
     X(fcvt_d_lu, "fcvt.d.lu", 0xd2300053, 0xfff0007f, f_dx_rm, floating)        \
     X(fmv_d_x, "fmv.d.x", 0xf2000053, 0xfff0707f, f_dx, floating)
 
+// What GPU lanes know beside (custom-0, abi/gpu_isa.h); harts do not.
+#define FABRICVP_RISCV_LANE_INSTRUCTIONS(X)                                     \
+    X(lane_end, "gpu.end", 0x0000000b, 0xffffffff, lane, csr)                   \
+    X(lane_barrier, "gpu.barrier", 0x0000100b, 0xffffffff, lane, fence)         \
+    X(lane_fence, "gpu.fence", 0x0000200b, 0x000fffff, lane, fence)             \
+    X(lane_load_w, "gpu.lw", 0x0000300b, 0x0000707f, lane, load)                \
+    X(lane_load_d, "gpu.ld", 0x0000400b, 0x0000707f, lane, load)
+
 #define FABRICVP_RISCV_INTEGER_INSTRUCTIONS(X)  \
     FABRICVP_RISCV_BASE_INSTRUCTIONS(X)         \
     FABRICVP_RISCV_MULTIPLY_INSTRUCTIONS(X)     \
@@ -228,4 +236,5 @@
 
 #define FABRICVP_RISCV_INSTRUCTIONS(X)          \
     FABRICVP_RISCV_INTEGER_INSTRUCTIONS(X)      \
-    FABRICVP_RISCV_FLOAT_INSTRUCTIONS(X)
+    FABRICVP_RISCV_FLOAT_INSTRUCTIONS(X)        \
+    FABRICVP_RISCV_LANE_INSTRUCTIONS(X)

@@ -187,6 +187,9 @@ inline void store_host(u64 address, T v) {
         goto after_system;                                                              \
     }
 
+/// Never decoded for a hart.
+#define EXECUTE_lane(name) LABEL(name) { goto op_illegal; }
+
 #define F1S fpu::unbox_s(f[o->rs1])
 #define F2S fpu::unbox_s(f[o->rs2])
 #define F3S fpu::unbox_s(f[o->rs3])
