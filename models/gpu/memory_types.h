@@ -13,6 +13,7 @@
 #include "base/pool.h"
 #include "base/spans.h"
 #include "base/time.h"
+#include "gpu/line_flight.h"
 
 namespace fabricvp::gpu {
 
@@ -122,6 +123,7 @@ public:
     void* context = nullptr;               ///< the client's own
     ticks issued = 0;
     span_list spans;
+    line_flight flight{*this};             ///< of the block that the request is in
 
     void recycle() {
         page_table = succeeded = false;

@@ -24,7 +24,7 @@ protected:
 /// Virtual to physical for whom the L1 TLBs of vector units do not serve: instruction fetch, command processor.
 class translation_client {
 public:
-    /// `physical` of the page's first byte, or why not.
+    /// `physical` of the first byte of those 4 KiB, or why not.
     virtual void translated(std::uint64_t virtual_page, std::uint64_t physical, memory_fault fault, std::uint64_t cookie) = 0;
 
 protected:
@@ -33,7 +33,8 @@ protected:
 
 class translator {
 public:
-    /// The client hears translated() later, never inside this call. \param access bits GPU_PTE_READ, _WRITE, _EXECUTE
+    /// The client hears translated() later, never inside this call.
+    /// \param virtual_page address of the first byte of 4 KiB \param access bits GPU_PTE_READ, _WRITE, _EXECUTE
     virtual void translate(std::uint32_t address_space, std::uint64_t virtual_page, unsigned access, translation_client& client,
                            std::uint64_t cookie) = 0;
 

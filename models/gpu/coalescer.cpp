@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gpu/coalescer.h"
+
+#include <cstring>
+
+namespace fabricvp::gpu {
+
+namespace {
+
+constexpr std::uint64_t line_mask = ~std::uint64_t{line_bytes - 1};
+
+std::uint64_t bytes_at(std::uint64_t address, unsigned bytes) {
+    return ((std::uint64_t{1} << bytes) - 1) << (address & (line_bytes - 1));
+}
+
+/// Whether lane n accesses the element n behind that of lane 0.
+bool is_sequence(const vector_access& a) {
+    std::uint64_t differs = 0;
+    for (unsigned i = 0; i < wavefront_lanes; ++i) differs |= a.address[i] ^ (a.address[0] + i * a.bytes);
+    return differs == 0;
+}
+
+template <class Word>
+void scatter_words(vector_access& a, lane_mask lanes, const std::uint8_t* line) {
+    for (; lanes; lanes &= lanes - 1) {
+        const auto i = static_cast<unsigned>(__builtin_ctzll(lanes));
+        Word w;
+        std::memcpy(&w, line + (a.address[i] & (line_bytes - 1)), sizeof w);
+        a.data[i] = w;
+    }
+}
+
+template <class Word>
+void gather_words(const vector_access& a, lane_mask lanes, std::uint8_t* line) {
+    for (; lanes; lanes &= lanes - 1) {
+        const auto i = static_cast<unsigned>(__builtin_ctzll(lanes));
+        const auto w = static_cast<Word>(a.data[i]);
+        std::memcpy(line + (a.address[i] & (line_bytes - 1)), &w, sizeof w);
+    }
+}
+
+}  // namespace
+
+unsigned coalescer::split_sequence(const vector_access& a, pieces& to) {
+    unsigned count = 0;
+    for (unsigned lane = 0; lane < wavefront_lanes;) {
+        const std::uint64_t first = a.address[lane], line = first & line_mask;
+        const auto room = static_cast<unsigned>((line + line_bytes - first) / a.bytes);
+        const unsigned lanes = std::min(room, wavefront_lanes - lane), bytes = lanes * a.bytes;
+        const lane_mask mask = lanes == 64 ? ~lane_mask{0} : (lane_mask{1} << lanes) - 1;
+        const std::uint64_t covered = bytes == 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << bytes) - 1;
+        to[count++] = {line, mask << lane, covered << (first - line)};
+        lane += lanes;
+    }
+    return count;
+}
+
+unsigned coalescer::split(const vector_access& a, pieces& to) {
+    if (!a.mask) return 0;
+    if (a.mask == ~lane_mask{0} && a.address[1] == a.address[0] + a.bytes && is_sequence(a)) return split_sequence(a, to);
+    m_round += 256;
+    if (m_round == 0) {
+        m_table.fill(0);
+        m_round = 256;
+    }
+    unsigned count = 0, last = 0;
+    for (lane_mask rest = a.mask; rest; rest &= rest - 1) {
+        const auto i = static_cast<unsigned>(__builtin_ctzll(rest));
+        const std::uint64_t address = a.address[i], line = address & line_mask;
+        if (!count || to[last].line != line) {
+            auto slot = static_cast<unsigned>((line * 0x9e3779b97f4a7c15u) >> 57);
+            while ((m_table[slot] & ~0xffu) == m_round && to[m_table[slot] & 0xff].line != line) slot = (slot + 1) % slots;
+            if ((m_table[slot] & ~0xffu) == m_round) {
+                last = m_table[slot] & 0xff;
+            } else {
+                last = count;
+                m_table[slot] = m_round | count;
+                to[count++] = {line, 0, 0};
+            }
+        }
+        to[last].lanes |= lane_mask{1} << i;
+        to[last].bytes |= bytes_at(address, a.bytes);
+    }
+    return count;
+}
+
+unsigned coalescer::split_lanes(const vector_access& a, pieces& to) {
+    unsigned count = 0;
+    for (lane_mask rest = a.mask; rest; rest &= rest - 1) {
+        const auto i = static_cast<unsigned>(__builtin_ctzll(rest));
+        to[count++] = {a.address[i] & line_mask, lane_mask{1} << i, bytes_at(a.address[i], a.bytes)};
+    }
+    return count;
+}
+
+void coalescer::scatter(vector_access& a, const access_piece& piece, const std::uint8_t* line) {
+    switch (a.bytes) {
+        case 1: return scatter_words<std::uint8_t>(a, piece.lanes, line);
+        case 2: return scatter_words<std::uint16_t>(a, piece.lanes, line);
+        case 4: return scatter_words<std::uint32_t>(a, piece.lanes, line);
+        default: return scatter_words<std::uint64_t>(a, piece.lanes, line);
+    }
+}
+
+void coalescer::gather(const vector_access& a, const access_piece& piece, std::uint8_t* line) {
+    switch (a.bytes) {
+        case 1: return gather_words<std::uint8_t>(a, piece.lanes, line);
+        case 2: return gather_words<std::uint16_t>(a, piece.lanes, line);
+        case 4: return gather_words<std::uint32_t>(a, piece.lanes, line);
+        default: return gather_words<std::uint64_t>(a, piece.lanes, line);
+    }
+}
+
+}  // namespace fabricvp::gpu

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+namespace fabricvp::gpu {
+
+/// Tags and data of a first-level cache: set-associative, least recently used first, a valid bit for each sector of 16
+/// bytes. Forgetting everything costs next to nothing: a tag holds the generation in which it was written.
+class l1_lines {
+public:
+    /// \throws std::invalid_argument unless the sets come out as a whole number
+    l1_lines(std::uint64_t size, std::uint64_t ways);
+
+    static constexpr unsigned absent = ~0u;
+    /// Where the line is, or `absent`.
+    unsigned find(std::uint64_t line) const {
+        const std::uint64_t tag = tag_of(line);
+        const unsigned first = set_of(line);
+        for (unsigned i = first; i < first + m_ways; ++i)
+            if (m_tags[i] == tag) return i;
+        return absent;
+    }
+    void touch(unsigned at) { m_used[at] = ++m_clock; }
+    std::uint8_t valid(unsigned at) const { return m_valid[at]; }
+    std::uint8_t* data(unsigned at) { return &m_data[std::size_t{at} * 64]; }
+
+    /// Puts sectors of a line in, beside those that are valid. \returns whether another line had to go
+    bool fill(std::uint64_t line, const std::uint8_t* data, std::uint8_t sectors);
+    /// Overwrites the bytes of `mask` if the line is there.
+    void update(std::uint64_t line, const std::uint8_t* data, std::uint64_t mask);
+    void drop(std::uint64_t line) {
+        if (const unsigned at = find(line); at != absent) m_tags[at] = empty;
+    }
+    void clear();
+
+private:
+    static constexpr std::uint64_t empty = ~std::uint64_t{0};
+    static constexpr unsigned generation_shift = 50;  // physical addresses have 56 bits, lines 50
+    std::uint64_t tag_of(std::uint64_t line) const { return line >> 6 | m_generation << generation_shift; }
+    unsigned set_of(std::uint64_t line) const {
+        const std::uint64_t number = line >> 6;
+        return static_cast<unsigned>(m_sets & (m_sets - 1) ? number % m_sets : number & (m_sets - 1)) * m_ways;
+    }
+
+    std::uint64_t m_sets;
+    unsigned m_ways;
+    std::uint64_t m_generation = 0;  // below 2^14 - 1, so that no tag looks empty
+    std::uint32_t m_clock = 0;
+    std::vector<std::uint64_t> m_tags;
+    std::vector<std::uint32_t> m_used;
+    std::vector<std::uint8_t> m_valid;
+    std::vector<std::uint8_t> m_data;
+};
+
+}  // namespace fabricvp::gpu
