@@ -58,14 +58,18 @@ static void place(struct pci_bus* bus, enum pci_region region) {
     }
 }
 
+/* Memory space is on from here; requests of its own are for a driver to allow. */
 static void program_bars(struct pci_function* f) {
+    bool all = true;
     for (unsigned b = 0; b < PCI_BARS; ++b) {
         const struct pci_resource* r = &f->bars[b];
         if (!r->size) continue;
+        all = all && r->assigned;
         f->bus->host->unassigned += !r->assigned;
         pci_write32(f, PCI_BAR + 4 * b, (uint32_t)r->address);
         if (r->wide) pci_write32(f, PCI_BAR + 4 * b + 4, (uint32_t)(r->address >> 32));
     }
+    pci_write16(f, PCI_COMMAND, PCI_COMMAND_INTX_DISABLE | (all ? PCI_COMMAND_MEMORY : 0));
 }
 
 static void program_bridge(struct pci_function* f) {
@@ -80,9 +84,7 @@ static void program_bridge(struct pci_function* f) {
     pci_write32(f, PCI_PREFETCHABLE_LIMIT_UPPER, high->assigned ? (uint32_t)(high_last >> 32) : 0);
     pci_write8(f, PCI_IO_BASE, 0xf0);
     pci_write8(f, PCI_IO_LIMIT, 0);
-    bool memory = true; /* of its own */
-    for (unsigned b = 0; b < PCI_BRIDGE_BARS; ++b) memory = memory && (!f->bars[b].size || f->bars[b].assigned);
-    pci_write16(f, PCI_COMMAND, PCI_COMMAND_MASTER | PCI_COMMAND_INTX_DISABLE | (memory ? PCI_COMMAND_MEMORY : 0));
+    pci_write16(f, PCI_COMMAND, pci_read16(f, PCI_COMMAND) | PCI_COMMAND_MASTER);
 }
 
 void pci_assign(struct pci_host* host) {
