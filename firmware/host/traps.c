@@ -3,6 +3,7 @@
 
 #include "abi/memory_map.h"
 #include "abi/plic.h"
+#include "host/aplic.h"
 #include "host/console.h"
 #include "host/csr.h"
 #include "host/harts.h"
@@ -41,11 +42,16 @@ static void external(struct trap_frame* frame) {
 }
 
 bool external_available(unsigned source) {
-    return machine.plic && machine.plic_context[hart_id()] >= 0 && source > 0 && source <= VIRT_PLIC_SOURCES;
+    if (!machine.plic) return aplic_available(source);
+    return machine.plic_context[hart_id()] >= 0 && source > 0 && source <= VIRT_PLIC_SOURCES;
 }
 
 void external_handle(unsigned source, void (*handler)(unsigned)) {
     if (!external_available(source)) panic("no interrupt source %u", source);
+    if (!machine.plic) {
+        aplic_handle(source, handler);
+        return;
+    }
     external_handlers[source] = handler;
     interrupt_handle(EXTERNAL, external);
     mmio_write32(machine.plic + PLIC_PRIORITY + 4 * source, handler ? 1 : 0);

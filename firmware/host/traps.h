@@ -17,7 +17,7 @@ void interrupts_on(void);
 void interrupts_off(void);
 void interrupt_enable(unsigned code, bool on);
 
-/* External interrupts through the PLIC, to this hart. */
+/* External interrupts through the PLIC or APLIC, to this hart. */
 bool external_available(unsigned source);
 void external_handle(unsigned source, void (*handler)(unsigned source));
 
