@@ -75,7 +75,7 @@ bool platform::implementation::step(ticks limit) {
     if (quiet) {
         const auto [stuck, harts] = guard->idle();
         if (stuck) {
-            end(run_outcome::watchdog, "watchdog: nothing is scheduled any more, and an access is not answered: " + harts);
+            end(run_outcome::watchdog, "watchdog: nothing is scheduled any more, and something still waits: " + harts);
             return false;
         }
         const bool input_to_come = std::any_of(around.begin(), around.end(), [](const auto& a) { return a.serial->next_input() != never; });

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "platform/watchdog.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 namespace fabricvp {
@@ -21,15 +23,47 @@ std::string debtors_of(const node& n) {
     return text;
 }
 
+void collect(const sc_core::sc_object& under, std::vector<const model*>& blocks) {
+    for (const auto* child : under.get_child_objects()) {
+        if (const auto* block = dynamic_cast<const model*>(child)) blocks.push_back(block);
+        collect(*child, blocks);
+    }
+}
+
+std::string text_of(const std::string& name, const model::wait& w, ticks now) {
+    return fmt::format("{} has waited {:.6f} s for {}", name, static_cast<double>(now - w.since) / ticks_per_second, w.what);
+}
+
 }  // namespace
 
 watchdog::watchdog(const machine& hardware, ticks patience) : m_hardware(hardware), m_patience(patience) {
     for (const auto& n : hardware.nodes) m_progress.resize(m_progress.size() + n->host.harts.size());
 }
 
+std::vector<watchdog::stalled> watchdog::stalls(ticks latest) const {
+    std::vector<const model*> blocks;
+    for (const auto& n : m_hardware.nodes) collect(*n, blocks);
+    std::vector<stalled> found;
+    for (const auto* block : blocks)
+        if (auto w = block->waits(); w && w->since <= latest) found.push_back({block, std::move(*w)});
+    std::stable_sort(found.begin(), found.end(), [](const stalled& a, const stalled& b) { return a.wait.since < b.wait.since; });
+    return found;
+}
+
+std::string watchdog::list_of(const std::vector<stalled>& blocks, ticks now) {
+    constexpr std::size_t most = 4;
+    std::string text;
+    for (std::size_t i = 0; i < std::min(most, blocks.size()); ++i)
+        text += (i ? "; " : "") + text_of(blocks[i].block->name(), blocks[i].wait, now);
+    if (blocks.size() > most) text += fmt::format(" and {} more", blocks.size() - most);
+    return text;
+}
+
 std::optional<std::string> watchdog::check(ticks now) {
     if (m_patience == 0 || now < m_next_check) return std::nullopt;
     m_next_check = now + m_patience / 4;
+    if (now >= m_patience)
+        if (const auto stuck = stalls(now - m_patience); !stuck.empty()) return "watchdog: " + list_of(stuck, now);
     std::size_t index = 0;
     for (const auto& n : m_hardware.nodes)
         for (const auto& hart : n->host.harts) {
@@ -55,7 +89,9 @@ std::pair<bool, std::string> watchdog::idle() const {
         }
     if (count > most) names += fmt::format(" and {} more", count - most);
     for (const auto& n : m_hardware.nodes) names += debtors_of(*n);
-    return {stuck, names};
+    const auto waiting = stalls(m_hardware.timeline.now());
+    if (!waiting.empty()) names += "; " + list_of(waiting, m_hardware.timeline.now());
+    return {stuck || !waiting.empty(), names};
 }
 
 }  // namespace fabricvp

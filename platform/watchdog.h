@@ -10,8 +10,8 @@
 
 namespace fabricvp {
 
-/// Notices harts that do not get on although they neither wait for an interrupt nor are held by a debugger: an access
-/// of theirs is not answered.
+/// Notices harts that do not get on although they neither wait for an interrupt nor are held by a debugger, because an
+/// access of theirs is not answered, and other blocks that wait for something for too long (a link for credits).
 class watchdog {
 public:
     /// \param patience simulated time without an instruction; 0: only idle() works
@@ -23,6 +23,13 @@ public:
     std::pair<bool, std::string> idle() const;
 
 private:
+    struct stalled {
+        const model* block;
+        model::wait wait;
+    };
+    /// Blocks of the machine that wait for others since `latest` or before, longest first.
+    std::vector<stalled> stalls(ticks latest) const;
+    static std::string list_of(const std::vector<stalled>& blocks, ticks now);
     struct progress {
         std::uint64_t instructions = 0;
         ticks since = 0;

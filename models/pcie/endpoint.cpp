@@ -238,6 +238,7 @@ void endpoint::forget() {
     if (m_msix) m_msix->reset();
     dma.abandon();
     m_outbox.clear();
+    link.forget_waits();
     m_answers.clear();
     cancel(m_answer);
     m_ready_at = now() + endpoint_parameters.ready_after_reset;

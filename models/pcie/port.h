@@ -110,6 +110,8 @@ public:
     bool present() const { return m_present; }
     port* partner() const { return m_partner; }
 
+    /// What waited for this transmitter has been given up.
+    void forget_waits() { m_waiting_since.fill(never); }
     /// For the watchdog: the credits that a TLP has been waiting for longest.
     std::optional<wait> waits() const override;
 

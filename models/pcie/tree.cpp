@@ -63,6 +63,7 @@ void tree_params::switch_node::describe(parameter_visitor& v) {
     v.field("below", below, "root, or a switch listed before");
     v.group("upstream", upstream, "the port towards the root");
     v.group("downstream", downstream, "every port away from the root");
+    v.field("hot_plug", hot_plug, "devices below may be pulled out and plugged in: their going is an event, not an error");
 }
 
 void tree_params::endpoint_node::describe(parameter_visitor& v) {
@@ -83,6 +84,7 @@ tree::tree(const sc_core::sc_module_name& name, const tree_params& p) : model(na
         w.downstream_ports = children_of(params, s.name);
         w.upstream = s.upstream;
         w.downstream = s.downstream;
+        w.hot_plug = s.hot_plug;
         auto& port = next_port_below(s.below);
         switches.push_back(std::make_unique<pcie_switch>(s.name.c_str(), w));
         connect(port, switches.back()->upstream_port());

@@ -19,6 +19,7 @@ struct tree_params {
     struct switch_node {
         std::string name, below = "root";
         port_params upstream, downstream;
+        bool hot_plug = false;
         void describe(parameter_visitor& v);
     };
     struct endpoint_node {

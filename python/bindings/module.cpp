@@ -42,6 +42,16 @@ auto parse_quantity(const char* name, parameter_kind kind, const std::string& te
     return static_cast<std::uint64_t>(value);
 }
 
+py::list list_faults(const platform& p) {
+    py::list all;
+    for (const auto& f : p.faults()) {
+        py::list arguments;
+        for (const auto& a : f.arguments) arguments.append(py::make_tuple(a.name, a.value, a.allowed, a.help));
+        all.append(py::make_tuple(f.target, f.kind, f.help, arguments));
+    }
+    return all;
+}
+
 py::object csr_number(const std::string& name) {
     static const auto numbers = [] {
         std::map<std::string, unsigned> all;
@@ -121,6 +131,9 @@ void bind_session(py::module_& m) {
         .def("start_trace", [](session& x, ticks from, ticks to, const std::string& filter, std::uint64_t most) {
             x.machine().start_trace(from, to, filter, most);
         })
+        .def("inject", [](session& x, const std::string& target, const std::string& kind, ticks at,
+                          const platform::overrides& arguments) { x.machine().inject(target, kind, at, arguments); })
+        .def("faults", [](session& x) { return list_faults(x.machine()); })
         .def("listen_gdb", [](session& x, std::size_t node, std::uint16_t port) { return x.machine().listen_gdb(node, port); });
 }
 

@@ -18,6 +18,7 @@ SystemC elaborates once a process, so a process has one `Platform`. `spawn()` ru
 from .conditions import Breakpoint, ConsoleText, Marker, Watchpoint
 from .data import config_path, configs, firmware_path, firmwares
 from .errors import AddressError, ExpectTimeout, GuestStopped, InputError, RemoteError
+from .faults import FaultArgument, FaultKind
 from .platform import Platform
 from .remote import RemotePlatform
 from .results import Match, Outcome, RunResult, read_results
@@ -27,7 +28,7 @@ from .units import seconds, to_picoseconds
 __version__ = "0.1.0"
 
 __all__ = [
-    "AddressError", "Breakpoint", "ConsoleText", "ExpectTimeout", "GuestStopped", "InputError", "Marker", "Match", "Outcome",
-    "Platform", "RemoteError", "RemotePlatform", "RunResult", "Watchpoint", "config_path", "configs", "firmware_path", "firmwares",
+    "AddressError", "Breakpoint", "ConsoleText", "ExpectTimeout", "FaultArgument", "FaultKind", "GuestStopped", "InputError",
+    "Marker", "Match", "Outcome", "Platform", "RemoteError", "RemotePlatform", "RunResult", "Watchpoint", "config_path", "configs", "firmware_path", "firmwares",
     "read_results", "seconds", "spawn", "to_picoseconds",
 ]

@@ -16,6 +16,7 @@ from .config import ConfigGroup, build_config
 from .data import resolve_config
 from .devices import Timer
 from .errors import ExpectTimeout, GuestStopped
+from .faults import FaultArgument, FaultKind
 from .node import Node
 from .overrides import flatten
 from .remote import RemotePlatform, reap_child
@@ -162,6 +163,25 @@ class Platform:
     def call_in(self, delay: Time, function: Callable[[], Any]) -> Timer:
         """Calls a function after a simulated time, once. It must not block; its exception ends `run()`."""
         return Timer(self._core.call_at(self._core.now() + to_picoseconds(delay), function))
+
+    # Faults --------------------------------------------------------------------------------------------------------
+
+    def inject(self, target: str, kind: str, at: Time | None = None, **arguments: Any) -> None:
+        """Lets a fault happen at an absolute simulated time (None: as soon as the machine runs).
+
+        ``target`` is the path of a block ("node0.pcie.gpu3.link"), or of one around it if only one block inside offers
+        ``kind`` ("node0.pcie.gpu3"). Keywords are the kind's arguments; quantities are text with a unit. `faults()` lists
+        what there is. It may be called from callbacks too.
+
+        Raises `InputError` with one line that names what is allowed.
+        """
+        when = self._core.now() if at is None else to_picoseconds(at)
+        self._core.inject(target, kind, when, list(flatten(arguments, {}).items()))
+
+    def faults(self, target: str = "") -> list[FaultKind]:
+        """What can be injected into the blocks whose path contains ``target``, with the arguments it takes."""
+        return [FaultKind(path, kind, help, tuple(FaultArgument(*a) for a in arguments))
+                for path, kind, help, arguments in self._core.faults() if target in path]
 
     # Branches ------------------------------------------------------------------------------------------------------
 
