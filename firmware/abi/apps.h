@@ -15,6 +15,6 @@
     A(mm, 384, "rows", 12.0 * n * n, "multiplies square matrices in tiles of 16 by 16")                                    \
     A(gups, 2097152, "entries", 8.0 * n, "random atomic updates of a table")                                               \
     A(bitonicsort, 262144, "keys", 4.0 * n, "sorts words")                                                                 \
-    A(locks, 4096, "lanes", 72.0 * n / 64, "spin locks and mailboxes between lanes of one wavefront")
+    A(locks, 256, "lanes", 72.0 * n / 64, "spin locks and mailboxes between lanes of one wavefront")
 
 #endif

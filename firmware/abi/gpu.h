@@ -76,6 +76,7 @@ enum gpu_firmware_state { GPU_FIRMWARE_HELD = 0, GPU_FIRMWARE_READY = 1, GPU_FIR
     R(CP_DISPATCH_SPACE, 0x1040, 4, 16, 0x100)    /* address space */                                         \
     R(CP_DISPATCH_FIRST_GROUP, 0x1048, 8, 16, 0x100)  /* index of the first work-group of the part that runs here */ \
     R(CP_DISPATCH_GROUPS, 0x1050, 8, 16, 0x100)   /* how many work-groups run here; 0: all */                 \
+    R(CP_DISPATCH_SCRATCH_SIZE, 0x1068, 8, 16, 0x100) /* bytes of the scratch area */                         \
     R(CP_DISPATCH_START, 0x1058, 4, 16, 0x100)    /* write a cookie: launch */                                \
     R(CP_DISPATCH_FREE, 0x105c, 4, 16, 0x100)     /* launches that would be taken now */                      \
     R(CP_DISPATCH_DONE, 0x1060, 8, 16, 0x100)     /* read pops: bit 63 valid, bits 39…32 enum gpu_fault, cookie */
@@ -98,6 +99,8 @@ enum gpu_fault {
     GPU_FAULT_ILLEGAL = 8,        /* instruction */
     GPU_FAULT_BARRIER = 9,        /* lanes ended while others of the work-group wait */
     GPU_FAULT_RESOURCES = 10,     /* a work-group that no compute unit can hold */
+    GPU_FAULT_PC = 11,            /* a jump to where no code can be */
+    GPU_FAULT_RUNAWAY = 12,       /* more instructions than a wavefront may execute */
     GPU_FAULT_PACKET = 32,        /* malformed AQL packet */
     GPU_FAULT_KERNEL = 33,        /* not a kernel descriptor */
     GPU_FAULT_OVERFLOW = 34,      /* doorbell beyond the ring */

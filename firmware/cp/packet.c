@@ -61,7 +61,8 @@ static enum progress dispatch(struct queue* q, const struct aql_kernel_dispatch*
     register_write64(CP_DISPATCH_ENTRY + at, k.entry);
     register_write64(CP_DISPATCH_KERNARG + at, p->kernarg_address);
     register_write64(CP_DISPATCH_SCRATCH + at, q->scratch);
-    register_write(CP_DISPATCH_SCRATCH_BYTES + at, scratch);
+    register_write64(CP_DISPATCH_SCRATCH_SIZE + at, q->scratch_bytes);
+    register_write(CP_DISPATCH_SCRATCH_BYTES + at, (scratch + 15) & ~15u);
     register_write(CP_DISPATCH_LDS_BYTES + at, lds);
     for (unsigned d = 0; d < 3; ++d) {
         register_write(CP_DISPATCH_GRID_X + at + 4 * d, grid[d]);

@@ -111,14 +111,12 @@ void command_processor::run(std::uint64_t entry) {
     m_running = true;
     for (auto& hart : harts) {
         hart->set_reset_vector(GPU_LOCAL(entry));
-        hart->reset();
+        hart->stop();
         hart->start();
     }
 }
 
-void command_processor::hold() {
-    reset();
-}
+void command_processor::hold() { reset(); }
 
 void command_processor::set_event(unsigned hart, unsigned event, bool level) {
     m_events[hart] = level ? m_events[hart] | event : m_events[hart] & ~event;
@@ -145,6 +143,7 @@ void command_processor::reset() {
     registers.reset();
     for (auto& events : m_events) events = 0;
     model::reset();
+    for (auto& hart : harts) hart->stop();
 }
 
 }  // namespace fabricvp::gpu

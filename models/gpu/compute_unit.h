@@ -64,7 +64,7 @@ public:
 
     compute_unit(const sc_core::sc_module_name& name, const compute_unit_params& params, const clock_domain& clock,
                  std::uint32_t gpu_index, std::uint32_t index, vector_memory& memory, instruction_cache& code,
-                 group_listener& listener);
+                 group_listener& listener, const lane_operations& operations = lane_operations::best());
     ~compute_unit() override;
 
     std::uint32_t index() const { return m_index; }

@@ -22,6 +22,8 @@ struct dispatch {
     std::uint64_t scratch = 0;         ///< global virtual address of the scratch memory, a multiple of 64
     std::uint64_t scratch_size = 0;    ///< of all of it; how many wavefronts fit there can live at a time
     std::uint32_t address_space = 0;
+    std::uint64_t first_group = 0;     ///< where grids are spread over GPUs: the first work-group of this one's part,
+    std::uint64_t groups = 0;          ///< and how many; 0: all from there on
     std::uint64_t cookie = 0;          ///< the client's own
 };
 

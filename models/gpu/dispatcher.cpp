@@ -27,6 +27,9 @@ const char* dispatcher::refusal(const dispatch& what) const {
         items *= what.group[d];
     }
     if (items > most_items) return "the work-group is too large";
+    std::uint64_t all = 1;
+    for (unsigned d = 0; d < 3; ++d) all *= (what.grid[d] - 1) / what.group[d] + 1;
+    if (what.first_group >= all || what.groups > all - what.first_group) return "the part lies outside of the grid";
     if (what.image % line_bytes) return "the kernel image is not aligned";
     if (what.entry - GPU_CODE_BASE >= GPU_CODE_SIZE || what.entry % 4) return "the entry lies outside of the code";
     if (what.scratch_bytes % 16 || what.scratch_bytes > GPU_SCRATCH_SIZE) return "scratch memory has a bad size";
@@ -55,6 +58,7 @@ std::uint64_t dispatcher::submit(const dispatch& what) {
         run->group_count *= run->groups[d];
         items *= what.group[d];
     }
+    run->group_count = what.groups ? what.groups : run->group_count - what.first_group;
     run->group_wavefronts = static_cast<std::uint32_t>((items + wavefront_lanes - 1) / wavefront_lanes);
     if (what.scratch_bytes) {
         std::uint64_t slots = 0;
@@ -88,7 +92,7 @@ void dispatcher::place() {
     }
     if (!unit) return;  // group_finished() comes back
     if (r.started == 0) begin(r);
-    const auto n = r.started++;
+    const auto n = r.what.first_group + r.started++;
     const std::array<std::uint32_t, 3> id{static_cast<std::uint32_t>(n % r.groups[0]),
                                           static_cast<std::uint32_t>(n / r.groups[0] % r.groups[1]),
                                           static_cast<std::uint32_t>(n / r.groups[0] / r.groups[1])};

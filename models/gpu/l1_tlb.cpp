@@ -17,7 +17,7 @@ l1_tlb::l1_tlb(const sc_core::sc_module_name& name, const l1_tlb_params& p, cons
     : model(name), params(p), m_latency(clock.span(p.latency)), m_shared(shared), m_client(client), m_entries(p.sets, p.ways),
       m_mshrs(p.mshrs) {}
 
-l1_tlb::outcome l1_tlb::look_up(std::uint32_t space, std::uint64_t page, piece_ref piece, translation& to) {
+l1_tlb::outcome l1_tlb::look_up(std::uint32_t space, std::uint64_t page, piece_ref piece, ticks end, translation& to) {
     if (m_entries.find(space, page, to)) {
         ++hits;
         return outcome::hit;
@@ -47,8 +47,8 @@ l1_tlb::outcome l1_tlb::look_up(std::uint32_t space, std::uint64_t page, piece_r
     free->waiters.push(piece);
     free->stale = false;
     free->serial = ++m_serial;
-    free->begin = now();
-    m_shared.request(space, page, *this, m_serial << 16 | static_cast<std::uint64_t>(free - m_mshrs.data()));
+    free->begin = end;
+    m_shared.request(space, page, *this, m_serial << 16 | static_cast<std::uint64_t>(free - m_mshrs.data()), end);
     return outcome::wait;
 }
 

@@ -48,8 +48,8 @@ public:
 
     enum class outcome { hit, wait, full };
     /// Translates the page of a piece. `hit`: `to` is filled in. `wait`: the piece is kept until pieces_translated().
-    /// \param page must be mappable
-    outcome look_up(std::uint32_t space, std::uint64_t page, piece_ref piece, translation& to);
+    /// \param page must be mappable \param end when the lookup ends, not before now()
+    outcome look_up(std::uint32_t space, std::uint64_t page, piece_ref piece, ticks end, translation& to);
     ticks latency() const { return m_latency; }
     void invalidate(std::uint32_t space);
 

@@ -17,7 +17,7 @@ l2_tlb::l2_tlb(const sc_core::sc_module_name& name, const l2_tlb_params& p, cons
     : model(name), params(p), m_latency(clock.span(p.latency)), m_service(clock.span(p.service)), m_gmmu(walker),
       m_entries(p.sets, p.ways), m_mshrs(p.mshrs) {}
 
-l2_tlb::job& l2_tlb::make(std::uint32_t space, std::uint64_t page, std::uint64_t cookie) {
+l2_tlb::job& l2_tlb::make(std::uint32_t space, std::uint64_t page, std::uint64_t cookie, ticks departure) {
     if (m_idle.empty()) {
         m_jobs.push_back(std::make_unique<job>(*this));
         m_idle.reserve(m_jobs.size());
@@ -31,19 +31,19 @@ l2_tlb::job& l2_tlb::make(std::uint32_t space, std::uint64_t page, std::uint64_t
     j.client = nullptr;
     j.outside = nullptr;
     j.next = nullptr;
-    const ticks start = std::max(now(), m_free);
+    const ticks start = std::max(departure, m_free);
     m_free = start + m_service;
     schedule(j.lookup, start + m_latency);
     return j;
 }
 
-void l2_tlb::request(std::uint32_t space, std::uint64_t page, page_client& client, std::uint64_t cookie) {
-    make(space, page, cookie).client = &client;
+void l2_tlb::request(std::uint32_t space, std::uint64_t page, page_client& client, std::uint64_t cookie, ticks departure) {
+    make(space, page, cookie, departure).client = &client;
 }
 
 void l2_tlb::translate(std::uint32_t space, std::uint64_t virtual_page, unsigned access, translation_client& client,
                        std::uint64_t cookie) {
-    job& j = make(space, page_of(virtual_page), cookie);
+    job& j = make(space, page_of(virtual_page), cookie, now());
     j.outside = &client;
     j.access = access;
 }

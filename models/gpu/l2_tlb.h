@@ -38,7 +38,8 @@ public:
     l2_tlb(const sc_core::sc_module_name& name, const l2_tlb_params& params, const clock_domain& clock, gmmu& walker);
 
     /// The client hears page_translated() later, never inside this call. \param page number of a 4 KiB page
-    void request(std::uint32_t space, std::uint64_t page, page_client& client, std::uint64_t cookie);
+    /// \param departure when the request leaves its client, not before now()
+    void request(std::uint32_t space, std::uint64_t page, page_client& client, std::uint64_t cookie, ticks departure);
     void translate(std::uint32_t space, std::uint64_t virtual_page, unsigned access, translation_client& client,
                    std::uint64_t cookie) override;
     /// Forgets an address space; so does the GMMU. Walks under way start again.
@@ -67,7 +68,7 @@ private:
         job* last = nullptr;
     };
 
-    job& make(std::uint32_t space, std::uint64_t page, std::uint64_t cookie);
+    job& make(std::uint32_t space, std::uint64_t page, std::uint64_t cookie, ticks departure);
     void look_up(job& j);
     bool try_look_up(job& j);
     void answer(job& j, const translation& t);

@@ -84,7 +84,7 @@ bool vector_memory_unit::translate(access_state& s) {
                 piece_failed(s, i, memory_fault::unmapped);
                 continue;
             }
-            const auto outcome = tlb.look_up(space, page, s.ref(i), t);
+            const auto outcome = tlb.look_up(space, page, s.ref(i), std::max(s.front, now()), t);
             if (outcome == l1_tlb::outcome::full) return false;
             if (outcome == l1_tlb::outcome::wait) {
                 ++s.translated;

@@ -48,6 +48,10 @@ void hart::start() {
     m->start();
 }
 
+void hart::stop() {
+    m->stop();
+}
+
 void hart::reset() {
     m->reset();
     model::reset();

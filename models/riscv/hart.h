@@ -89,6 +89,8 @@ public:
     void set_reset_vector(std::uint64_t pc);
     /// Starts execution at the present time; a hart is created stopped.
     void start();
+    /// Ends execution and resets the hart; it goes on from the reset vector with start().
+    void stop();
     void reset() override;
 
     /// Drives an external interrupt line; ends the hart's slice if it is now to be taken.

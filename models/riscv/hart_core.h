@@ -151,6 +151,7 @@ struct hart::implementation final : csr_environment {
     ticks local_time() const;
     void reset();
     void start();
+    void stop();
 
     // --- debug (hart_debug.cpp)
     static unsigned split_index(std::uint64_t pc) { return pc >> 1 & (splits - 1); }

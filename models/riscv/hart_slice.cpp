@@ -223,12 +223,25 @@ void hart::implementation::run_slice() {
 
 void hart::implementation::start() {
     if (m_phase != phase::stopped) return;
+    if (m_payload_stale) {  // what was under way when it was stopped must be answered first
+        m_restart_due = true;
+        return;
+    }
     m_phase = phase::running;
     continue_at(owner.now());
 }
 
 void hart::implementation::reset() {
     const bool was_started = m_phase != phase::stopped || m_restart_due;
+    stop();
+    if (m_payload_stale)
+        m_restart_due = was_started;
+    else if (was_started)
+        start();
+}
+
+void hart::implementation::stop() {
+    m_restart_due = false;
     owner.cancel(m_wake);
     owner.cancel(m_timer);
     m_phase = phase::stopped;
@@ -243,12 +256,7 @@ void hart::implementation::reset() {
     memory.flush();
     forget_code();
     if (m_payload && m_answered) drop_payload();
-    if (m_payload) {
-        m_payload_stale = true;
-        m_restart_due = was_started;
-    } else if (was_started) {
-        start();
-    }
+    if (m_payload) m_payload_stale = true;
 }
 
 }  // namespace fabricvp::riscv

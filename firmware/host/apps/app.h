@@ -10,9 +10,6 @@
 struct app {
     struct gpu_node* node;
     struct gpu_queue_handle queue[GPU_MOST]; /* one a GPU */
-    const void* elf;                         /* kernel image */
-    uint64_t elf_bytes;
-    gpu_address image;
     uint64_t size;                           /* what the user asked for; its meaning is in abi/apps.h */
     uint64_t random;                         /* state of app_random() */
     bool failed;                             /* a kernel faulted */
@@ -21,7 +18,7 @@ struct app {
 /* Every application is such a function. \returns true if the result is right */
 typedef bool (*app_function)(struct app* app);
 
-/* A kernel of the image; panics if there is none of that name. */
+/* A kernel, from the image of its name that is linked into the program; panics if there is none. */
 struct gpu_kernel app_kernel(struct app* app, const char* name);
 /* Device memory, spread over all GPUs. */
 gpu_address app_buffer(struct app* app, uint64_t bytes);

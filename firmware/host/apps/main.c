@@ -11,7 +11,7 @@
 #include "host/region.h"
 #include "host/timer.h"
 
-enum { QUEUE_PACKETS = 64, COPY_GROUP = 256, COPY_BYTES = 16 };
+enum { MOST_KERNELS = 32, QUEUE_PACKETS = 64, COPY_GROUP = 256, COPY_BYTES = 16 };
 
 #define DECLARE(name, size, unit, bytes, help) bool app_##name(struct app* app);
 GPU_APPS(DECLARE)
@@ -27,9 +27,20 @@ static const struct {
 /* ---- what applications use ---- */
 
 struct gpu_kernel app_kernel(struct app* app, const char* name) {
-    const struct gpu_kernel k = gpu_find_kernel(app->elf, app->image, name);
-    if (!k.object) panic("no kernel '%s'", name);
-    return k;
+    static struct {
+        const struct image* image;
+        struct gpu_kernel kernel;
+    } loaded[MOST_KERNELS];
+    const struct image* image = find_image(name);
+    if (!image) panic("no kernel '%s'", name);
+    unsigned n = 0;
+    for (; n < MOST_KERNELS && loaded[n].image; ++n)
+        if (loaded[n].image == image) return loaded[n].kernel;
+    const gpu_address at = gpu_load_image(app->node, image->start, image->bytes);
+    const struct gpu_kernel kernel = at ? gpu_find_kernel(image->start, at, name) : (struct gpu_kernel){0, 0};
+    if (!kernel.object || n == MOST_KERNELS) panic("kernel '%s' is malformed", name);
+    loaded[n].image = image;
+    return loaded[n].kernel = kernel;
 }
 
 gpu_address app_buffer(struct app* app, uint64_t bytes) { return gpu_allocate(app->node, bytes, gpu_place_contiguous, NULL); }
@@ -137,12 +148,6 @@ static bool start(struct app* app, struct pci_host* host, struct gpu_node* node)
     }
     gpu_print(node);
     app->node = node;
-    const struct image* kernels = find_image("kernels");
-    if (!kernels) panic("no kernels in this program");
-    app->elf = kernels->start;
-    app->elf_bytes = kernels->bytes;
-    app->image = gpu_load_image(node, kernels->start, kernels->bytes);
-    if (!app->image) panic("the kernel image is malformed");
     for (unsigned g = 0; g < node->count; ++g) gpu_create_queue(&app->queue[g], node, g, QUEUE_PACKETS, false, 1);
     return true;
 }

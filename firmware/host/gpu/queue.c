@@ -135,6 +135,8 @@ const char* gpu_fault_name(unsigned fault) {
         case GPU_FAULT_ILLEGAL: return "illegal instruction";
         case GPU_FAULT_BARRIER: return "barrier";
         case GPU_FAULT_RESOURCES: return "resources";
+        case GPU_FAULT_PC: return "wild jump";
+        case GPU_FAULT_RUNAWAY: return "runaway";
         case GPU_FAULT_PACKET: return "malformed packet";
         case GPU_FAULT_KERNEL: return "not a kernel";
         case GPU_FAULT_OVERFLOW: return "queue overflow";

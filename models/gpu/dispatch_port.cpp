@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gpu/dispatch_port.h"
+
+#include "base/log.h"
+
+namespace fabricvp::gpu {
+
+namespace {
+constexpr std::uint64_t hart_stride = 0x100;
+constexpr std::size_t most_faults = 64;  // waiting for the firmware; more are only counted
+register_field readable(const char* name, unsigned width, const char* help) { return {name, 0, width, field_access::read_only, help}; }
+}  // namespace
+
+gpu_fault fault_number(const fault_record& r) {
+    switch (r.kind) {
+        case lane_fault::none: return GPU_FAULT_NONE;
+        case lane_fault::illegal_instruction: return GPU_FAULT_ILLEGAL;
+        case lane_fault::misaligned_pc:
+        case lane_fault::bad_pc: return GPU_FAULT_PC;
+        case lane_fault::barrier: return GPU_FAULT_BARRIER;
+        case lane_fault::runaway: return GPU_FAULT_RUNAWAY;
+        case lane_fault::memory: break;
+    }
+    switch (r.memory) {
+        case memory_fault::none: return GPU_FAULT_NONE;
+        case memory_fault::unmapped: return GPU_FAULT_UNMAPPED;
+        case memory_fault::read_only: return GPU_FAULT_READ_ONLY;
+        case memory_fault::not_executable: return GPU_FAULT_NOT_EXECUTABLE;
+        case memory_fault::misaligned: return GPU_FAULT_MISALIGNED;
+        case memory_fault::bad_aperture: return GPU_FAULT_BAD_APERTURE;
+        case memory_fault::bus_error: return GPU_FAULT_BUS;
+        case memory_fault::poisoned: return GPU_FAULT_POISONED;
+    }
+    return GPU_FAULT_BUS;
+}
+
+#define BANKED(member, name, offset, bytes) member(p.registers, name, offset, bytes, 0, {}, {p.harts.size(), hart_stride})
+#define READ_ONLY(member, name, offset, bytes, help) member(p.registers, name, offset, bytes, 0, {readable("value", bytes * 8, help)})
+
+dispatch_port::dispatch_port(const sc_core::sc_module_name& name, command_processor& p, dispatcher& target)
+    : model(name),
+      BANKED(image, "dispatch_image", CP_DISPATCH_IMAGE, 8),
+      BANKED(entry, "dispatch_entry", CP_DISPATCH_ENTRY, 8),
+      BANKED(kernarg, "dispatch_kernarg", CP_DISPATCH_KERNARG, 8),
+      BANKED(scratch, "dispatch_scratch", CP_DISPATCH_SCRATCH, 8),
+      BANKED(scratch_bytes, "dispatch_scratch_bytes", CP_DISPATCH_SCRATCH_BYTES, 4),
+      BANKED(scratch_size, "dispatch_scratch_size", CP_DISPATCH_SCRATCH_SIZE, 8),
+      BANKED(lds_bytes, "dispatch_lds_bytes", CP_DISPATCH_LDS_BYTES, 4),
+      BANKED(grid_x, "dispatch_grid_x", CP_DISPATCH_GRID_X, 4),
+      BANKED(grid_y, "dispatch_grid_y", CP_DISPATCH_GRID_Y, 4),
+      BANKED(grid_z, "dispatch_grid_z", CP_DISPATCH_GRID_Z, 4),
+      BANKED(group_x, "dispatch_group_x", CP_DISPATCH_GROUP_X, 4),
+      BANKED(group_y, "dispatch_group_y", CP_DISPATCH_GROUP_Y, 4),
+      BANKED(group_z, "dispatch_group_z", CP_DISPATCH_GROUP_Z, 4),
+      BANKED(space, "dispatch_space", CP_DISPATCH_SPACE, 4),
+      BANKED(first_group, "dispatch_first_group", CP_DISPATCH_FIRST_GROUP, 8),
+      BANKED(groups, "dispatch_groups", CP_DISPATCH_GROUPS, 8),
+      BANKED(start, "dispatch_start", CP_DISPATCH_START, 4),
+      free(p.registers, "dispatch_free", CP_DISPATCH_FREE, 4, 0, {readable("count", 32, "launches that would be taken now")},
+           {p.harts.size(), hart_stride}),
+      done(p.registers, "dispatch_done", CP_DISPATCH_DONE, 8, 0, {readable("result", 64, "oldest end of a launch; reading pops it")},
+           {p.harts.size(), hart_stride}),
+      READ_ONLY(fault_kind, "fault_kind", CP_FAULT_KIND, 4, "enum gpu_fault"),
+      READ_ONLY(fault_lane, "fault_lane", CP_FAULT_LANE, 4, "lane of the wavefront"),
+      READ_ONLY(fault_compute_unit, "fault_compute_unit", CP_FAULT_COMPUTE_UNIT, 4, "compute unit"),
+      READ_ONLY(fault_wavefront, "fault_wavefront", CP_FAULT_WAVEFRONT, 4, "slot in the compute unit"),
+      READ_ONLY(fault_pc, "fault_pc", CP_FAULT_PC, 8, "in the code aperture"),
+      READ_ONLY(fault_address, "fault_address", CP_FAULT_ADDRESS, 8, "what was accessed"),
+      READ_ONLY(fault_cookie, "fault_cookie", CP_FAULT_COOKIE, 4, "of the launch"),
+      READ_ONLY(fault_group_x, "fault_group_x", CP_FAULT_GROUP_X, 4, "work-group"),
+      READ_ONLY(fault_group_y, "fault_group_y", CP_FAULT_GROUP_Y, 4, "work-group"),
+      READ_ONLY(fault_group_z, "fault_group_z", CP_FAULT_GROUP_Z, 4, "work-group"),
+      fault_pop(p.registers, "fault_pop", CP_FAULT_POP, 4, 0),
+      m_processor(p),
+      m_target(target),
+      m_results(p.harts.size()) {
+    target.set_client(*this);
+    start.on_write([this](std::size_t hart, std::uint64_t cookie) { launch(static_cast<unsigned>(hart), static_cast<std::uint32_t>(cookie)); });
+    free.on_read([this](std::size_t) { return m_target.params.queue_depth - m_target.under_way(); });
+    done.on_read([this](std::size_t hart) { return pop(static_cast<unsigned>(hart)); });
+    fault_pop.on_write([this](std::size_t, std::uint64_t) {
+        if (m_faults.empty()) return;
+        m_faults.pop_front();
+        m_fault_cookies.pop_front();
+        show_fault();
+    });
+}
+#undef BANKED
+#undef READ_ONLY
+
+void dispatch_port::launch(unsigned h, std::uint32_t cookie) {
+    dispatch d;
+    d.image = image.get(h);
+    d.entry = entry.get(h);
+    d.kernarg = kernarg.get(h);
+    d.scratch = scratch.get(h);
+    d.scratch_size = scratch_size.get(h);
+    d.scratch_bytes = static_cast<std::uint32_t>(scratch_bytes.get(h));
+    d.lds_bytes = static_cast<std::uint32_t>(lds_bytes.get(h));
+    const auto word = [h](const device_register& r) { return static_cast<std::uint32_t>(r.get(h)); };
+    d.grid = {word(grid_x), word(grid_y), word(grid_z)};
+    d.group = {word(group_x), word(group_y), word(group_z)};
+    d.address_space = word(space);
+    d.first_group = first_group.get(h);
+    d.groups = groups.get(h);
+    d.cookie = std::uint64_t{h} << 32 | cookie;
+    const char* why = m_target.can_submit() ? m_target.refusal(d) : "the dispatcher's queue is full";
+    if (!why) {
+        m_target.submit(d);
+        return;
+    }
+    ++refused;
+    log(log_level::warning, *this, "launch refused: {}", why);
+    finish(h, cookie, GPU_FAULT_RESOURCES);
+}
+
+void dispatch_port::dispatch_done(const dispatch_run& run) {
+    const auto hart = static_cast<unsigned>(run.what.cookie >> 32);
+    const auto cookie = static_cast<std::uint32_t>(run.what.cookie);
+    std::uint32_t fault = GPU_FAULT_NONE;
+    if (run.aborted) {
+        fault = fault_number(run.fault);
+        if (m_faults.size() < most_faults) {
+            m_faults.push_back(run.fault);
+            m_fault_cookies.push_back(cookie);
+            show_fault();
+        }
+    }
+    finish(hart, cookie, fault);
+}
+
+void dispatch_port::finish(unsigned hart, std::uint32_t cookie, std::uint32_t fault) {
+    m_results[hart].push_back({cookie, fault});
+    m_processor.set_event(hart, GPU_EVENT_DISPATCH, true);
+}
+
+std::uint64_t dispatch_port::pop(unsigned hart) {
+    auto& results = m_results[hart];
+    if (results.empty()) return 0;
+    const auto r = results.front();
+    results.pop_front();
+    if (results.empty()) m_processor.set_event(hart, GPU_EVENT_DISPATCH, false);
+    return CP_DISPATCH_DONE_VALID | std::uint64_t{r.fault} << 32 | r.cookie;
+}
+
+void dispatch_port::show_fault() {
+    const fault_record none;
+    const auto& r = m_faults.empty() ? none : m_faults.front();
+    fault_kind.set(fault_number(r));
+    fault_lane.set(r.lane);
+    fault_compute_unit.set(r.compute_unit);
+    fault_wavefront.set(r.wavefront);
+    fault_pc.set(r.pc);
+    fault_address.set(r.address);
+    fault_cookie.set(m_fault_cookies.empty() ? 0 : m_fault_cookies.front());
+    fault_group_x.set(r.group_id[0]);
+    fault_group_y.set(r.group_id[1]);
+    fault_group_z.set(r.group_id[2]);
+    m_processor.set_event(GPU_EVENT_FAULT, !m_faults.empty());
+}
+
+void dispatch_port::reset() {
+    for (auto& r : m_results) r.clear();
+    m_faults.clear();
+    m_fault_cookies.clear();
+    model::reset();
+}
+
+}  // namespace fabricvp::gpu

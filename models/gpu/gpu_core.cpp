@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gpu/gpu_core.h"
+
+#include <fmt/format.h>
+
+namespace fabricvp::gpu {
+
+void gpu_core_params::describe(parameter_visitor& v) {
+    v.field("clock", clock, between{1e6, 1e11}, "of compute units, caches and dispatcher");
+    v.field("compute_units", compute_units, between{1, 1024}, "number of compute units");
+    v.field("sharing", sharing, between{1, 64}, "compute units that share an instruction cache and a scalar cache");
+    v.group("compute_unit", compute_unit, "every compute unit");
+    v.group("instruction_cache", instruction_cache, "every instruction cache");
+    v.group("memory", memory, "address translation, caches, device memory");
+    v.group("dispatcher", dispatcher, "gives work-groups to compute units");
+    v.group("processor", processor, "command processor");
+}
+
+gpu_core::gpu_core(const sc_core::sc_module_name& name, const gpu_core_params& p, unsigned index)
+    : model(name),
+      params(p),
+      clock(p.clock),
+      memory("memory", p.memory, index, clock, static_cast<unsigned>(p.compute_units), static_cast<unsigned>(p.sharing)),
+      dispatcher("dispatcher", p.dispatcher, clock),
+      processor("processor", p.processor, index, memory.router, memory.tlb,
+                [this](std::uint64_t physical, void* data, std::size_t size, bool write) {
+                    return memory.debug_access(physical, data, size, write);
+                }),
+      launches("launches", processor, dispatcher) {
+    for (std::uint64_t i = 0; i < (p.compute_units + p.sharing - 1) / p.sharing; ++i) {
+        instruction_caches.push_back(std::make_unique<instruction_cache>(fmt::format("instruction_cache{}", i).c_str(), p.instruction_cache,
+                                                                         clock, memory.tlb, memory.router));
+        dispatcher.attach(*instruction_caches.back());
+    }
+    for (std::uint64_t i = 0; i < p.compute_units; ++i) {
+        compute_units.push_back(std::make_unique<compute_unit>(fmt::format("compute_unit{}", i).c_str(), p.compute_unit, clock, index,
+                                                               static_cast<std::uint32_t>(i), *memory.units[i],
+                                                               *instruction_caches[i / p.sharing], dispatcher.listener()));
+        dispatcher.attach(*compute_units.back());
+    }
+    processor.on_page_table = [this](std::uint32_t space, std::uint64_t root) { memory.mmu.set_root(space, root); };
+    processor.on_tlb_invalidate = [this](std::uint32_t space) { memory.invalidate_translations(space); };
+}
+
+double gpu_core::transactions() const {
+    double total = 0;
+    for (const auto& u : memory.units) total += static_cast<double>(u->transactions.value());
+    return total;
+}
+
+}  // namespace fabricvp::gpu

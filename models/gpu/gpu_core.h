@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// A GPU without the bus that it is plugged into: compute units, memory, command processor. Whoever wraps it gives it ways
+// to memory elsewhere (router().set_aperture) and takes its interrupts (processor.on_interrupt).
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "base/clock_domain.h"
+#include "gpu/command_processor.h"
+#include "gpu/dispatch_port.h"
+#include "gpu/dispatcher.h"
+#include "gpu/gpu_memory_system.h"
+#include "gpu/instruction_cache.h"
+
+namespace fabricvp::gpu {
+
+struct gpu_core_params {
+    frequency clock{1'000'000'000};
+    std::uint64_t compute_units = 64;
+    std::uint64_t sharing = 4;  ///< compute units that share an instruction and a scalar cache
+    compute_unit_params compute_unit;
+    instruction_cache_params instruction_cache;
+    gpu_memory_system_params memory;
+    dispatcher_params dispatcher;
+    command_processor_params processor;
+    void describe(parameter_visitor& v);
+    std::uint64_t wavefront_slots() const { return compute_unit.simd_units * compute_unit.wavefront_slots; }
+};
+
+class gpu_core final : public model {
+public:
+    const gpu_core_params params;
+
+    clock_domain clock;
+    gpu_memory_system memory;
+    gpu::dispatcher dispatcher;
+    std::vector<std::unique_ptr<instruction_cache>> instruction_caches;
+    std::vector<std::unique_ptr<compute_unit>> compute_units;
+    command_processor processor;
+    dispatch_port launches;
+
+    derived wavefront_instructions{*this, "wavefront_instructions", "1", "instructions executed by wavefronts",
+                                   [this] { return sum([](const compute_unit& u) { return u.wavefront_instructions.value(); }); }};
+    derived l1_transactions{*this, "l1.transactions", "1", "lines presented to L1 caches or sent past them",
+                            [this] { return transactions(); }};
+
+    /// \param index of this GPU in its node
+    /// \throws std::invalid_argument if sizes do not fit each other
+    gpu_core(const sc_core::sc_module_name& name, const gpu_core_params& params, unsigned index);
+
+    memory_router& router() { return memory.router; }
+
+private:
+    template <class Value>
+    double sum(Value value) const {
+        double total = 0;
+        for (const auto& u : compute_units) total += static_cast<double>(value(*u));
+        return total;
+    }
+    double transactions() const;
+};
+
+}  // namespace fabricvp::gpu
