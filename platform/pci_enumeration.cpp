@@ -41,6 +41,7 @@ public:
 
     std::vector<pci_function> run() {
         scan(0);
+        set_max_payload();
         return std::move(m_found);
     }
 
@@ -129,6 +130,23 @@ private:
         write(f, prefetchable_window + 8, closed ? 0 : static_cast<std::uint32_t>((m_prefetchable.next - 1) >> 32));
         m_found[index].secondary = secondary;
         m_found[index].subordinate = m_last_bus;
+    }
+
+    /// Offset of the PCI Express capability, 0 if there is none.
+    unsigned express(const pci_function& f) {
+        const auto byte = [&](unsigned at) { return read(f, at & ~3u) >> 8 * (at & 3) & 0xff; };
+        unsigned at = byte(0x34) & ~3u;
+        for (unsigned i = 0; at && byte(at) != 0x10 && i < 48; ++i) at = byte(at + 1) & ~3u;
+        return at;
+    }
+
+    /// Max_Payload_Size becomes what every function can take.
+    void set_max_payload() {
+        unsigned least = 5;
+        for (const auto& f : m_found)
+            if (const auto at = express(f)) least = std::min(least, read(f, at + 4) & 7);
+        for (const auto& f : m_found)
+            if (const auto at = express(f)) write(f, at + 8, (read(f, at + 8) & 0xff1f) | least << 5);  // status keeps its bits
     }
 
     pcie::root_complex& m_root;

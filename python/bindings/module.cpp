@@ -8,6 +8,7 @@
 
 #include "bindings/congestion.h"
 #include "bindings/parameter_list.h"
+#include "bindings/pcie.h"
 #include "bindings/session.h"
 #include "platform/cli/cli.h"
 #include "platform/console.h"
@@ -185,4 +186,5 @@ PYBIND11_MODULE(_fabricvp, m) {
     bind_parts(m);
     fabricvp::python::bind_congestion(m);
     bind_session(m);
+    fabricvp::python::bind_pcie(m);
 }

@@ -11,6 +11,7 @@ from . import _fabricvp
 from .console import Console
 from .devices import Device, DeviceObject
 from .memory import Memory
+from .pcie import Pcie
 
 if TYPE_CHECKING:
     from .platform import Platform
@@ -35,6 +36,11 @@ class Node:
     def memory(self) -> Memory:
         """Physical memory and devices as the node's bus decodes them."""
         return Memory(self._core, self.index)
+
+    @cached_property
+    def pcie(self) -> Pcie:
+        """The PCIe tree: messages between its copy engines."""
+        return Pcie(self)
 
     @cached_property
     def console(self) -> Console:

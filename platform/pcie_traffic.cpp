@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "platform/pcie_traffic.h"
+
+#include <algorithm>
+#include <stdexcept>
+#include <string>
+
+#include "platform/pci_enumeration.h"
+#include "platform/platform.h"
+
+namespace fabricvp {
+namespace {
+
+std::uint64_t hops(pcie::tree& t) {
+    std::uint64_t sum = 0;
+    const auto add = [&](const pcie::port& p) { sum += p.tlps_sent.total(); };
+    for (unsigned i = 0; i < t.root.ports(); ++i) add(t.root.at(i));
+    for (auto& s : t.switches)
+        for (unsigned i = 0; i < s->ports(); ++i) add(s->at(i));
+    for (auto& e : t.endpoints) add(e->link);
+    return sum;
+}
+
+}  // namespace
+
+pcie_traffic run_pcie_traffic(node& n, const std::vector<pcie::message>& messages, ticks limit) {
+    if (!n.pcie) throw input_error(std::string(n.name()) + " has no PCIe tree");
+    auto& tree = *n.pcie;
+    const auto enabled = [](const auto& e) { return e->config.memory_enabled() && e->config.bus_master(); };
+    if (!std::all_of(tree.endpoints.begin(), tree.endpoints.end(), enabled)) enumerate_pci(n);
+    std::vector<pcie::copy_engine*> engines;
+    for (auto& e : tree.endpoints) engines.push_back(e.get());
+    auto& timeline = calendar::current();
+    const auto hops_before = hops(tree), events_before = timeline.executed();
+    pcie_traffic result;
+    try {
+        result.deliveries = run_traffic(engines, messages, limit);
+    } catch (const std::invalid_argument& error) {
+        throw input_error(std::string(n.name()) + ".pcie: " + error.what());
+    }
+    result.tlp_hops = hops(tree) - hops_before;
+    result.events = timeline.executed() - events_before;
+    return result;
+}
+
+}  // namespace fabricvp

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// Plain pass-through; python/fabricvp/pcie.py has the docstrings.
+#include "bindings/pcie.h"
+
+#include <pybind11/stl.h>
+
+#include <cstdint>
+#include <stdexcept>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "bindings/session.h"
+#include "platform/machine.h"
+#include "platform/pcie_traffic.h"
+
+namespace py = pybind11;
+
+namespace fabricvp::python {
+namespace {
+
+using message = std::tuple<unsigned, unsigned, std::uint64_t, ticks, int>;  // source, destination, bytes, start, channel (-1: any)
+using delivery = std::tuple<ticks, ticks, bool>;                            // sent, arrived, intact
+
+std::tuple<std::vector<delivery>, std::uint64_t, std::uint64_t> transfer(session& s, std::size_t node, const std::vector<message>& messages,
+                                                                         ticks limit) {
+    s.check_not_running();
+    std::vector<pcie::message> wanted;
+    for (const auto& [source, destination, bytes, start, channel] : messages)
+        wanted.push_back({source, destination, bytes, start, channel < 0 ? pcie::message::any_channel : static_cast<unsigned>(channel)});
+    auto& nodes = s.machine().hardware().nodes;
+    if (node >= nodes.size()) throw std::out_of_range("there is no node " + std::to_string(node));
+    py::gil_scoped_release nogil;
+    const auto result = run_pcie_traffic(*nodes[node], wanted, limit);
+    std::vector<delivery> deliveries;
+    for (const auto& d : result.deliveries) deliveries.emplace_back(d.sent, d.arrived, d.intact);
+    return {std::move(deliveries), result.tlp_hops, result.events};
+}
+
+std::vector<std::string> endpoint_names(session& s, std::size_t node) {
+    const auto& n = *s.machine().hardware().nodes.at(node);
+    std::vector<std::string> names;
+    if (n.pcie)
+        for (const auto& e : n.pcie->endpoints) names.emplace_back(e->basename());
+    return names;
+}
+
+}  // namespace
+
+void bind_pcie(py::module_& m) {
+    m.def("pcie_transfer", &transfer);
+    m.def("pcie_endpoints", &endpoint_names);
+}
+
+}  // namespace fabricvp::python

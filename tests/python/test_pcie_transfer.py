@@ -1,0 +1,42 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Messages between the copy engines of a tree."""
+import pytest
+import fabricvp
+
+EXAMPLE = [("gpu0", "gpu2", "256 KiB"), ("gpu1", "gpu4", "256 KiB"), ("gpu3", "gpu2", "256 KiB"), ("gpu6", "gpu4", "256 KiB")]
+
+
+def test_messages_contend():
+    with fabricvp.spawn("cs_storm", overrides={"node.images.firmware": "", "node.images.kernel": ""}) as storm:
+        pcie = storm.nodes[0].pcie
+        assert pcie.endpoints == [f"gpu{n}" for n in range(8)]
+        alone = pcie.transfer([("gpu0", "gpu1", "256 KiB")])
+        assert alone.intact and alone.tlp_hops >= 2 * 1024
+        assert 9e9 < alone.deliveries[0].bandwidth < 15.75e9
+        result = pcie.transfer(EXAMPLE)
+        assert result.intact
+        again = pcie.transfer(EXAMPLE)
+        assert again.arrived == result.arrived and again.tlp_hops == result.tlp_hops
+        frame = result.to_pandas()
+        assert list(frame["destination"]) == [2, 4, 2, 4]
+        # 0 -> 2 waits behind 1 -> 4, which loses at the root complex; 3 -> 2 takes what is left.
+        slow, fast = frame["bandwidth"][:2], frame["bandwidth"][2:]
+        assert slow.max() < 0.8 * fast.min()
+        # A scatter of one engine: concurrent streams end together; through one channel they follow each other.
+        scatter = pcie.transfer([(0, n, "64 KiB") for n in (1, 2, 3)]).arrived
+        assert max(scatter) < 1.05 * min(scatter)
+        queue = pcie.transfer([(0, n, "64 KiB", 0, 0) for n in (1, 2, 3)]).arrived
+        assert queue[0] < 0.4 * queue[2]
+        with pytest.raises(fabricvp.InputError, match="no endpoint 'gpu9'"):
+            pcie.transfer([("gpu9", "gpu1", 1)])
+        with pytest.raises(fabricvp.InputError, match="to itself"):
+            pcie.transfer([(1, 1, 1)])
+        with pytest.raises(fabricvp.InputError, match="no channel 8"):
+            pcie.transfer([(0, 1, 1, 0, 8)])
+
+
+def test_a_machine_without_a_tree():
+    with fabricvp.spawn("bare") as machine:
+        assert machine.nodes[0].pcie.endpoints == []
+        with pytest.raises(fabricvp.InputError, match="no PCIe tree"):
+            machine.nodes[0].pcie.transfer([(0, 1, 1)])
