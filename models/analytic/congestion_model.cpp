@@ -10,10 +10,15 @@
 
 namespace fabricvp::analytic {
 
-congestion_model::congestion_model(pcie_tree tree, double tau, double bandwidth, congestion_form form)
-    : m_tree(std::move(tree)), m_tau(tau), m_bandwidth(bandwidth), m_form(form), m_order(m_tree.topological_order()) {
+congestion_model::congestion_model(pcie_tree tree, double tau, double bandwidth, congestion_form form, double crossing_bandwidth)
+    : m_tree(std::move(tree)), m_tau(tau), m_bandwidth(bandwidth), m_form(form),
+      m_crossing_rate(crossing_bandwidth == 0 ? 1.0 : crossing_bandwidth / bandwidth), m_order(m_tree.topological_order()) {
     if (!(tau >= 0 && tau < 0.5)) throw std::invalid_argument("tau must be at least 0 and below 0.5");
     if (!(bandwidth > 0)) throw std::invalid_argument("the bandwidth must be above 0");
+    if (!(m_crossing_rate > 0 && m_crossing_rate <= 1))
+        throw std::invalid_argument("the bandwidth across the root complex must be above 0 and at most the other one");
+    if (m_crossing_rate != 1 && form == congestion_form::published)
+        throw std::invalid_argument("the published form knows one bandwidth only");
     const auto n = m_tree.endpoints();
     m_routes.resize(n);
     for (std::size_t s = 0; s < n; ++s) {

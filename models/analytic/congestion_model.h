@@ -32,8 +32,11 @@ class congestion_model {
 public:
     /// \param tau penalty of crossing the root complex, in [0, 1/2)
     /// \param bandwidth of a link without congestion, bytes a second
+    /// \param crossing_bandwidth of a communication alone that crosses the root complex, whose smaller TLPs spend more of
+    ///        a link on headers; 0: the same as `bandwidth`. Only the form maxmin knows it
     /// \throws std::invalid_argument
-    congestion_model(pcie_tree tree, double tau, double bandwidth, congestion_form form = congestion_form::published);
+    congestion_model(pcie_tree tree, double tau, double bandwidth, congestion_form form = congestion_form::published,
+                     double crossing_bandwidth = 0);
 
     const pcie_tree& tree() const { return m_tree; }
 
@@ -58,6 +61,7 @@ public:
 private:
     struct flow;  // a communication with its route
     struct used_port;
+    class maxmin_solver;
     /// Ports that the flows use, those that feed others first.
     std::vector<used_port> used_ports(const std::vector<flow>& flows) const;
     std::vector<double> published(const std::vector<flow>& flows) const;
@@ -67,6 +71,7 @@ private:
     double m_tau;
     double m_bandwidth;
     congestion_form m_form;
+    double m_crossing_rate;  // of a communication alone, as a factor
     std::vector<std::size_t> m_order;                           // directions, feeders first
     std::vector<std::vector<pcie_tree::path>> m_routes;         // [source][destination]
 };

@@ -110,8 +110,8 @@ void bind_congestion(py::module_& m) {
         })
         .def("automorphisms", &pcie_tree::automorphisms);
     py::class_<congestion_model>(m, "CongestionModel")
-        .def(py::init([](const pcie_tree& tree, double tau, double bandwidth, const std::string& form) {
-            return congestion_model(tree, tau, bandwidth, form_of(form));
+        .def(py::init([](const pcie_tree& tree, double tau, double bandwidth, const std::string& form, double crossing_bandwidth) {
+            return congestion_model(tree, tau, bandwidth, form_of(form), crossing_bandwidth);
         }))
         .def("factors", &factors)
         .def("solve", [](const congestion_model& x, const std::vector<message>& messages) {

@@ -87,11 +87,13 @@ def tree(machine: str | os.PathLike[str] | Tree, **overrides: Any) -> Tree:
 
 
 def model(machine: str | os.PathLike[str] | Tree, tau: float = TAU, bandwidth: float | str = BANDWIDTH,
-          form: Form = "published") -> _fabricvp.CongestionModel:
-    """The model of a tree. ``tau`` is in [0, 0.5), ``bandwidth`` bytes a second or text with unit. Raises `InputError`."""
-    rate = arguments.bandwidth(bandwidth) if isinstance(bandwidth, str) else float(bandwidth)
+          form: Form = "published", crossing_bandwidth: float | str | None = None) -> _fabricvp.CongestionModel:
+    """The model of a tree. ``tau`` is in [0, 0.5), ``bandwidth`` bytes a second or text with unit; so is
+    ``crossing_bandwidth``, that of a message alone which crosses the root complex (None: the same; "maxmin" only).
+    Raises `InputError`."""
+    rate, crossing = (arguments.bandwidth(b) if isinstance(b, str) else float(b) for b in (bandwidth, crossing_bandwidth or 0.0))
     try:
-        return _fabricvp.CongestionModel(tree(machine), tau, rate, form)
+        return _fabricvp.CongestionModel(tree(machine), tau, rate, form, crossing)
     except InputError:
         raise
     except ValueError as error:
