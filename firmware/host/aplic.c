@@ -94,6 +94,15 @@ static void on_message(unsigned identity, void* context) {
     if (mmio_read32(base + APLIC_IN_CLRIP + source / 32 * 4) >> source % 32 & 1) mmio_write32(base + APLIC_SETIPNUM, source);
 }
 
+/* Reset promises nothing about sources. */
+static void silence(void) {
+    static bool done;
+    if (done) return;
+    done = true;
+    for (unsigned w = 0; w <= sources / 32; ++w) mmio_write32(base + APLIC_CLRIE + 4 * w, ~0u);
+    for (unsigned s = 1; s <= sources; ++s) mmio_write32(base + APLIC_SOURCECFG + 4 * (s - 1), APLIC_SOURCE_INACTIVE);
+}
+
 static void disconnect(unsigned source) {
     mmio_write32(base + APLIC_CLRIENUM, source);
     mmio_write32(base + APLIC_SOURCECFG + 4 * (source - 1), APLIC_SOURCE_INACTIVE);
@@ -110,6 +119,7 @@ void aplic_handle(unsigned source, void (*handler)(unsigned)) {
         disconnect(source);
         return;
     }
+    silence();
     const uint32_t hart = (uint32_t)index_of[hart_id()];
     uint32_t target = hart << APLIC_TARGET_HART_SHIFT;
     if (sends_messages) {
