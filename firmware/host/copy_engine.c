@@ -48,7 +48,8 @@ static bool open_channel(struct copy_engine* e, unsigned index) {
     void* ring = heap_allocate_aligned(bytes, 64);
     if (!ring) return false;
     memset(ring, 0, bytes);
-    *c = (struct copy_channel){.engine = e, .registers = e->registers + index * COPY_ENGINE_CHANNEL_STRIDE, .ring = ring};
+    *c = (struct copy_channel){
+        .engine = e, .registers = e->registers + index * COPY_ENGINE_CHANNEL_STRIDE, .ring = ring};
     copy_channel_restart(c);
     return true;
 }

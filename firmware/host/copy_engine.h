@@ -18,31 +18,31 @@ struct copy_channel {
     volatile struct copy_engine_descriptor* ring;
     uint32_t posted, waited; /* descriptors, ever; by copy_channel_wait() */
     volatile unsigned interrupts;
-    volatile bool stopped;   /* by an error */
+    volatile bool stopped;     /* by an error */
     volatile uint64_t flushed; /* where flushing reads go */
 };
 
 struct copy_engine {
     struct pci_function* function;
-    uintptr_t registers;  /* BAR 0 */
-    uint64_t memory;      /* bus address of BAR 2 */
-    uintptr_t aperture;   /* where the CPU sees it */
+    uintptr_t registers; /* BAR 0 */
+    uint64_t memory;     /* bus address of BAR 2 */
+    uintptr_t aperture;  /* where the CPU sees it */
     uint64_t memory_size;
     unsigned channels;
     struct copy_channel* channel;
     enum pci_delivery delivery;
 };
 
-/* Enables the function, makes a ring for each channel and connects interrupts, at best as `best` says. \returns false if
- * the function has no addresses or there is no memory. */
+/* Enables the function, makes a ring for each channel and connects interrupts, at best as `best` says. \returns false
+ * if the function has no addresses or there is no memory. */
 bool copy_engine_open(struct copy_engine* engine, struct pci_function* function, enum pci_delivery best);
 /* Channels stop, interrupts are silent, rings are freed. */
 void copy_engine_close(struct copy_engine* engine);
 
 /* Up to COPY_RING_SIZE descriptors, then the doorbell. */
 void copy_channel_post(struct copy_channel* channel, uint64_t destination, uint64_t source, uint32_t bytes);
-/* A read of what was written last at `destination`, so that it has arrived there once the flush is done: writes to another
- * device's memory are not known to have arrived when they have been handed to the link. */
+/* A read of what was written last at `destination`, so that it has arrived there once the flush is done: writes to
+ * another device's memory are not known to have arrived when they have been handed to the link. */
 void copy_channel_post_flush(struct copy_channel* channel, uint64_t destination, uint32_t bytes);
 void copy_channel_ring(struct copy_channel* channel);
 /* Waits for all that was posted, asleep if there are interrupts. */

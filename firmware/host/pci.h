@@ -16,7 +16,7 @@ struct pci_bus;
 
 /* Something that takes address space of a bus: a BAR, or the window of a bridge to another bus. */
 struct pci_resource {
-    uint64_t address;   /* on the bus, once `assigned` */
+    uint64_t address; /* on the bus, once `assigned` */
     uint64_t size, alignment;
     bool wide, prefetchable, assigned;
     struct pci_function* function;
@@ -25,9 +25,9 @@ struct pci_resource {
 
 struct pci_bus {
     struct pci_host* host;
-    struct pci_function* bridge; /* that leads here, NULL for the root bus */
+    struct pci_function* bridge;     /* that leads here, NULL for the root bus */
     struct pci_bus *next, *previous; /* of all, in the order of their numbers */
-    unsigned number, last;       /* secondary and subordinate bus */
+    unsigned number, last;           /* secondary and subordinate bus */
     struct pci_function* first;
     struct pci_resource* resources[PCI_REGIONS];
     struct pci_resource windows[PCI_REGIONS];
@@ -58,8 +58,8 @@ struct pci_host {
     unsigned first_bus, last_bus;
     struct pci_window windows[PCI_REGIONS];
     struct pci_bus root;
-    struct pci_function* functions; /* all, depth first */
-    unsigned count, unassigned;     /* functions; BARs for which there was no room */
+    struct pci_function* functions;         /* all, depth first */
+    unsigned count, unassigned;             /* functions; BARs for which there was no room */
     unsigned max_payload, max_read_request; /* bytes, as programmed; 0 without PCI Express */
 };
 
@@ -73,18 +73,23 @@ bool pci_start(struct pci_host* host);
 void pci_enumerate(struct pci_host* host);
 /* Places BARs and windows, programs them, and lets requests and memory accesses through the bridges. */
 void pci_assign(struct pci_host* host);
-/* The same Max_Payload_Size everywhere, so that any two functions may talk to each other: the least that any supports. */
+/* The same Max_Payload_Size everywhere, so that any two functions may talk to each other: the least that any supports.
+ */
 void pci_tune(struct pci_host* host);
 void pci_print(const struct pci_host* host);
 
 /* ---- functions ---- */
 
 /* The next one after `after` (NULL: the first), NULL if there is no other. */
-struct pci_function* pci_find_id(const struct pci_host* host, const struct pci_function* after, unsigned vendor, unsigned device);
+struct pci_function* pci_find_id(const struct pci_host* host, const struct pci_function* after, unsigned vendor,
+                                 unsigned device);
 /* By class code (class << 16 | subclass << 8 | interface), of which the bits of `mask` count. */
-struct pci_function* pci_find_class(const struct pci_host* host, const struct pci_function* after, uint32_t class_code, uint32_t mask);
+struct pci_function* pci_find_class(const struct pci_host* host, const struct pci_function* after, uint32_t class_code,
+                                    uint32_t mask);
 
-static inline bool pci_is_bridge(const struct pci_function* f) { return (f->header_type & PCI_HEADER_TYPE_MASK) == PCI_HEADER_BRIDGE; }
+static inline bool pci_is_bridge(const struct pci_function* f) {
+    return (f->header_type & PCI_HEADER_TYPE_MASK) == PCI_HEADER_BRIDGE;
+}
 
 uint8_t pci_read8(const struct pci_function* f, unsigned offset);
 uint16_t pci_read16(const struct pci_function* f, unsigned offset);
@@ -115,9 +120,10 @@ enum { PCI_ANY_VECTOR = -1 };
 
 /* Called with interrupts off. `vector` is PCI_ANY_VECTOR if the function must be asked for its causes. */
 typedef void (*pci_interrupt_handler)(void* context, int vector);
-/* Vectors 0 … vectors - 1 to this hart, by the best way at most `best`: MSI-X where the machine takes messages, else the
- * pin, else not at all. The function must be enabled. */
-enum pci_delivery pci_connect(struct pci_function* f, unsigned vectors, enum pci_delivery best, pci_interrupt_handler handler, void* context);
+/* Vectors 0 … vectors - 1 to this hart, by the best way at most `best`: MSI-X where the machine takes messages, else
+ * the pin, else not at all. The function must be enabled. */
+enum pci_delivery pci_connect(struct pci_function* f, unsigned vectors, enum pci_delivery best,
+                              pci_interrupt_handler handler, void* context);
 /* No more interrupts to `context`. */
 void pci_disconnect(struct pci_function* f, const void* context);
 /* Source at the interrupt controller of the function's pin, 0 if it has none. */

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Address space: buses are measured from the leaves to the root, then placed from the root to the leaves. On each bus what
- * needs the largest alignment comes first, so powers of two leave no gaps. */
+/* Address space: buses are measured from the leaves to the root, then placed from the root to the leaves. On each bus
+ * what needs the largest alignment comes first, so powers of two leave no gaps. */
 #include "host/pci.h"
 
 #define MIB (UINT64_C(1) << 20) /* bridge windows begin and end on such */
 
-static uint64_t align(uint64_t value, uint64_t to) { return (value + to - 1) & ~(to - 1); }
+static uint64_t align(uint64_t value, uint64_t to) {
+    return (value + to - 1) & ~(to - 1);
+}
 
 static bool has_wide_window(const struct pci_function* bridge) {
     return (pci_read16(bridge, PCI_PREFETCHABLE_BASE) & 0xf) == PCI_WINDOW_WIDE;
@@ -24,7 +26,8 @@ static enum pci_region region_of(const struct pci_resource* r) {
 
 /* Behind those of the same alignment, or before them. */
 static void insert(struct pci_resource** list, struct pci_resource* r, bool before) {
-    while (*list && ((*list)->alignment > r->alignment || (!before && (*list)->alignment == r->alignment))) list = &(*list)->next;
+    while (*list && ((*list)->alignment > r->alignment || (!before && (*list)->alignment == r->alignment)))
+        list = &(*list)->next;
     r->next = *list;
     *list = r;
 }
@@ -121,8 +124,10 @@ void pci_tune(struct pci_host* host) {
     for (const struct pci_function* f = host->functions; f; f = f->next) {
         if (!f->express) continue;
         uint16_t control = pci_read16(f, f->express + PCI_EXPRESS_DEVICE_CONTROL);
-        control &= (uint16_t)~(PCI_EXPRESS_PAYLOAD_MASK | PCI_EXPRESS_READ_REQUEST_MASK | PCI_EXPRESS_EXTENDED_TAG | PCI_EXPRESS_RESET);
-        control |= (uint16_t)(code << PCI_EXPRESS_PAYLOAD_SHIFT | read_code << PCI_EXPRESS_READ_REQUEST_SHIFT | (tags ? PCI_EXPRESS_EXTENDED_TAG : 0));
+        control &= (uint16_t) ~(PCI_EXPRESS_PAYLOAD_MASK | PCI_EXPRESS_READ_REQUEST_MASK | PCI_EXPRESS_EXTENDED_TAG |
+                                PCI_EXPRESS_RESET);
+        control |= (uint16_t)(code << PCI_EXPRESS_PAYLOAD_SHIFT | read_code << PCI_EXPRESS_READ_REQUEST_SHIFT |
+                              (tags ? PCI_EXPRESS_EXTENDED_TAG : 0));
         pci_write16(f, f->express + PCI_EXPRESS_DEVICE_CONTROL, control);
     }
     host->max_payload = 128u << code;

@@ -12,7 +12,9 @@ static void* allocate(size_t bytes) {
 
 /* What a BAR wants is known from the address bits that stay zero when all are written. */
 static void size_bars(struct pci_function* f) {
-    const unsigned bars = pci_is_bridge(f) ? PCI_BRIDGE_BARS : (f->header_type & PCI_HEADER_TYPE_MASK) == PCI_HEADER_DEVICE ? PCI_BARS : 0;
+    const unsigned bars = pci_is_bridge(f)                                               ? PCI_BRIDGE_BARS
+                          : (f->header_type & PCI_HEADER_TYPE_MASK) == PCI_HEADER_DEVICE ? PCI_BARS
+                                                                                         : 0;
     for (unsigned b = 0; b < bars; ++b) {
         const unsigned at = PCI_BAR + 4 * b;
         pci_write32(f, at, ~0u);
@@ -59,7 +61,8 @@ static struct pci_function* make_function(struct pci_bus* bus, unsigned device, 
     f->function = (uint8_t)function;
     f->vendor = (uint16_t)id;
     f->device_id = (uint16_t)(id >> 16);
-    f->configuration = bus->host->ecam + ((uintptr_t)(bus->number - bus->host->first_bus) << 20 | device << 15 | function << 12);
+    f->configuration =
+        bus->host->ecam + ((uintptr_t)(bus->number - bus->host->first_bus) << 20 | device << 15 | function << 12);
     f->header_type = pci_read8(f, PCI_HEADER_TYPE);
     f->class_code = pci_read32(f, PCI_CLASS_REVISION) >> 8;
     f->pin = pci_read8(f, PCI_INTERRUPT_PIN);
@@ -114,8 +117,10 @@ void pci_enumerate(struct pci_host* host) {
         *tail = f;
         tail = &f->next;
         ++host->count;
-        if (last) last->sibling = f;
-        else bus->first = f;
+        if (last)
+            last->sibling = f;
+        else
+            bus->first = f;
         last = f;
         if (pci_is_bridge(f) && number < host->last_bus) {
             bus = open_bus(f, ++number);

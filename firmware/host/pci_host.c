@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The host bridge as the device tree describes it (Devicetree Specification 0.4, 2.4.3; PCI Bus Binding to IEEE 1275). */
+/* The host bridge as the device tree describes it (Devicetree Specification 0.4, 2.4.3; PCI Bus Binding to IEEE 1275).
+ */
 #include "host/machine.h"
 #include "host/pci.h"
 
@@ -22,7 +23,8 @@ static void find_windows(struct pci_host* host) {
         const unsigned space = fdt_cell(t, host->node, "ranges", at, 0) >> SPACE_SHIFT & SPACE_MASK;
         struct pci_window w;
         w.bus = two_cells(host->node, "ranges", at + 1);
-        w.cpu = parent_cells == 2 ? two_cells(host->node, "ranges", at + CHILD_CELLS) : fdt_cell(t, host->node, "ranges", at + CHILD_CELLS, 0);
+        w.cpu = parent_cells == 2 ? two_cells(host->node, "ranges", at + CHILD_CELLS)
+                                  : fdt_cell(t, host->node, "ranges", at + CHILD_CELLS, 0);
         w.size = two_cells(host->node, "ranges", at + CHILD_CELLS + parent_cells);
         if (space != SPACE_MEMORY32 && space != SPACE_MEMORY64) continue;
         struct pci_window* kept = &host->windows[space == SPACE_MEMORY64 ? PCI_HIGH : PCI_LOW];
@@ -65,7 +67,8 @@ unsigned pci_intx_source(const struct pci_function* f) {
     const fdt_node node = f->bus->host->node;
     if (f->pin == 0) return 0;
     const unsigned pin = pin_at_root(&f);
-    const uint32_t address = (f->bus->number << 16 | (uint32_t)f->device << 11 | (uint32_t)f->function << 8) & fdt_cell(t, node, "interrupt-map-mask", 0, 0);
+    const uint32_t address = (f->bus->number << 16 | (uint32_t)f->device << 11 | (uint32_t)f->function << 8) &
+                             fdt_cell(t, node, "interrupt-map-mask", 0, 0);
     uint32_t bytes = 0;
     fdt_property(t, node, "interrupt-map", &bytes);
     /* An entry: address (3), pin, controller, and that controller's own address and specifier. */
@@ -73,7 +76,8 @@ unsigned pci_intx_source(const struct pci_function* f) {
         const fdt_node controller = fdt_find_phandle(t, fdt_cell(t, node, "interrupt-map", at + CHILD_CELLS + 1, 0));
         const unsigned specifier = at + CHILD_CELLS + 2 + fdt_cell(t, controller, "#address-cells", 0, 0);
         if (fdt_cell(t, node, "interrupt-map", at, 0) == address &&
-            fdt_cell(t, node, "interrupt-map", at + CHILD_CELLS, 0) == (pin & fdt_cell(t, node, "interrupt-map-mask", 3, 7)))
+            fdt_cell(t, node, "interrupt-map", at + CHILD_CELLS, 0) ==
+                (pin & fdt_cell(t, node, "interrupt-map-mask", 3, 7)))
             return fdt_cell(t, node, "interrupt-map", specifier, 0);
         at = specifier + fdt_cell(t, controller, "#interrupt-cells", 0, 1);
     }

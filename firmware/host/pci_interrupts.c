@@ -25,7 +25,8 @@ static struct connection* connections;
 static struct connection* add(struct pci_function* f, pci_interrupt_handler handler, void* context) {
     struct connection* c = heap_allocate(sizeof *c);
     if (!c) panic("pci: out of memory");
-    *c = (struct connection){.function = f, .vector = PCI_ANY_VECTOR, .handler = handler, .context = context, .next = connections};
+    *c = (struct connection){
+        .function = f, .vector = PCI_ANY_VECTOR, .handler = handler, .context = context, .next = connections};
     connections = c;
     return c;
 }
@@ -109,10 +110,13 @@ static bool connect_messages(struct pci_function* f, unsigned vectors, pci_inter
 
 /* ---- either ---- */
 
-enum pci_delivery pci_connect(struct pci_function* f, unsigned vectors, enum pci_delivery best, pci_interrupt_handler handler, void* context) {
+enum pci_delivery pci_connect(struct pci_function* f, unsigned vectors, enum pci_delivery best,
+                              pci_interrupt_handler handler, void* context) {
     enum pci_delivery delivery = PCI_POLLED;
-    if (best >= PCI_MSIX && connect_messages(f, vectors, handler, context)) delivery = PCI_MSIX;
-    else if (best >= PCI_INTX && connect_pin(f, handler, context)) delivery = PCI_INTX;
+    if (best >= PCI_MSIX && connect_messages(f, vectors, handler, context))
+        delivery = PCI_MSIX;
+    else if (best >= PCI_INTX && connect_pin(f, handler, context))
+        delivery = PCI_INTX;
     if (delivery != PCI_POLLED) interrupt_enable(EXTERNAL, true);
     return delivery;
 }

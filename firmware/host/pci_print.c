@@ -7,10 +7,18 @@ static const char* name_of(const struct pci_function* f) {
         uint32_t class_code, mask;
         const char* name;
     } classes[] = {
-        {0x010802, 0xffffff, "NVMe controller"},   {0x010000, 0xff0000, "storage controller"}, {0x020700, 0xffff00, "InfiniBand controller"},
-        {0x020000, 0xff0000, "network controller"}, {0x030200, 0xffff00, "3D controller"},      {0x030000, 0xff0000, "display controller"},
-        {0x060000, 0xffff00, "host bridge"},       {0x060400, 0xffff00, "PCI bridge"},         {0x070000, 0xff0000, "communication controller"},
-        {0x080000, 0xff0000, "system peripheral"}, {0x0c0300, 0xffff00, "USB controller"},     {0x120000, 0xff0000, "processing accelerator"},
+        {0x010802, 0xffffff, "NVMe controller"},
+        {0x010000, 0xff0000, "storage controller"},
+        {0x020700, 0xffff00, "InfiniBand controller"},
+        {0x020000, 0xff0000, "network controller"},
+        {0x030200, 0xffff00, "3D controller"},
+        {0x030000, 0xff0000, "display controller"},
+        {0x060000, 0xffff00, "host bridge"},
+        {0x060400, 0xffff00, "PCI bridge"},
+        {0x070000, 0xff0000, "communication controller"},
+        {0x080000, 0xff0000, "system peripheral"},
+        {0x0c0300, 0xffff00, "USB controller"},
+        {0x120000, 0xff0000, "processing accelerator"},
     };
     if (pci_is_bridge(f) && f->express) {
         if (f->port_type == PCI_PORT_ROOT) return "root port";
@@ -31,20 +39,24 @@ static void print_size(uint64_t bytes) {
 
 static void print_range(unsigned indent, const char* name, const struct pci_resource* r) {
     console_printf("%*s%s ", (int)indent, "", name);
-    if (r->assigned) console_printf("0x%lx, ", (unsigned long)r->address);
-    else console_printf("no room for ");
+    if (r->assigned)
+        console_printf("0x%lx, ", (unsigned long)r->address);
+    else
+        console_printf("no room for ");
     print_size(r->size);
 }
 
 static void print_link(const struct pci_function* f) {
     const unsigned status = pci_read16(f, f->express + PCI_EXPRESS_LINK_STATUS);
     const unsigned width = (status & PCI_EXPRESS_LINK_WIDTH) >> PCI_EXPRESS_LINK_WIDTH_SHIFT;
-    if (f->port_type != PCI_PORT_INTEGRATED && width) console_printf(", Gen%u x%u", status & PCI_EXPRESS_LINK_SPEED, width);
+    if (f->port_type != PCI_PORT_INTEGRATED && width)
+        console_printf(", Gen%u x%u", status & PCI_EXPRESS_LINK_SPEED, width);
 }
 
 static void print_function(const struct pci_function* f, unsigned depth) {
     const unsigned indent = 2 * depth;
-    console_printf("%*s%02x:%02x.%x %04x:%04x %s", (int)indent, "", f->bus->number, f->device, f->function, f->vendor, f->device_id, name_of(f));
+    console_printf("%*s%02x:%02x.%x %04x:%04x %s", (int)indent, "", f->bus->number, f->device, f->function, f->vendor,
+                   f->device_id, name_of(f));
     if (f->express) print_link(f);
     if (f->below) console_printf(", buses %02x-%02x", f->below->number, f->below->last);
     if (f->msix) console_printf(", MSI-X %u", (pci_read16(f, f->msix + PCI_MSIX_CONTROL) & PCI_MSIX_SIZE) + 1u);
@@ -54,7 +66,8 @@ static void print_function(const struct pci_function* f, unsigned depth) {
         char name[] = "BAR 0";
         name[4] = (char)('0' + b);
         print_range(indent + 8, name, &f->bars[b]);
-        console_printf("%s%s\n", f->bars[b].wide ? ", 64-bit" : ", 32-bit", f->bars[b].prefetchable ? ", prefetchable" : "");
+        console_printf("%s%s\n", f->bars[b].wide ? ", 64-bit" : ", 32-bit",
+                       f->bars[b].prefetchable ? ", prefetchable" : "");
     }
     if (!f->below) return;
     static const char* const names[] = {"memory window", "prefetchable window"};
@@ -67,7 +80,8 @@ static void print_function(const struct pci_function* f, unsigned depth) {
 
 void pci_print(const struct pci_host* host) {
     static const char* const names[] = {"32-bit", "64-bit"};
-    console_printf("pcie       ECAM 0x%lx, buses %02x-%02x\n", (unsigned long)host->ecam, host->first_bus, host->last_bus);
+    console_printf("pcie       ECAM 0x%lx, buses %02x-%02x\n", (unsigned long)host->ecam, host->first_bus,
+                   host->last_bus);
     for (unsigned region = 0; region < PCI_REGIONS; ++region) {
         if (!host->windows[region].size) continue;
         console_printf("window     %s 0x%lx, ", names[region], (unsigned long)host->windows[region].bus);
@@ -80,7 +94,8 @@ void pci_print(const struct pci_host* host) {
         print_function(f, depth);
     }
     console_printf("functions  %u on buses %02x-%02x", host->count, host->root.number, host->root.last);
-    if (host->max_payload) console_printf(", payload %u bytes, read request %u bytes", host->max_payload, host->max_read_request);
+    if (host->max_payload)
+        console_printf(", payload %u bytes, read request %u bytes", host->max_payload, host->max_read_request);
     console_puts("\n");
     if (host->unassigned) console_printf("no room for %u BARs\n", host->unassigned);
 }

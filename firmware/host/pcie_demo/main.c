@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Finds whatever PCI Express tree the machine has, gives it bus numbers and addresses, and moves data with every copy engine
- * in it: from and to host memory, and from engine to engine. All bytes are checked. Lines that start with "# " carry
- * measured figures; all others depend on the tree alone. */
+/* Finds whatever PCI Express tree the machine has, gives it bus numbers and addresses, and moves data with every copy
+ * engine in it: from and to host memory, and from engine to engine. All bytes are checked. Lines that start with "# "
+ * carry measured figures; all others depend on the tree alone. */
 #include "host/console.h"
 #include "host/copy_engine.h"
 #include "host/heap.h"
@@ -45,10 +45,13 @@ static bool copy(struct copy_engine* e, uint64_t to, uint64_t from, size_t bytes
 }
 
 /* In hundredths of GB/s. */
-static unsigned long rate(uint64_t bytes, uint64_t counts) { return counts ? bytes * (machine.timebase / 1000) / counts / 10000 : 0; }
+static unsigned long rate(uint64_t bytes, uint64_t counts) {
+    return counts ? bytes * (machine.timebase / 1000) / counts / 10000 : 0;
+}
 
 static void find_engines(void) {
-    for (struct pci_function* f = NULL; (f = pci_find_id(&host, f, COPY_ENGINE_VENDOR, COPY_ENGINE_DEVICE)) && count < MOST_ENGINES;) {
+    for (struct pci_function* f = NULL;
+         (f = pci_find_id(&host, f, COPY_ENGINE_VENDOR, COPY_ENGINE_DEVICE)) && count < MOST_ENGINES;) {
         struct copy_engine* e = &engines[count];
         if (!copy_engine_open(e, f, PCI_MSIX)) {
             console_printf("%02x:%02x.%x cannot be used\n", f->bus->number, f->device, f->function);
@@ -57,13 +60,20 @@ static void find_engines(void) {
         }
         char name[8];
         name_of(e, name);
-        console_printf("engine %-3u %s, %lu KiB of memory, %u channels, %s\n", count++, name, (unsigned long)(e->memory_size >> 10), e->channels,
-                       pci_delivery_names[e->delivery]);
+        console_printf("engine %-3u %s, %lu KiB of memory, %u channels, %s\n", count++, name,
+                       (unsigned long)(e->memory_size >> 10), e->channels, pci_delivery_names[e->delivery]);
     }
+    /* The class leads to them as well. */
+    unsigned by_class = 0;
+    for (struct pci_function* f = NULL; (f = pci_find_class(&host, f, COPY_ENGINE_CLASS, 0xffffff));)
+        by_class += f->vendor == COPY_ENGINE_VENDOR && f->device_id == COPY_ENGINE_DEVICE;
     console_printf("engines    %u\n", count);
+    if (by_class < count) report("classes", false);
 }
 
-static size_t half_of(const struct copy_engine* e, size_t most) { return e->memory_size / 2 < most ? e->memory_size / 2 : most; }
+static size_t half_of(const struct copy_engine* e, size_t most) {
+    return e->memory_size / 2 < most ? e->memory_size / 2 : most;
+}
 
 /* ---- the processor's own loads and stores ---- */
 
@@ -71,12 +81,15 @@ static void test_aperture(void) {
     bool ok = true;
     for (unsigned i = 0; i < count; ++i) {
         const struct copy_engine* e = &engines[i];
-        const size_t places[] = {0, 8, 2048, e->memory_size / 2, e->memory_size - 8};
-        for (unsigned p = 0; p < sizeof places / sizeof *places; ++p) mmio_write64(e->aperture + places[p], pattern_word(i, p));
-        for (unsigned p = 0; p < sizeof places / sizeof *places; ++p) ok = ok && mmio_read64(e->aperture + places[p]) == pattern_word(i, p);
+        const size_t places[] = {0, 8, 1024, e->memory_size / 2, e->memory_size - 8};
+        for (unsigned p = 0; p < sizeof places / sizeof *places; ++p)
+            mmio_write64(e->aperture + places[p], pattern_word(i, p));
+        for (unsigned p = 0; p < sizeof places / sizeof *places; ++p)
+            ok = ok && mmio_read64(e->aperture + places[p]) == pattern_word(i, p);
         mmio_write8(e->aperture + 3, 0x5a);
         mmio_write16(e->aperture + 6, 0xc3c3);
-        ok = ok && mmio_read8(e->aperture + 3) == 0x5a && mmio_read16(e->aperture + 6) == 0xc3c3 && mmio_read8(e->aperture + 2) == (uint8_t)(pattern_word(i, 0) >> 16);
+        ok = ok && mmio_read8(e->aperture + 3) == 0x5a && mmio_read16(e->aperture + 6) == 0xc3c3 &&
+             mmio_read8(e->aperture + 2) == (uint8_t)(pattern_word(i, 0) >> 16);
     }
     report("aperture", ok);
 }
@@ -105,7 +118,8 @@ static void test_copies(void) {
         ok = there_and_back(&engines[i], 100 + i, bytes, &to_device, &to_host) && ok;
         name_of(&engines[i], name);
         const unsigned long d = rate(bytes, to_device), h = rate(bytes, to_host);
-        console_printf("# %s %lu KiB: to device %lu.%02lu GB/s, to host %lu.%02lu GB/s\n", name, (unsigned long)(bytes >> 10), d / 100, d % 100, h / 100, h % 100);
+        console_printf("# %s %lu KiB: to device %lu.%02lu GB/s, to host %lu.%02lu GB/s\n", name,
+                       (unsigned long)(bytes >> 10), d / 100, d % 100, h / 100, h % 100);
     }
     region_end();
     report("copies", ok);
@@ -191,7 +205,9 @@ static bool load(struct copy_engine* e, uint64_t seed, size_t bytes) {
     return copy(e, e->memory, (uintptr_t)out, bytes);
 }
 
-static uint64_t landing(const struct copy_engine* e) { return e->memory + e->memory_size / 2; }
+static uint64_t landing(const struct copy_engine* e) {
+    return e->memory + e->memory_size / 2;
+}
 
 static void post_to_peer(struct copy_engine* from, const struct copy_engine* to, size_t bytes) {
     copy_channel_post(&from->channel[0], landing(to), from->memory, (uint32_t)bytes);
@@ -216,7 +232,8 @@ static void test_peers(void) {
         ok = load(&engines[i], 500 + i, half_of(&engines[i], PIECE)) && ok;
         console_printf("# from %-3u", i);
         for (unsigned j = 0; j < n; ++j) {
-            const size_t mine = half_of(&engines[i], PIECE), theirs = half_of(&engines[j], PIECE), bytes = mine < theirs ? mine : theirs;
+            const size_t mine = half_of(&engines[i], PIECE), theirs = half_of(&engines[j], PIECE),
+                         bytes = mine < theirs ? mine : theirs;
             if (i == j) {
                 console_printf("     -");
                 continue;
@@ -244,7 +261,8 @@ static void test_together(void) {
     region_begin("together");
     const uint64_t begin = timer_now();
     for (unsigned i = 0; i < count; ++i) post_to_peer(&engines[i], &engines[(i + 1) % count], bytes);
-    for (unsigned i = 0; i < count; ++i) ok = expect(&engines[i], "peer", copy_channel_wait(&engines[i].channel[0], PATIENCE_US), COPY_OK) && ok;
+    for (unsigned i = 0; i < count; ++i)
+        ok = expect(&engines[i], "peer", copy_channel_wait(&engines[i].channel[0], PATIENCE_US), COPY_OK) && ok;
     const unsigned long r = rate(bytes * count, timer_now() - begin);
     region_end();
     for (unsigned i = 0; i < count; ++i) ok = arrived(&engines[(i + 1) % count], 600 + i, bytes) && ok;
