@@ -30,7 +30,7 @@ image_set images_of_app(const std::string& name, std::uint64_t size) {
                                       hint.empty() ? "" : fmt::format(", did you mean '{}'?", hint), fmt::join(names, ", ")));
     }
     image_set images;
-    images.firmware = "firmware:gpu_apps";
+    images.firmware = "firmware:gpu_apps.elf";
     images.app = name;
     images.append = "app=" + name;
     if (size) images.append += fmt::format(" size={}", size);

@@ -12,13 +12,26 @@ host::host_params with_simulation(host::host_params host, const simulation_param
     return host;
 }
 
+/// GPUs without a name are called gpu0, gpu1, …; the tree learns where they are plugged in.
+node_params complete(node_params p) {
+    for (std::size_t i = 0; i < p.gpus.size(); ++i) {
+        if (p.gpus[i].name.empty()) p.gpus[i].name = fmt::format("gpu{}", i);
+        p.pcie.slots.push_back({p.gpus[i].name, p.gpus[i].below});
+    }
+    return p;
+}
+
 }  // namespace
 
 node::node(const sc_core::sc_module_name& name, const node_params& p, const simulation_params& simulation)
-    : model(name), params(p), host("host", with_simulation(p.host, simulation)) {
+    : model(name), params(complete(p)), host("host", with_simulation(p.host, simulation)) {
     if (params.pcie.empty()) return;
     pcie = std::make_unique<pcie::tree>("pcie", params.pcie);
     host.attach(pcie->root);
+    for (std::size_t i = 0; i < params.gpus.size(); ++i) {
+        gpus.push_back(std::make_unique<gpu::gpu_device>(params.gpus[i].name.c_str(), params.gpus[i], static_cast<unsigned>(i)));
+        pcie::connect(pcie->slot(i), gpus.back()->link);
+    }
 }
 
 machine::machine(const machine_params& p) : params(p), timeline("calendar") {

@@ -69,10 +69,17 @@ void fault_params::describe(parameter_visitor& v) {
     v.rest(arguments, "arguments of the kind");
 }
 
+void gpu_node_params::describe(parameter_visitor& v) {
+    v.field("name", name, "name of the GPU: its path in statistics; gpu0, gpu1, … unless given");
+    v.field("below", below, "where it is plugged in: root, or a switch of the PCIe tree");
+    gpu::gpu_device_params::describe(v);
+}
+
 void node_params::describe(parameter_visitor& v) {
     v.group("images", images, "software that the node starts with; paths are relative to this file");
     v.group("host", host, "the host complex: harts, memory, devices");
     v.group("pcie", pcie, "the PCI Express tree");
+    v.list("gpus", gpus, "GPUs, numbered in this order");
     v.list("faults", faults, "faults that happen to this node");
 }
 

@@ -9,6 +9,7 @@
 
 #include "base/log.h"
 #include "base/parameters.h"
+#include "gpu/gpu_device.h"
 #include "host/host_complex.h"
 #include "pcie/tree.h"
 
@@ -47,10 +48,17 @@ struct fault_params {
     void describe(parameter_visitor& v);
 };
 
+/// A GPU of a node, plugged into the PCIe tree.
+struct gpu_node_params : gpu::gpu_device_params {
+    std::string name, below = "root";
+    void describe(parameter_visitor& v);
+};
+
 struct node_params {
     image_params images;
     host::host_params host;
     pcie::tree_params pcie;
+    std::vector<gpu_node_params> gpus;
     std::vector<fault_params> faults;  ///< targets are relative to the node
     void describe(parameter_visitor& v);
 };

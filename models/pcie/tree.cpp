@@ -14,7 +14,8 @@ namespace {
 std::uint64_t children_of(const tree_params& p, const std::string& where) {
     const auto below = [&](const auto& n) { return n.below == where; };
     return static_cast<std::uint64_t>(std::count_if(p.switches.begin(), p.switches.end(), below) +
-                                      std::count_if(p.endpoints.begin(), p.endpoints.end(), below));
+                                      std::count_if(p.endpoints.begin(), p.endpoints.end(), below) +
+                                      std::count_if(p.slots.begin(), p.slots.end(), below));
 }
 
 void check_power_of_two(std::uint64_t value, const std::string& what) {
@@ -47,6 +48,10 @@ root_complex_params checked_root(const tree_params& p) {
         check_power_of_two(e.copy_engine.memory, e.name + ".copy_engine.memory");
         check_power_of_two(e.copy_engine.endpoint.port.max_payload, e.name + ".copy_engine.endpoint.port.max_payload");
         if (!endpoints.insert(e.name).second) throw std::invalid_argument(fmt::format("pcie: the name '{}' is taken twice", e.name));
+    }
+    for (const auto& s : p.slots) {
+        check(s, "device");
+        if (!endpoints.insert(s.name).second) throw std::invalid_argument(fmt::format("pcie: the name '{}' is taken twice", s.name));
     }
     check_power_of_two(p.root.port.max_payload, "root.port.max_payload");
     check_power_of_two(p.root.peer_to_peer_payload, "root.peer_to_peer_payload");
@@ -94,6 +99,7 @@ tree::tree(const sc_core::sc_module_name& name, const tree_params& p) : model(na
         endpoints.push_back(std::make_unique<copy_engine>(e.name.c_str(), e.copy_engine));
         connect(port, endpoints.back()->link);
     }
+    for (const auto& s : params.slots) m_slots.push_back(&next_port_below(s.below));
 }
 
 port& tree::next_port_below(const std::string& where) {

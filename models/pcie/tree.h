@@ -28,11 +28,17 @@ struct tree_params {
         void describe(parameter_visitor& v);
     };
 
+    /// Where a device that is not this tree's is plugged in (a GPU, an RDMA adapter).
+    struct slot_node {
+        std::string name, below = "root";
+    };
+
     root_complex_params root;
     std::vector<switch_node> switches;
     std::vector<endpoint_node> endpoints;
+    std::vector<slot_node> slots;  ///< filled in by whoever builds the devices, so not described
 
-    bool empty() const { return endpoints.empty() && switches.empty(); }
+    bool empty() const { return endpoints.empty() && switches.empty() && slots.empty(); }
     void describe(parameter_visitor& v);
 };
 
@@ -47,10 +53,14 @@ public:
     /// \throws std::invalid_argument if a name is taken, missing or not that of something to plug into
     tree(const sc_core::sc_module_name& name, const tree_params& params);
 
+    /// The port that waits for the device of a slot.
+    port& slot(std::size_t index) { return *m_slots[index]; }
+
 private:
     port& next_port_below(const std::string& where);
 
     std::map<std::string, unsigned> m_plugged;  // children so far
+    std::vector<port*> m_slots;
 };
 
 }  // namespace fabricvp::pcie
