@@ -35,12 +35,12 @@ public:
             if ((sum += r.amount) >= amount) return r.when;
         return never;
     }
-    /// Credits that the receiver will never give back. \returns how many could be taken
-    std::uint64_t lose(std::uint64_t amount, ticks now) {
+    /// Takes credits away for good, those that are in use as soon as they come back.
+    void lose(std::uint64_t amount, ticks now) {
         collect(now);
-        amount = std::min(amount, m_available);
-        m_available -= amount;
-        return amount;
+        const auto at_once = std::min(amount, m_available);
+        m_available -= at_once;
+        m_lost = std::min(amount - at_once, m_initial);
     }
     std::uint64_t available(ticks now) {
         collect(now);
@@ -48,6 +48,7 @@ public:
     }
     void reset() {
         m_available = m_initial;
+        m_lost = 0;
         m_returning.clear();
     }
 
@@ -58,12 +59,15 @@ private:
     };
     void collect(ticks now) {
         while (!m_returning.empty() && m_returning.front().when <= now) {
-            m_available += m_returning.front().amount;
+            const auto lost = std::min(m_lost, m_returning.front().amount);
+            m_lost -= lost;
+            m_available += m_returning.front().amount - lost;
             m_returning.pop_front();
         }
     }
 
     std::uint64_t m_initial, m_available;
+    std::uint64_t m_lost = 0;  // will not be given back
     std::deque<returning> m_returning;
 };
 

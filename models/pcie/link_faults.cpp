@@ -26,8 +26,8 @@ void link_faults::packet_arguments::describe(parameter_visitor& v) {
 
 void link_faults::credit_arguments::describe(parameter_visitor& v) {
     v.choice("flow", flow, "of which class");
-    v.field("headers", headers, between{0, 128}, "header credits, as far as there are any");
-    v.field("data", data, between{0, 65536}, "data credits, as far as there are any");
+    v.field("headers", headers, between{0, 128}, "header credits");
+    v.field("data", data, between{0, 65536}, "data credits");
 }
 
 link_faults::link_faults(port& at)

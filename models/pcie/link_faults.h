@@ -72,6 +72,7 @@ public:
     bool drops(const tlp& t) { return takes(m_drop, t); }
     bool poisons(const tlp& t) { return t.carries_data() && takes(m_poison, t); }
 
+    /// Forgets what was ordered and has not happened yet.
     void reset();
 
 private:

@@ -181,7 +181,12 @@ bool port::disturb(tlp& t, const link::channel::passage& passage) {
         return true;
     }
     if (!faults.any()) return false;
-    if (faults.poisons(t)) t.poisoned = true;
+    if (faults.poisons(t)) {
+        t.poisoned = true;
+        const auto spoilt = allocate_slice(t.data.length);  // a copy: others may hold the good data
+        for (std::size_t i = 0; i < spoilt.length; ++i) spoilt.data()[i] = static_cast<std::uint8_t>(~t.data.data()[i]);
+        t.data = spoilt;
+    }
     if (!faults.drops(t)) return false;
     ++dropped;
     auto& c = m_credits[index(t.flow())];  // the receiver's link layer has acknowledged it: its buffer is free again

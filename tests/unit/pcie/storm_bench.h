@@ -54,34 +54,47 @@ public:
     std::vector<std::unique_ptr<pcie_switch>> sockets, boards;
     std::vector<std::unique_ptr<copy_engine>> engines;
 
-    storm_bench(const sc_core::sc_module_name& name, const port_params& port, std::uint64_t peer_to_peer_payload)
-        : model(name), root("root", root_parameters(port, peer_to_peer_payload)) {
+    storm_bench(const sc_core::sc_module_name& name, const port_params& port, std::uint64_t peer_to_peer_payload,
+                const requester_params& requester = {})
+        : model(name), root("root", root_parameters(port, peer_to_peer_payload, requester)) {
         root.memory.bind(memory.bus);
         switch_params s;
         s.upstream = s.downstream = port;
         copy_engine_params e;
         e.endpoint.port = port;
+        e.endpoint.requester = requester;
         e.memory = {engine_memory};
-        unsigned bus = 1;
         for (unsigned i = 0; i < 2; ++i) {
             sockets.push_back(std::make_unique<pcie_switch>(fmt::format("socket{}", i).c_str(), s));
             connect(root.root_port(i), sockets[i]->upstream_port());
+            for (unsigned b = 0; b < 2; ++b) {
+                boards.push_back(std::make_unique<pcie_switch>(fmt::format("board{}", 2 * i + b).c_str(), s));
+                connect(sockets[i]->downstream_port(b), boards.back()->upstream_port());
+                for (unsigned g = 0; g < 2; ++g) {
+                    engines.push_back(std::make_unique<copy_engine>(fmt::format("engine{}", 4 * i + 2 * b + g).c_str(), e));
+                    connect(boards.back()->downstream_port(g), engines.back()->link);
+                }
+            }
+        }
+        enumerate();
+    }
+
+    /// Numbers buses and assigns addresses, as enumeration software would; again after resets.
+    void enumerate() {
+        unsigned bus = 1;
+        for (unsigned i = 0; i < 2; ++i) {
             const auto first_bus = bus++, first = 4 * i;
             const auto internal = bus++;
             for (unsigned b = 0; b < 2; ++b) {
-                boards.push_back(std::make_unique<pcie_switch>(fmt::format("board{}", 2 * i + b).c_str(), s));
-                auto& board = *boards.back();
-                connect(sockets[i]->downstream_port(b), board.upstream_port());
+                auto& board = *boards[2 * i + b];
                 const auto board_bus = bus++, board_internal = bus++;
                 for (unsigned g = 0; g < 2; ++g) {
                     const auto n = 4 * i + 2 * b + g;
-                    engines.push_back(std::make_unique<copy_engine>(fmt::format("engine{}", n).c_str(), e));
-                    auto& engine = *engines.back();
-                    connect(board.downstream_port(g), engine.link);
+                    auto& engine = *engines[n];
                     const auto engine_bus = bus++;
                     program(*board.downstream[g], board_internal, engine_bus, engine_bus, n, 1);
                     engine.dma.id = static_cast<std::uint16_t>(engine_bus << 8);
-                    engine.dma.max_payload = static_cast<std::uint32_t>(port.max_payload);
+                    engine.dma.max_payload = static_cast<std::uint32_t>(engine.link.params.max_payload);
                     engine.config.space.set(0x18, 8, engine_base(n) | 0xc);
                     engine.config.space.set(0x04, 2, 0x6);
                 }
@@ -96,10 +109,11 @@ public:
     static std::uint64_t engine_base(unsigned n) { return window + n * engine_memory; }
 
 private:
-    static root_complex_params root_parameters(const port_params& port, std::uint64_t payload) {
+    static root_complex_params root_parameters(const port_params& port, std::uint64_t payload, const requester_params& requester) {
         root_complex_params r;
         r.root_ports = 2;
         r.port = port;
+        r.requester = requester;
         r.peer_to_peer_payload = {payload};
         return r;
     }
