@@ -11,6 +11,7 @@ import sys
 PYTHON_COMMANDS: dict[str, tuple[str, str]] = {
     "congestion": ("fabricvp.congestion_command:main", "PCIe congestion factors of messages, in closed form"),
     "congestion-search": ("fabricvp.congestion_command:search_main", "the best order of a halo exchange"),
+    "experiment": ("fabricvp.experiments.command:main", "measure something and put it beside what was published"),
 }
 
 

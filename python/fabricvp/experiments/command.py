@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The command `fabricvp experiment`."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import sys
+import time
+
+from ..arguments import ArgumentParser
+from ..errors import InputError
+from . import registry
+from .frame import Report, Run
+from .points import PointFailed
+from .progress import Progress
+from .writing import number, prepare_folder, write
+
+
+def main(given: list[str]) -> int:
+    """`fabricvp experiment NAME …`: 0 if every invariant holds, 1 if not, 2 for bad input."""
+    listing = "\n".join(f"  {name:<18} {text}" for name, (_, text) in registry.EXPERIMENTS.items())
+    named = given[0] if given and not given[0].startswith("-") else None
+    experiment = registry.find(named) if named else None
+    parser = ArgumentParser("experiment", f"{experiment.question}" if experiment else
+                            "Runs an experiment; writes result.json, table.csv, plots and index.html.\n\nexperiments:\n" + listing +
+                            "\n\n`fabricvp experiment NAME --help` shows what one of them takes.",
+                            f"fabricvp experiment {named or next(iter(registry.EXPERIMENTS))} --quick --out results")
+    parser.add_argument("name", metavar="NAME", help="the experiment")
+    parser.add_argument("--quick", action="store_true", help="a small sample, within 5 minutes")
+    parser.add_argument("--out", metavar="DIR", required=True, help="folder for the results")
+    parser.add_argument("--jobs", metavar="N", type=_jobs, default=len(os.sched_getaffinity(0)),
+                        help="processes at a time (default: %(default)s); results do not depend on it")
+    if experiment:
+        experiment.add_options(parser)
+    options = parser.parse_args(given)
+    if experiment is None:
+        raise InputError("the name of the experiment comes first (see fabricvp experiment --help)")
+    folder = prepare_folder(options.out)
+    run = Run(options.quick, options.jobs, options, Progress())
+    begin = time.monotonic()
+    try:
+        experiment.run(run)
+    except PointFailed as error:
+        print(f"fabricvp experiment: {error}", file=sys.stderr)
+        return 1
+    write(folder, experiment, run.report, shlex.join(["fabricvp", "experiment", *given]), time.monotonic() - begin)
+    _summary(run.report)
+    print(f"written to {folder / 'index.html'}")
+    return 0 if run.report.ok else 1
+
+
+def _jobs(text: str) -> int:
+    if not text.isdigit() or not 1 <= int(text) <= 1024:
+        raise InputError(f"'{text}' is not a number of 1 … 1024")
+    return int(text)
+
+
+def _summary(report: Report) -> None:
+    from rich.console import Console
+    from rich.table import Table
+
+    console = Console(width=None if sys.stdout.isatty() else 160)
+    table = Table()
+    for head, side in (("figure", "left"), ("measured", "right"), ("published", "right"), ("unit", "left")):
+        table.add_column(head, justify=side)
+    for row in report.rows:
+        table.add_row(row.figure, number(row.measured), "" if row.published is None else number(row.published), row.unit)
+    console.print(table)
+    for check in report.checks:
+        console.print(f"{'holds ' if check.ok else 'BROKEN'} {check.name}: {check.detail}", style=None if check.ok else "red", markup=False)

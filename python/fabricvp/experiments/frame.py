@@ -1,0 +1,147 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What an experiment is made of. A minimal one:
+
+    def run(run: Run) -> None:
+        values = run.map("doubling", double, [1, 2, 3])      # in processes, with progress
+        run.report.row("sum of doubles", "1", sum(values), published=12, source="arithmetic")
+        run.report.check("all even", all(v % 2 == 0 for v in values), f"{values}")
+
+    EXPERIMENT = Experiment("doubles", "Doubling numbers", "Are doubles even?", run)
+
+`rows` hold measured figures beside published ones and decide nothing; `checks` hold invariants (conservation,
+correctness, convergence, determinism) and decide the exit status.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from .points import run_points
+from .progress import Progress
+
+if TYPE_CHECKING:
+    import argparse
+
+    import pandas
+    from matplotlib.figure import Figure
+
+
+@dataclass(frozen=True)
+class Row:
+    """A measured figure, beside what was published (None: nothing was)."""
+
+    figure: str
+    unit: str
+    measured: float | None
+    published: float | None
+    source: str  #: of the published figure, or how the measured one came about
+
+
+@dataclass(frozen=True)
+class Check:
+    """An invariant."""
+
+    name: str
+    ok: bool
+    detail: str
+
+
+@dataclass(frozen=True)
+class Text:
+    """A heading with paragraphs, for the page."""
+
+    heading: str
+    paragraphs: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table of the page, which is also written as NAME.csv."""
+
+    name: str
+    frame: pandas.DataFrame
+    caption: str
+    shown: int  #: rows on the page
+
+
+@dataclass(frozen=True)
+class Plot:
+    """A picture of the page, which is also written as NAME.png and NAME.svg."""
+
+    name: str
+    figure: Figure
+    caption: str
+
+
+@dataclass
+class Report:
+    """What an experiment found."""
+
+    rows: list[Row] = field(default_factory=list)
+    checks: list[Check] = field(default_factory=list)
+    sections: list[Text | Table | Plot] = field(default_factory=list)
+
+    def row(self, figure: str, unit: str, measured: float | None, published: float | None = None, source: str = "") -> None:
+        """Adds a figure. Values that are not finite count as not measured."""
+        self.rows.append(Row(figure, unit, _finite(measured), _finite(published), source))
+
+    def check(self, name: str, ok: bool, detail: str) -> bool:
+        """Adds an invariant; gives ``ok``."""
+        self.checks.append(Check(name, bool(ok), detail))
+        return bool(ok)
+
+    def text(self, heading: str, *paragraphs: str) -> None:
+        """Adds a heading with paragraphs to the page."""
+        self.sections.append(Text(heading, paragraphs))
+
+    def table(self, name: str, frame: pandas.DataFrame, caption: str, shown: int = 40) -> None:
+        """Adds a table: NAME.csv, and its first ``shown`` rows on the page."""
+        self.sections.append(Table(name, frame, caption, shown))
+
+    def plot(self, name: str, figure: Figure, caption: str) -> None:
+        """Adds a picture: NAME.png, NAME.svg, and on the page."""
+        self.sections.append(Plot(name, figure, caption))
+
+    @property
+    def ok(self) -> bool:
+        """True if every invariant holds."""
+        return all(check.ok for check in self.checks)
+
+
+def _finite(value: float | None) -> float | None:
+    return None if value is None or not math.isfinite(value) else float(value)
+
+
+@dataclass
+class Run:
+    """One run of an experiment: its settings, and where it reports."""
+
+    quick: bool
+    jobs: int
+    options: argparse.Namespace  #: the experiment's own options
+    progress: Progress
+    report: Report = field(default_factory=Report)
+
+    def map(self, label: str, function: Callable[[Any], Any], points: Sequence[Any],
+            cost: Callable[[Any], float] = lambda point: 1.0) -> list[Any]:
+        """``function(point)`` for every point, each in a fresh process, up to ``jobs`` at a time; results in order.
+
+        ``function`` is a function of a module. ``cost`` weighs points for the estimate of the time left. Raises as
+        `run_points()`.
+        """
+        with self.progress.stage(label, [cost(p) for p in points]) as done:
+            return run_points(function, points, self.jobs, done)
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """An experiment. ``add_options`` adds options of its own to the command line."""
+
+    name: str
+    title: str
+    question: str  #: what it is to find out, in a sentence or two
+    run: Callable[[Run], None]
+    add_options: Callable[[argparse.ArgumentParser], None] = lambda parser: None

@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Points of an experiment, each in a fresh process, several at a time."""
+
+from __future__ import annotations
+
+import ctypes
+import multiprocessing
+import signal
+import traceback
+from collections.abc import Callable, Sequence
+from multiprocessing.connection import Connection, wait
+from typing import Any
+
+from ..errors import InputError
+
+
+class PointFailed(RuntimeError):
+    """A point's process died, or raised what is no `InputError`."""
+
+
+def run_points(function: Callable[[Any], Any], points: Sequence[Any], jobs: int, done: Callable[[int], None]) -> list[Any]:
+    """``function(point)`` for every point, at most ``jobs`` at a time; results in the order of the points.
+
+    Each call has a process of its own, so it may build a `Platform`, and what it gives does not depend on ``jobs``.
+    ``function`` is a function of a module; points and results are pickled. ``done(index)`` is called here as they end.
+    Raises `InputError` as the function does, `PointFailed` for everything else; other points are ended then.
+    """
+    context = multiprocessing.get_context("spawn")
+    results: list[Any] = [None] * len(points)
+    running: dict[Connection, tuple[int, multiprocessing.process.BaseProcess]] = {}
+    waiting = list(range(len(points)))[::-1]
+    try:
+        while waiting or running:
+            while waiting and len(running) < max(1, jobs):
+                index = waiting.pop()
+                receiver, sender = context.Pipe(duplex=False)
+                process = context.Process(target=_work, args=(sender, function, points[index]), daemon=True)
+                process.start()
+                sender.close()
+                running[receiver] = (index, process)
+            for receiver in wait(list(running)):
+                index, process = running.pop(receiver)
+                results[index] = _result(receiver, process, index)
+                done(index)
+    finally:
+        for _, process in running.values():
+            process.kill()
+            process.join()
+    return results
+
+
+def _result(receiver: Connection, process: multiprocessing.process.BaseProcess, index: int) -> Any:
+    try:
+        succeeded, value = receiver.recv()
+    except EOFError:
+        process.join()
+        raise PointFailed(f"point {index} died with status {process.exitcode}") from None
+    finally:
+        receiver.close()
+    process.join()
+    if succeeded:
+        return value
+    error, trace = value
+    if error is not None:
+        raise InputError(error)
+    raise PointFailed(f"point {index}: {trace}")
+
+
+def _work(sender: Connection, function: Callable[[Any], Any], point: Any) -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent decides
+    ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG: no point outlives its experiment
+    try:
+        answer = (True, function(point))
+    except InputError as error:
+        answer = (False, (str(error), ""))
+    except BaseException:
+        answer = (False, (None, traceback.format_exc()))
+    sender.send(answer)

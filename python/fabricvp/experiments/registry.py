@@ -1,0 +1,27 @@
+# SPDX-License-Identifier: Apache-2.0
+"""All experiments by name. A module is imported when its experiment runs."""
+
+from __future__ import annotations
+
+import difflib
+import importlib
+from typing import TYPE_CHECKING
+
+from ..errors import InputError
+
+if TYPE_CHECKING:
+    from .frame import Experiment
+
+#: name → (module with an `EXPERIMENT`, one line of help)
+EXPERIMENTS: dict[str, tuple[str, str]] = {
+    "pcie-congestion": ("fabricvp.experiments.pcie_congestion", "the PCIe congestion model against the simulated tree; COSMO schedules"),
+}
+
+
+def find(name: str) -> Experiment:
+    """An experiment by name. Raises `InputError` with a hint."""
+    if name not in EXPERIMENTS:
+        near = difflib.get_close_matches(name, EXPERIMENTS, 1)
+        hint = f", did you mean '{near[0]}'?" if near else ""
+        raise InputError(f"no experiment '{name}'{hint} (there are: {', '.join(EXPERIMENTS)})")
+    return importlib.import_module(EXPERIMENTS[name][0]).EXPERIMENT

@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The frame of the experiments, and the experiments themselves on small samples."""
+
+import json
+import os
+import time
+
+import pandas
+import pytest
+
+from fabricvp.errors import InputError
+from fabricvp.experiments import Experiment, PointFailed, Report
+from fabricvp.experiments.frame import Run
+from fabricvp.experiments.points import run_points
+from fabricvp.experiments.progress import Progress
+from fabricvp.experiments.writing import write
+
+
+def work(point):
+    if point == "bad":
+        raise InputError("the machine has no tree")
+    if point == "wrong":
+        raise KeyError("lost")
+    if point == "dies":
+        os._exit(7)
+    if point == "sleeps":
+        time.sleep(60)
+    return point, os.getpid()
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_points_run_in_processes_of_their_own_and_in_order(jobs):
+    ended = []
+    results = run_points(work, [3, 1, 2], jobs, ended.append)
+    assert [value for value, _ in results] == [3, 1, 2]
+    assert len({pid for _, pid in results} | {os.getpid()}) == 4
+    assert sorted(ended) == [0, 1, 2]
+
+
+@pytest.mark.parametrize("point, error, text", [("bad", InputError, "no tree"), ("wrong", PointFailed, "lost"), ("dies", PointFailed, "status 7")])
+def test_a_point_that_fails_ends_the_others(point, error, text):
+    begin = time.monotonic()
+    with pytest.raises(error, match=text):
+        run_points(work, ["sleeps", point], 2, lambda index: None)
+    assert time.monotonic() - begin < 30
+
+
+def test_a_report_is_written_whole(tmp_path):
+    report = Report()
+    report.row("speed", "GB/s", 12.5, 11.6, "a paper")
+    report.row("nothing", "1", float("nan"), None, "")
+    report.check("conservation", True, "all <bytes>")
+    report.text("Why", "because")
+    report.table("numbers", pandas.DataFrame({"a": [1, 2, 3]}), "three", shown=2)
+    from matplotlib.figure import Figure
+
+    figure = Figure()
+    figure.subplots().plot([1, 2])
+    report.plot("line", figure, "a line")
+    write(tmp_path, Experiment("trial", "A trial", "Does it work?", lambda run: None), report, "fabricvp experiment trial", 1.0)
+    result = json.loads((tmp_path / "result.json").read_text())
+    assert result == {"experiment": "trial",
+                      "rows": [{"figure": "speed", "unit": "GB/s", "measured": 12.5, "published": 11.6, "source": "a paper"},
+                               {"figure": "nothing", "unit": "1", "measured": None, "published": None, "source": ""}],
+                      "checks": [{"name": "conservation", "ok": True, "detail": "all <bytes>"}]}
+    assert (tmp_path / "table.csv").read_text().splitlines() == ["figure,unit,measured,published,source", "speed,GB/s,12.5,11.6,a paper", "nothing,1,,,"]
+    assert len(pandas.read_csv(tmp_path / "numbers.csv")) == 3
+    page = (tmp_path / "index.html").read_text()
+    assert "data:image/svg+xml;base64," in page and "all &lt;bytes&gt;" in page and "src=\"http" not in page
+    assert (tmp_path / "line.png").stat().st_size > 1000 and (tmp_path / "line.svg").exists()
+    assert not list(tmp_path.glob(".*"))
+
+
+def test_a_broken_invariant_is_not_ok():
+    run = Run(True, 1, None, Progress(shown=False))
+    assert run.map("numbers", work, [5])[0][0] == 5
+    assert run.report.ok and not run.report.check("holds", False, "no") and not run.report.ok
+
+
+@pytest.mark.parametrize("arguments, says", [
+    (["experiment"], "NAME"),
+    (["experiment", "pcie-congestion"], "--out"),
+    (["experiment", "pcie-congestio", "--out", "x"], "did you mean 'pcie-congestion'"),
+    (["experiment", "pcie-congestion", "--out", "x", "--jobs", "0"], "jobs"),
+    (["experiment", "pcie-congestion", "--out", "x", "--graphs", "many"], "many"),
+    (["experiment", "pcie-congestion", "--out", "/proc/nowhere"], "/proc/nowhere"),
+    (["experiment", "pcie-congestion", "--out", "x", "--machine", "hello"], "no PCIe tree"),
+])
+def test_bad_input_is_one_line(command, arguments, says):
+    done = command(*arguments)
+    assert done.returncode == 2, done.stderr
+    assert says in done.stderr and done.stderr.count("\n") == 1
+
+
+def test_help_lists_the_experiments(command):
+    done = command("experiment", "--help")
+    assert done.returncode == 0 and "pcie-congestion" in done.stdout and "example: fabricvp experiment" in done.stdout
+    assert "--graphs" in command("experiment", "pcie-congestion", "--help").stdout
+
+
+@pytest.mark.timeout(400)
+def test_pcie_congestion(command, tmp_path):
+    done = command("experiment", "pcie-congestion", "--quick", "--graphs", "12", "--out", "found", timeout=380)
+    assert done.returncode == 0, done.stdout + done.stderr
+    result = json.loads((tmp_path / "found" / "result.json").read_text())
+    assert result["experiment"] == "pcie-congestion" and all(c["ok"] for c in result["checks"])
+    rows = {r["figure"]: r["measured"] for r in result["rows"]}
+    # 128 bytes in 152 and 64 in 88 at 15.75 GB/s, and the sizes' ratio: what the tree is made of, found again.
+    assert rows["a message alone, below one switch"] == pytest.approx(15.754 * 128 / 152, rel=0.01)
+    assert rows["a message alone, across the root complex"] == pytest.approx(15.754 * 64 / 88, rel=0.01)
+    assert rows["τ: penalty of crossing the root complex"] == pytest.approx(1 / 2 - 1 / 3, abs=0.005)
+    assert rows["random graphs solved in closed form"] == 22_259
+    for family in ("scatter", "gather"):
+        assert rows[f"{family}, max-min, two rates: within ±10 %"] == 100
+        assert rows[f"{family}, max-min, two rates: median of |error|"] < 1
+    assert rows["2d, 254 KB, in steps: gain of the best order over the worst one"] > 20
+    for name in ("table.csv", "index.html", "communications.csv", "families.csv", "error_histogram.png", "predicted.svg"):
+        assert (tmp_path / "found" / name).stat().st_size > 0, name
