@@ -5,6 +5,8 @@
 #include <stdexcept>
 #include <tuple>
 
+#include "base/trace.h"
+
 namespace fabricvp {
 
 namespace {
@@ -55,11 +57,16 @@ span_stage::span_stage(const sc_core::sc_object& component, const char* name) {
     span_recorder::stage_sum sum;
     sum.component = component.name();
     sum.name = name;
+    sum.object = &component;
     sum.in_use = true;
     stages.push_back(std::move(sum));
 }
 
-span_stage::~span_stage() { span_recorder::current().m_stages[m_id].in_use = false; }
+span_stage::~span_stage() {
+    auto& sum = span_recorder::current().m_stages[m_id];
+    sum.in_use = false;
+    sum.object = nullptr;
+}
 
 time_breakdown span_list::breakdown(ticks begin, ticks end) const {
     time_breakdown b;
@@ -82,7 +89,13 @@ time_breakdown span_list::breakdown(ticks begin, ticks end) const {
     return b;
 }
 
-void span_recorder::finish(span_list& spans, ticks begin, ticks end) {
+void span_recorder::keep(std::size_t most) {
+    m_kept.clear();
+    m_most_kept = most;
+}
+
+void span_recorder::finish(span_list& spans, ticks begin, ticks end, const sc_core::sc_object* who, std::string_view what,
+                           std::uint64_t address) {
     if (s_on) {
         ++m_accesses;
         m_total += end - begin;
@@ -93,7 +106,11 @@ void span_recorder::finish(span_list& spans, ticks begin, ticks end) {
             (s.kind == span_kind::queueing ? sum.queueing : sum.service) += length;
             sum.longest = std::max(sum.longest, length);
             ++sum.count;
+            if (trace::on() && sum.object && length)
+                trace::slice(*sum.object, s.kind == span_kind::queueing ? sum.name + " (waits)" : sum.name, s.begin, s.end);
         }
+        if (who && trace::on()) trace::slice(*who, what, begin, end);
+        if (who && m_kept.size() < m_most_kept) m_kept.push_back({who->name(), std::string(what), address, begin, end, spans.spans()});
     }
     spans.clear();
 }
@@ -127,6 +144,7 @@ void span_recorder::report(statistics_snapshot& to) const {
 void span_recorder::restart() {
     for (auto& s : m_stages) s.count = s.queueing = s.service = s.longest = 0;
     m_accesses = m_total = m_unaccounted = 0;
+    m_kept.clear();
 }
 
 }  // namespace fabricvp

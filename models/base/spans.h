@@ -6,12 +6,13 @@
 //     span_stage m_l1_lookup{*this, "l1_lookup"};
 //     packet.spans.add(m_l1_lookup, span_kind::queueing, arrived, granted);
 //
-// While recording is off, adding costs one test.
+// While recording is off, adding costs one test. While a trace is recorded, the spans of an access are shown in it.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <systemc>
@@ -80,17 +81,35 @@ private:
     std::vector<span> m_spans;
 };
 
+/// An access that the recorder has kept whole.
+struct kept_access {
+    std::string who;   ///< hierarchical name of the model where it ended: a reader, the target of a posted write
+    std::string what;  ///< "read", "write", …
+    std::uint64_t address = 0;
+    ticks begin = 0, end = 0;
+    std::vector<span> spans;
+};
+
 /// Sums over all transactions of the simulation.
 class span_recorder {
 public:
     static span_recorder& current();
+
+    /// Keeps the next `most` accesses whole, and forgets those that are kept.
+    void keep(std::size_t most);
+    const std::vector<kept_access>& kept() const { return m_kept; }
+    /// Component and name of a stage, by its id.
+    const std::string& component_of(std::uint32_t stage) const { return m_stages[stage].component; }
+    const std::string& name_of(std::uint32_t stage) const { return m_stages[stage].name; }
 
     /// Off at first. Turning it on does not clear what was recorded.
     void enable(bool on) { s_on = on; }
     static bool on() { return s_on; }
 
     /// Ends a transaction that lasted from `begin` to `end`, and clears its list.
-    void finish(span_list& spans, ticks begin, ticks end);
+    /// \param who where it ended, if it may be kept whole \param what its kind \param address of its first byte
+    void finish(span_list& spans, ticks begin, ticks end, const sc_core::sc_object* who = nullptr, std::string_view what = {},
+                std::uint64_t address = 0);
     time_breakdown breakdown() const;
     /// Adds `<component>.<stage>.spans.{count,queueing_ps,service_ps,longest_ps}` and `spans.{accesses,total_ps,unaccounted_ps}`.
     void report(statistics_snapshot& to) const;
@@ -102,6 +121,7 @@ private:
     friend class span_list;
     struct stage_sum {
         std::string component, name;
+        const sc_core::sc_object* object = nullptr;  // while in use
         bool in_use = false;
         std::uint64_t count = 0;
         ticks queueing = 0, service = 0, longest = 0;
@@ -110,6 +130,8 @@ private:
     std::vector<stage_sum> m_stages;  // by id
     std::uint64_t m_accesses = 0;
     ticks m_total = 0, m_unaccounted = 0;
+    std::vector<kept_access> m_kept;
+    std::size_t m_most_kept = 0;
 };
 
 inline void span_list::add(const span_stage& stage, span_kind kind, ticks begin, ticks end) {

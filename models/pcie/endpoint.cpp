@@ -143,6 +143,8 @@ void endpoint::send_queued() {
         if (!best) return;
         const auto packet = best->packet;
         m_outbox.pop(flow);
+        if (const auto* next = span_recorder::on() ? m_outbox.front(flow) : nullptr)
+            next->packet->pass(outbox_span, span_kind::queueing, now());
         link.send(packet, now());
         sent = true;
         if (m_outbox.empty()) outbox_empty();
@@ -168,6 +170,7 @@ void endpoint::take_arrived() {
 }
 
 void endpoint::process(const tlp_ptr& t) {
+    t->pass(link.tail_span, span_kind::service, now());
     if (t->is_completion()) {
         if (t->poisoned) {
             ++poisoned;
@@ -193,6 +196,7 @@ void endpoint::send_answers() {
     while (!m_answers.empty() && m_answers.front().when <= now()) {
         const auto t = m_answers.front().packet;
         m_answers.pop_front();
+        t->pass(service_span, span_kind::service, now());
         transmit(t);
     }
     if (!m_answers.empty()) schedule(m_answer, m_answers.front().when);
@@ -285,6 +289,7 @@ void endpoint::memory_request(const tlp_ptr& t) {
     }
     const auto when = now() + endpoint_parameters.read_latency;
     if (posted) {
+        if (span_recorder::on()) span_recorder::current().finish(t->spans, t->born, now(), this, "write", t->address);
         write_bar(*hit, *t);
     } else if (t->kind == tlp_kind::memory_read) {
         auto data = allocate_slice(t->bytes);

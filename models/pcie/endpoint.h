@@ -51,6 +51,9 @@ public:
     fault_kind<not_ready_arguments> not_ready{*this, "not_ready", "the function answers configuration requests with a retry status",
                                               [this](const not_ready_arguments& a) { m_ready_at = now() + a.lasting; }};
 
+    span_stage outbox_span{*this, "outbox"};    ///< behind the device's other TLPs
+    span_stage service_span{*this, "service"};  ///< from a request to its completion
+
     endpoint(const sc_core::sc_module_name& name, const endpoint_params& params, const function_identity& identity);
 
     /// Power-on reset.

@@ -38,6 +38,8 @@ public:
             return nullptr;
         return &f.front();
     }
+    /// Head of a class's FIFO, whether it may go or not; null if there is none.
+    const entry* front(unsigned flow) const { return m_fifos[flow].empty() ? nullptr : &m_fifos[flow].front(); }
     void pop(unsigned flow) { m_fifos[flow].pop_front(); }
     bool empty() const { return m_fifos[0].empty() && m_fifos[1].empty() && m_fifos[2].empty(); }
     void clear() {

@@ -111,6 +111,12 @@ ticks port::send(const tlp_ptr& t, ticks tail_ready) {
     payload_sent += payload;
     if ((transmitter.bit_error_rate() > 0 || faults.any()) && disturb(*t, passage)) return passage.end;
     t->tail = passage.tail_arrival;
+    if (span_recorder::on()) {
+        t->pass(arbitration_span, span_kind::queueing, now());
+        t->pass(lanes_span, span_kind::queueing, passage.begin);
+        t->pass(serialisation_span, span_kind::service, passage.head_arrival - params.propagation);
+        t->pass(wire_span, span_kind::service, passage.head_arrival);
+    }
     auto phase = link_phase::transfer;
     auto delay = sc_core::sc_time::from_value(passage.head_arrival - now());
     tx->nb_transport_fw(*t, phase, delay);
@@ -125,6 +131,7 @@ tlm::tlm_sync_enum port::nb_transport_fw(tlp& t, link_phase&, sc_core::sc_time& 
     if (dllp && m_received % params.tlps_per_credit_update == 0) transmitter.add_overhead(dllp);
     if (m_arrivals.full()) m_arrivals.set_capacity(2 * m_arrivals.capacity());
     const auto when = now() + delay.value() + params.processing;
+    t.pass(processing_span, span_kind::service, when);
     m_arrivals.push_back({when, tlp_ptr(&t)});
     if (!m_arrive.scheduled()) schedule(m_arrive, when);
     return tlm::TLM_ACCEPTED;

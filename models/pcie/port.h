@@ -77,6 +77,15 @@ public:
 
     link_faults faults{*this};
 
+    /// Where time goes. Its owner's: behind others in the FIFO of what came in here; and at the head of any FIFO, until the
+    /// arbiter, this transmitter and the partner's buffer let it leave here.
+    span_stage fifo_span{*this, "fifo"}, arbitration_span{*this, "arbitration"};
+    /// For link-layer packets, replays, and the end of a TLP that is still arriving; lanes; wire; the receiver.
+    span_stage lanes_span{*this, "lanes"}, serialisation_span{*this, "serialisation"}, wire_span{*this, "wire"},
+        processing_span{*this, "processing"};
+    /// The rest of a TLP after its head, at where it ends.
+    span_stage tail_span{*this, "tail"};
+
     port(const sc_core::sc_module_name& name, const port_params& params, port_owner& owner);
 
     /// True if the lanes are free and the partner has room. Otherwise transmitter_ready() follows when it may be so.

@@ -25,6 +25,15 @@ void set_byte_enables(tlp& t) {
     }
 }
 
+const char* name_of(tlp_kind kind) {
+    switch (kind) {
+        case tlp_kind::memory_read: return "read";
+        case tlp_kind::configuration_read: return "configuration read";
+        case tlp_kind::configuration_write: return "configuration write";
+        default: return "atomic";
+    }
+}
+
 }  // namespace
 
 void requester_params::describe(parameter_visitor& v) {
@@ -108,6 +117,7 @@ void requester::configuration(std::uint64_t ecam_offset, bool write, const buffe
 void requester::submit(const tlp_ptr& t, std::uint32_t operation, const buffer_slice& into, std::uint8_t enabled) {
     t->requester = id;
     t->relaxed_ordering = relaxed_ordering;
+    t->begin_access(now());
     set_byte_enables(*t);
     if (enabled) {
         t->first_be = enabled;
@@ -132,7 +142,9 @@ void requester::launch_next() {
     ++m_busy;
     ++reads;
     if (!m_deadline.scheduled()) schedule(m_deadline, slot.deadline);
+    slot.kind = w.packet->kind;
     w.packet->tag = tag;
+    w.packet->pass(tag_span, span_kind::queueing, now());
     m_send(w.packet);
 }
 
@@ -148,6 +160,7 @@ void requester::write(std::uint64_t address, const buffer_slice& from, bool pois
         t->address = here;
         t->bytes = static_cast<std::uint32_t>(bytes);
         t->data = from.part(at, bytes);
+        t->begin_access(now());
         set_byte_enables(*t);
         ++writes;
         m_send(t);
@@ -155,7 +168,7 @@ void requester::write(std::uint64_t address, const buffer_slice& from, bool pois
     }
 }
 
-bool requester::complete(const tlp& c) {
+bool requester::complete(tlp& c) {
     if (c.requester != id || c.tag >= m_tags.size() || !m_tags[c.tag].used) {
         ++unexpected;
         return false;
@@ -185,7 +198,9 @@ bool requester::complete(const tlp& c) {
     const auto bytes = std::min<std::size_t>(c.bytes, slot.into.length - slot.received);
     if (bytes) std::memcpy(slot.into.data() + slot.received, c.data.data(), bytes);
     slot.received += static_cast<std::uint32_t>(bytes);
-    if (slot.received == slot.into.length) finish_tag(c.tag, request_status::ok);
+    if (slot.received < slot.into.length) return true;
+    if (span_recorder::on()) span_recorder::current().finish(c.spans, c.born, now(), this, name_of(slot.kind), slot.address);
+    finish_tag(c.tag, request_status::ok);
     return true;
 }
 

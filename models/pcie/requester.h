@@ -37,6 +37,8 @@ public:
     using transmit = std::function<void(const tlp_ptr&)>;
     using done = std::function<void(request_status)>;
 
+    span_stage tag_span{*this, "tag"};  ///< until one of the tags is free
+
     /// \param send takes TLPs to the port, in order
     requester(const sc_core::sc_module_name& name, const requester_params& params, transmit send);
 
@@ -62,7 +64,7 @@ public:
     void configuration(std::uint64_t ecam_offset, bool write, const buffer_slice& data, done finished);
 
     /// A completion has arrived. \returns false if nobody waits for it
-    bool complete(const tlp& completion);
+    bool complete(tlp& completion);
 
     /// Reads under way plus those that wait for a tag.
     std::size_t outstanding() const { return m_busy + m_waiting.size(); }
@@ -86,6 +88,7 @@ private:
         buffer_slice into;
         std::uint32_t received = 0;
         std::uint64_t address = 0;
+        tlp_kind kind = tlp_kind::memory_read;
         ticks deadline = 0;
     };
     struct waiting {

@@ -128,6 +128,7 @@ void root_complex::forward(const tlp_ptr& t, unsigned ingress, unsigned egress) 
         piece->address = address;
         piece->bytes = static_cast<std::uint32_t>(bytes);
         piece->data = t->data.part(at, bytes);
+        piece->descend_from(*t);
         at += static_cast<std::uint32_t>(bytes);
         enqueue(piece, ingress, egress, at == t->bytes ? t : nullptr);
     }
@@ -230,8 +231,16 @@ void root_complex::memory_done(const memory_access& a, ticks when) {
                                                                    : completion_status::unsupported_request);
         return;
     }
-    if (t.kind == tlp_kind::memory_write) return;
-    const auto hold = [&](const tlp_ptr& c) { send_later(c, when); };
+    if (t.kind == tlp_kind::memory_write) {
+        if (!span_recorder::on()) return;
+        a.request->pass(memory_span, span_kind::service, when);
+        span_recorder::current().finish(a.request->spans, t.born, when, this, "write", t.address);
+        return;
+    }
+    const auto hold = [&](const tlp_ptr& c) {
+        c->pass(memory_span, span_kind::service, when);
+        send_later(c, when);
+    };
     if (atomic) hold(make_data_completion(t, 0, a.data));
     else make_read_completions(t, 0, a.data, static_cast<std::uint32_t>(params.port.max_payload),
                                static_cast<std::uint32_t>(params.completion_boundary), hold);

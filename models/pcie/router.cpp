@@ -110,6 +110,9 @@ bool router::grant(unsigned egress, unsigned ingress) {
     const auto entry = *in.eligible(static_cast<unsigned>(best));
     in.pop(static_cast<unsigned>(best));
     --m_egress[egress].queued;
+    if (span_recorder::on() && ingress < ports())
+        if (const auto* next = in.front(static_cast<unsigned>(best)))
+            next->packet->pass(m_ports[ingress]->fifo_span, span_kind::queueing, now());
     const auto received = entry.packet->tail;
     const auto tail_ready = ingress < ports() ? received + m_ports[ingress]->params.processing : now();
     const auto left = out.send(entry.packet, tail_ready);

@@ -3,7 +3,16 @@
 
 namespace fabricvp::pcie {
 
-void tlp::recycle() { static_cast<tlp_fields&>(*this) = tlp_fields{}; }
+void tlp::recycle() {
+    static_cast<tlp_fields&>(*this) = tlp_fields{};
+    spans.clear();
+}
+
+void tlp::account(const span_stage& stage, span_kind kind, ticks until) {
+    if (until <= accounted) return;
+    spans.add(stage, kind, accounted, until);
+    accounted = until;
+}
 
 tlp_ptr make_tlp() {
     static pool<tlp> packets;
