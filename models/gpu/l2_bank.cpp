@@ -79,27 +79,26 @@ bool l2_bank::fetch_slot(ticks at) {
     return false;
 }
 
-void l2_bank::evict(l2_tags::line& victim, ticks at) {
-    if (victim.number == 0) return;
+void l2_bank::evict(std::size_t victim, ticks at) {
+    if (m_tags.empty(victim)) return;
     ++evictions;
-    if (!victim.dirty) return;
+    if (!m_tags[victim].dirty) return;
     ++writebacks;
-    m_dram.access(offset_of_index(l2_tags::index_of(victim)), true, std::max(at, victim.ready));
+    m_dram.access(offset_of_index(m_tags.index_at(victim)), true, std::max(at, m_tags[victim].ready));
 }
 
 ticks l2_bank::fetch(const line_request& request, std::uint64_t index, ticks at) {
     const std::uint64_t offset = offset_of(request.line);
     const bool whole = request.kind == line_kind::write && request.byte_mask == ~std::uint64_t{0};
-    l2_tags::line& l = m_tags.victim(index);
-    evict(l, at);
+    const std::size_t victim = m_tags.victim(index);
+    evict(victim, at);
     ticks ready = at;
     if (!whole) {
         ready = m_dram.access(offset, false, at);
         m_fetches.push_back(ready);
         std::push_heap(m_fetches.begin(), m_fetches.end(), std::greater<ticks>());
     }
-    m_tags.fill(l, index, ready);
-    l.dirty = request.kind == line_kind::write;
+    m_tags.fill(victim, index, ready, request.kind == line_kind::write);
     // What is written needs no old bytes: they are merged when the fetch ends.
     return request.kind == line_kind::write ? at : ready;
 }
@@ -111,27 +110,29 @@ bool l2_bank::serve(const line_request_ptr& request) {
     ticks done = start + m_latency;
     if (r.kind == line_kind::unlock) {  // concerns only what is there
         m_free = start + m_service;
-        set_lock(r, index, false);
+        unlock(r, index);
     } else {
-        l2_tags::line* l = m_tags.find(index);
-        if (!l && !fetch_slot(done)) return false;
+        std::size_t at = m_tags.find(index);
+        if (at == l2_tags::absent && !fetch_slot(done)) return false;
         m_free = start + m_service;
         const bool is_write = r.kind == line_kind::write;
-        if (l) {
+        if (at != l2_tags::absent) {
             ++hits;
-            if (l->ready > done && !is_write) {
+            l2_tags::line& l = m_tags[at];
+            if (l.ready > done && !is_write) {
                 ++mshr_merges;
-                r.spans.add(m_fetch_span, span_kind::queueing, done, l->ready);
-                done = l->ready;
+                r.spans.add(m_fetch_span, span_kind::queueing, done, l.ready);
+                done = l.ready;
             }
-            l->dirty |= is_write;
+            l.dirty |= is_write;
         } else {
             ++misses;
             const ticks looked_up = done;
             done = fetch(r, index, looked_up);
+            at = m_tags.find(index);
             r.spans.add(m_fetch_span, span_kind::service, looked_up, done);
         }
-        perform(r, index);
+        perform(r, index, at);
         if (r.kind == line_kind::atomic) done += m_atomic;
     }
     const ticks arrived = r.flight.landing();
@@ -143,9 +144,8 @@ bool l2_bank::serve(const line_request_ptr& request) {
     return true;
 }
 
-void l2_bank::perform(line_request& r, std::uint64_t index) {
+void l2_bank::perform(line_request& r, std::uint64_t index, std::size_t at) {
     const std::uint64_t offset = offset_of(r.line);
-    const auto mark_dirty = [&] { m_tags.find(index)->dirty = true; };
     switch (r.kind) {
         case line_kind::read:
             ++reads;
@@ -162,7 +162,7 @@ void l2_bank::perform(line_request& r, std::uint64_t index) {
             ++atomics;
             r.operand = m_memory.atomic(offset + r.offset, r.size, r.operation, r.operand, r.compare);
             m_reservations.written(offset, r.owner);
-            mark_dirty();
+            m_tags[at].dirty = true;
             break;
         case line_kind::load_reserved:
             ++atomics;
@@ -175,28 +175,29 @@ void l2_bank::perform(line_request& r, std::uint64_t index) {
             if (!r.succeeded) break;
             m_memory.store(offset + r.offset, r.size, r.operand);
             m_reservations.written(offset, r.owner);
-            mark_dirty();
+            m_tags[at].dirty = true;
             break;
-        case line_kind::lock: set_lock(r, index, true); break;
+        case line_kind::lock: lock(r, index, at); break;
         case line_kind::unlock: break;
     }
 }
 
-void l2_bank::set_lock(line_request& r, std::uint64_t index, bool lock) {
-    l2_tags::line* l = m_tags.find(index);
-    if (!lock) {
-        r.succeeded = l && l->locked;
-        if (l) l->locked = false;
-        return;
-    }
-    r.succeeded = l->locked || m_tags.can_lock(index);
+void l2_bank::lock(line_request& r, std::uint64_t index, std::size_t at) {
+    l2_tags::line& l = m_tags[at];
+    r.succeeded = l.locked || m_tags.can_lock(index);
     ++(r.succeeded ? locks : lock_refusals);
-    l->locked |= r.succeeded;
+    l.locked |= r.succeeded;
+}
+
+void l2_bank::unlock(line_request& r, std::uint64_t index) {
+    const std::size_t at = m_tags.find(index);
+    r.succeeded = at != l2_tags::absent && m_tags[at].locked;
+    if (r.succeeded) m_tags[at].locked = false;
 }
 
 bool l2_bank::locked(std::uint64_t offset) {
-    const auto* l = m_tags.find(index_of(offset));
-    return l && l->locked;
+    const std::size_t at = m_tags.find(index_of(offset));
+    return at != l2_tags::absent && m_tags[at].locked;
 }
 
 void l2_bank::reset() {

@@ -59,8 +59,10 @@ public:
     /// A request has arrived.
     void arrive(const line_request_ptr& request);
     /// Whether the line at this offset is there, and whether it is locked (for debuggers and tests).
-    bool holds(std::uint64_t offset) { return m_tags.find(index_of(offset)) != nullptr; }
+    bool holds(std::uint64_t offset) const { return m_tags.holds(index_of(offset)); }
     bool locked(std::uint64_t offset);
+    /// Tells the host that a request will arrive.
+    void prefetch(std::uint64_t offset) const { m_tags.prefetch(index_of(offset)); }
 
     void reset() override;
 
@@ -68,9 +70,10 @@ private:
     bool serve(const line_request_ptr& request);
     bool fetch_slot(ticks at);
     ticks fetch(const line_request& request, std::uint64_t index, ticks at);
-    void evict(l2_tags::line& victim, ticks at);
-    void perform(line_request& request, std::uint64_t index);
-    void set_lock(line_request& request, std::uint64_t index, bool lock);
+    void evict(std::size_t victim, ticks at);
+    void perform(line_request& request, std::uint64_t index, std::size_t at);
+    void lock(line_request& request, std::uint64_t index, std::size_t at);
+    void unlock(line_request& request, std::uint64_t index);
     void retry();
     std::uint64_t index_of(std::uint64_t offset) const;
     std::uint64_t offset_of_index(std::uint64_t index) const;

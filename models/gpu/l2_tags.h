@@ -8,39 +8,51 @@
 
 namespace fabricvp::gpu {
 
-/// Tags of one L2 bank: set-associative, least recently used first, some lines locked. Bytes are not kept here.
+/// Tags of one L2 bank: set-associative, least recently used first, some lines locked. Bytes are not kept here. Lines are
+/// named by their index among those of the bank.
 class l2_tags {
 public:
+    /// \param locked_ways most lines of a set that may be locked at a time; less than `ways`
+    l2_tags(std::uint64_t sets, std::uint64_t ways, std::uint64_t locked_ways);
+
+    /// What is known of a line beside its tag.
     struct line {
-        std::uint64_t number = 0;  ///< line number plus one; 0: empty
-        std::uint64_t used = 0;
-        ticks ready = 0;           ///< when the fetch that brings it in has ended
+        ticks ready = 0;  ///< when the fetch that brings it in has ended
         bool dirty = false;
         bool locked = false;
     };
 
-    /// \param locked_ways most lines of a set that may be locked at a time; less than `ways`
-    l2_tags(std::uint64_t sets, std::uint64_t ways, std::uint64_t locked_ways)
-        : m_sets(sets), m_ways(ways), m_locked_ways(locked_ways), m_lines(sets * ways) {}
-
-    /// The line, as most recently used, or null. \param index of the line among those of this bank
-    line* find(std::uint64_t index);
-    /// The line to be given up for a new one.
-    line& victim(std::uint64_t index);
-    void fill(line& l, std::uint64_t index, ticks ready) { l = {index + 1, ++m_clock, ready, false, false}; }
+    static constexpr std::size_t absent = ~std::size_t{0};
+    /// Where the line is, or `absent`; it becomes the most recently used one.
+    std::size_t find(std::uint64_t index);
+    bool holds(std::uint64_t index) const { return position_of(index) != absent; }
+    /// Where a line has to give way for a new one.
+    std::size_t victim(std::uint64_t index) const;
+    void fill(std::size_t at, std::uint64_t index, ticks ready, bool dirty);
+    line& operator[](std::size_t at) { return m_lines[at]; }
+    bool empty(std::size_t at) const { return m_numbers[at] == 0; }
+    std::uint64_t index_at(std::size_t at) const { return m_numbers[at] - 1; }
     /// Whether one more line of this line's set may be locked.
     bool can_lock(std::uint64_t index) const;
-    /// Index of a line in this bank.
-    static std::uint64_t index_of(const line& l) { return l.number - 1; }
+    /// Tells the host that find() will follow.
+    void prefetch(std::uint64_t index) const {
+        const std::size_t set = set_of(index);
+        __builtin_prefetch(&m_numbers[set]);
+        __builtin_prefetch(&m_numbers[set + m_ways - 1]);
+        __builtin_prefetch(&m_used[set]);
+    }
     void clear();
 
 private:
     std::size_t set_of(std::uint64_t index) const {
         return (m_sets & (m_sets - 1) ? index % m_sets : index & (m_sets - 1)) * m_ways;
     }
+    std::size_t position_of(std::uint64_t index) const;
 
     std::uint64_t m_sets, m_ways, m_locked_ways;
-    std::uint64_t m_clock = 0;
+    std::uint32_t m_clock = 0;
+    std::vector<std::uint64_t> m_numbers;  // index plus one; 0: empty
+    std::vector<std::uint32_t> m_used;     // m_clock at the last use
     std::vector<line> m_lines;
 };
 

@@ -14,6 +14,7 @@ class line_flights;
 class line_flight {
 public:
     explicit line_flight(line_request& request) : m_request(request) {}
+    ~line_flight() { unlink(); }
     /// When the last launch ended or will end.
     ticks landing() const { return m_landing; }
 
@@ -21,18 +22,20 @@ private:
     friend class line_flights;
     using arrival = void (*)(void* place, const boost::intrusive_ptr<line_request>& request);
     void arrive();
+    void unlink();
 
     line_request& m_request;
     calendar_event m_timer{method<&line_flight::arrive>, this};
     ticks m_landing = 0;
-    line_flights* m_home = nullptr;  // null: not under way
-    line_flight* m_next = nullptr;
+    line_flights* m_home = nullptr;  // where it was launched last
+    line_flight* m_next = nullptr;   // of all that were launched there
     line_flight* m_previous = nullptr;
     arrival m_arrive = nullptr;
     void* m_place = nullptr;
 };
 
-/// All line requests under way inside one GPU. Launching one costs no allocation; a reset drops them all.
+/// All line requests under way inside one GPU. Launching one costs no allocation; a reset drops them all. Requests come
+/// back from their pools again and again, so they stay listed here when they have arrived.
 class line_flights {
 public:
     line_flights() = default;
@@ -54,6 +57,8 @@ public:
 private:
     friend class line_flight;
     void launch(const boost::intrusive_ptr<line_request>& request, ticks when, line_flight::arrival arrive, void* place);
+
+    void adopt(line_flight& f);
 
     line_flight* m_first = nullptr;
 };

@@ -12,7 +12,7 @@ void memory_router_params::describe(parameter_visitor& v) {
 
 memory_router::memory_router(const sc_core::sc_module_name& name, const memory_router_params& p, const l2_params& l2,
                              unsigned where, const clock_domain& clock, gpu_memory& memory, hbm& dram, line_flights& flights)
-    : model(name), params(p), m_where(where), m_interleave(l2.interleave), m_request_latency(clock.span(p.request_latency)),
+    : model(name), params(p), m_where(where), m_interleave_bits(63 - static_cast<unsigned>(__builtin_clzll(l2.interleave))), m_request_latency(clock.span(p.request_latency)),
       m_answer_latency(clock.span(p.answer_latency)), m_memory(memory), m_flights(flights) {
     for (unsigned i = 0; i < l2.banks; ++i)
         banks.push_back(std::make_unique<l2_bank>(fmt::format("l2_bank{}", i).c_str(), l2, i, clock, m_answer_latency, memory,
@@ -27,7 +27,9 @@ void memory_router::send_at(const line_request_ptr& request, ticks departure) {
         if (!m_memory.bytes.contains(offset, line_bytes)) return refuse(request, memory_fault::bus_error, departure);
         m_memory.prefetch(offset);
         r.spans.add(m_span, span_kind::service, departure, departure + m_request_latency);
-        return m_flights.launch<&l2_bank::arrive>(request, departure + m_request_latency, bank_of(offset));
+        l2_bank& bank = bank_of(offset);
+        bank.prefetch(offset);
+        return m_flights.launch<&l2_bank::arrive>(request, departure + m_request_latency, bank);
     }
     ++remote;
     if (!m_apertures[gpu::where(r.line)]) return refuse(request, memory_fault::bus_error, departure);

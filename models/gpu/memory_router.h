@@ -33,8 +33,8 @@ public:
     std::vector<std::unique_ptr<l2_bank>> banks;
     l2_reservations reservations;
 
-    /// Who takes requests to an aperture that is not this GPU's: another GPU's (fabric), or GPU_PA_SYSTEM (PCIe). It must
-    /// perform requests to one line from one client in the order in which they are sent. Null: nobody.
+    /// Who takes requests to an aperture that is not this GPU's: another GPU's (fabric), or GPU_PA_SYSTEM (PCIe). It may
+    /// reorder them; vector memory units keep order themselves (remote_order). Null: nobody.
     void set_aperture(unsigned where, line_target* target) { m_apertures[where] = target; }
 
     void send(const line_request_ptr& request) override { send_at(request, now()); }
@@ -43,7 +43,7 @@ public:
 
     unsigned where() const { return m_where; }
     bool is_local(std::uint64_t physical) const { return gpu::where(physical) == m_where; }
-    l2_bank& bank_of(std::uint64_t offset) { return *banks[offset / m_interleave % banks.size()]; }
+    l2_bank& bank_of(std::uint64_t offset) { return *banks[offset >> m_interleave_bits & (banks.size() - 1)]; }
 
     void reset() override;
 
@@ -52,7 +52,7 @@ private:
     void refuse(const line_request_ptr& request, memory_fault fault, ticks departure);
 
     unsigned m_where;
-    std::uint64_t m_interleave;
+    unsigned m_interleave_bits;
     ticks m_request_latency, m_answer_latency;
     gpu_memory& m_memory;
     line_flights& m_flights;

@@ -10,6 +10,8 @@ namespace fabricvp::gpu {
 /// Keeps a wavefront's accesses to one line of remote memory in order: on the way to this GPU's own L2 nothing overtakes,
 /// but between GPUs packets of different classes may. A piece that conflicts with one under way is parked. Lines and
 /// wavefronts share buckets by hash, which only ever makes a piece wait longer. Lanes of one access need no order.
+/// Another wavefront's fetch of the line may be performed before a write that was sent earlier; so the L1 cache must let go
+/// of the line once more when the write is acknowledged.
 class remote_order {
 public:
     /// \returns true if the piece may go (leave() must follow); otherwise it is parked

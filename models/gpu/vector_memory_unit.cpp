@@ -220,6 +220,7 @@ void vector_memory_unit::line_done(line_request& r) {
     const auto piece = static_cast<unsigned>(r.cookie & 0xff);
     vector_access& a = *s.access;
     if (span_recorder::on()) a.spans.append(r.spans);
+    if (r.kind != line_kind::read && !m_router.is_local(r.line)) l1.pass(r.line);  // see remote_order
     if (r.fault != memory_fault::none) {
         piece_failed(s, piece, r.fault);
     } else if (r.kind == line_kind::write) {
