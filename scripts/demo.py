@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`make demo`: Debian's OpenSBI and U-Boot boot to the prompt and answer commands, then our own firmware does its turn."""
+"""`make demo`: Debian's OpenSBI and U-Boot boot to the prompt and answer commands, then our own firmware does its turn: on a
+bare host, and on a PCIe tree with eight copy engines."""
 import os
 import pathlib
 import shutil
@@ -91,11 +92,22 @@ def u_boot(folder):
     some_statistics(statistics)
 
 
-def hello(folder):
-    title("Our own firmware (firmware/host), on configs/hello.yaml, from the command line")
-    command = [pathlib.Path(sys.prefix) / "bin" / "fabricvp", "run", TREE / "configs" / "hello.yaml", "--out", folder]
+def from_command_line(machine, folder, *options):
+    command = [pathlib.Path(sys.prefix) / "bin" / "fabricvp", "run", TREE / "configs" / machine, *options, "--out", folder]
     screen.print("$ " + " ".join(relative(part) if isinstance(part, pathlib.Path) else part for part in command))
     subprocess.run(command, check=True, stdin=subprocess.DEVNULL, timeout=120)
+
+
+def hello(folder):
+    title("Our own firmware (firmware/host), on configs/hello.yaml, from the command line")
+    from_command_line("hello.yaml", folder)
+
+
+def pcie(folder):
+    title("A PCIe tree found, configured and used by our own firmware: configs/cs_storm.yaml with interrupts by MSI-X\n"
+          "(the warnings belong to its tests of errors)")
+    from_command_line("cs_storm.yaml", folder, "--firmware", "firmware:pcie_demo.elf", "--set", "node.images.kernel=",
+                      "--set", "node.host.interrupts=aplic_imsic")
 
 
 def main():
@@ -103,6 +115,7 @@ def main():
     RUNS.mkdir(parents=True)
     u_boot(RUNS / "uboot")
     hello(RUNS / "hello")
+    pcie(RUNS / "pcie")
     title("Now by hand")
     screen.print("The run folders are in build/demo. Try:\n"
                  "  .venv/bin/fabricvp run configs/uboot.yaml            a console to type into\n"
