@@ -135,6 +135,27 @@ TEST_CASE("messages that start later open a phase of their own") {
     CHECK(r.finish[1] == Approx(2.0 * reference_s));
 }
 
+TEST_CASE("a message that crosses the root complex is slower even alone, if the form is told so") {
+    const congestion_model model(cs_storm_socket(), 1.0 / 6, 13.27, congestion_form::maxmin, 11.46);
+    const double rate = 11.46 / 13.27;
+    CHECK(model.factors({{0, 4, 1, 0}})[0] == Approx(rate));
+    CHECK(model.factors({{0, 2, 1, 0}})[0] == Approx(1.0));
+    // 128 bytes in 152 against 64 in 88 a turn; both fill the link.
+    const auto against = model.factors({{0, 2, 1, 0}, {4, 2, 1, 0}});
+    CHECK(against[0] == Approx(2 * against[1]));
+    CHECK(against[0] + against[1] / rate == Approx(1.0));
+    CHECK_THROWS_AS(congestion_model(cs_storm_socket(), 0.1, 10, congestion_form::maxmin, 11), std::invalid_argument);
+    CHECK_THROWS_AS(congestion_model(cs_storm_socket(), 0.1, 10, congestion_form::published, 9), std::invalid_argument);
+}
+
+TEST_CASE("who is held behind a held one holds others in turn") {
+    // 0 -> 2's board wins against 4 -> 3; that holds 6 -> 1 in its socket's uplink, which holds 6 -> 4 in its source's.
+    const congestion_model model(cs_storm_socket(), 0.1735, bandwidth, congestion_form::maxmin);
+    const auto f = model.factors({{0, 2, 1, 0}, {2, 3, 1, 0}, {4, 3, 1, 0}, {6, 1, 1, 0}, {6, 4, 1, 0}});
+    CHECK(f[3] == Approx(f[2]));
+    CHECK(f[4] == Approx(f[3]));
+}
+
 TEST_CASE("in steps a sender's next message waits for everybody's last") {
     const congestion_model model(cs_storm_socket(), 0.1735, bandwidth);
     // Step 0: 0->2 and 1->2 share 2's link. Step 1: 0->1 alone. Starts are ignored.
