@@ -3,7 +3,7 @@
 #include "arguments.h"
 
 /* A lane copies 16 bytes, as words: lane n of a wavefront takes words n, n + 64, …, so that an instruction touches four
- * lines that lie behind each other. */
+ * lines that lie behind each other. Work-groups must be whole. */
 KERNEL(copy, struct copy_arguments)
 {
     const size_t words = args->bytes / 4, first = group_id(0) * group_size(0) * 4;

@@ -86,7 +86,7 @@ bool app_run_1d(struct app* app, struct gpu_kernel kernel, uint64_t items, uint3
 
 static void copy(struct app* app, gpu_address to, gpu_address from, uint64_t bytes) {
     const struct copy_arguments arguments = {to, from, bytes};
-    const uint64_t items = (bytes + COPY_BYTES - 1) / COPY_BYTES;
+    const uint64_t group_bytes = COPY_BYTES * COPY_GROUP, items = (bytes + group_bytes - 1) / group_bytes * COPY_GROUP;
     app_run_1d(app, app_kernel(app, "copy"), items, COPY_GROUP, &arguments, sizeof arguments);
 }
 
