@@ -34,10 +34,13 @@ struct address_space {
 
 class enumerator {
 public:
-    explicit enumerator(node& n)
-        : m_root(n.pcie->root),
-          m_memory{"32-bit", VIRT_PCIE_MMIO32_BASE, VIRT_PCIE_MMIO32_BASE + VIRT_PCIE_MMIO32_SIZE},
-          m_prefetchable{"64-bit", n.host.pcie_mmio64_base(), n.host.pcie_mmio64_base() + VIRT_PCIE_MMIO64_SIZE} {}
+    /// \param high prefetchable memory goes above 4 GiB; else it gets the upper half of the 32-bit window
+    enumerator(node& n, bool high) : m_root(n.pcie->root) {
+        constexpr auto begin = VIRT_PCIE_MMIO32_BASE, end = begin + VIRT_PCIE_MMIO32_SIZE, middle = begin + VIRT_PCIE_MMIO32_SIZE / 2;
+        const auto above = n.host.pcie_mmio64_base();
+        m_memory = {"32-bit", begin, high ? end : middle};
+        m_prefetchable = high ? address_space{"64-bit", above, above + VIRT_PCIE_MMIO64_SIZE} : address_space{"32-bit", middle, end};
+    }
 
     std::vector<pci_function> run() {
         scan(0);
@@ -69,7 +72,10 @@ private:
                 const auto index = m_found.size();
                 m_found.push_back(f);
                 place_bars(m_found[index]);
-                if (f.bridge) open(index);
+                if (f.bridge) {
+                    write(f, bus_numbers, 0);  // of an enumeration before
+                    open(index);
+                }
                 write(f, command, read(f, command) | memory_and_master);
             }
         }
@@ -159,7 +165,12 @@ private:
 
 std::vector<pci_function> enumerate_pci(node& n) {
     if (!n.pcie) return {};
-    return enumerator(n).run();
+    // Where everything fits below 4 GiB, it goes there, as firmware has it: any bus master and any software reaches it.
+    try {
+        return enumerator(n, false).run();
+    } catch (const input_error&) {
+        return enumerator(n, true).run();
+    }
 }
 
 std::array<std::uint8_t, 4096> read_configuration(node& n, const pci_function& f) {
