@@ -2,6 +2,7 @@
 #include "platform/machine_params.h"
 
 #include <algorithm>
+#include <filesystem>
 
 #include <fmt/format.h>
 
@@ -117,6 +118,9 @@ machine_params read_machine_params(const std::string& yaml, const std::string& n
         config_reader reader(std::move(layers));
         params.node[i].describe(reader);
         reader.finish();
+        for (auto& e : params.node[i].pcie.endpoints)
+            for (auto* path : e.paths())  // relative to the configuration, as those of images are
+                *path = (std::filesystem::path(name).parent_path() / *path).lexically_normal().string();
     }
     return params;
 }

@@ -28,8 +28,7 @@ pcie_traffic run_pcie_traffic(node& n, const std::vector<pcie::message>& message
     auto& tree = *n.pcie;
     const auto enabled = [](const auto& e) { return e->config.memory_enabled() && e->config.bus_master(); };
     if (!std::all_of(tree.endpoints.begin(), tree.endpoints.end(), enabled)) enumerate_pci(n);
-    std::vector<pcie::copy_engine*> engines;
-    for (auto& e : tree.endpoints) engines.push_back(e.get());
+    const auto engines = tree.copy_engines();
     auto& timeline = calendar::current();
     const auto hops_before = hops(tree), events_before = timeline.executed();
     pcie_traffic result;

@@ -1,11 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
-"""initramfs.py BUSYBOX OUTPUT: writes a small initramfs (cpio, newc) whose shell runs on the kernel's console.
+"""initramfs.py ROOT OUTPUT: writes a small initramfs (cpio, newc) whose shell runs on the kernel's console.
 
-The shell's prompt is `~ # `; `poweroff` powers off cleanly, `poweroff -f` at once. Folders and device nodes exist in the
-archive only, so no privileges are needed.
+ROOT holds unpacked Debian packages: busybox-static, a kernel, pciutils and the libraries it needs. The shell's prompt is
+`~ # `; `poweroff` powers off cleanly, `poweroff -f` at once; `modules` loads what disks need. Folders and device nodes
+exist in the archive only, so no privileges are needed.
 """
+import lzma
+import pathlib
 import stat
+import struct
 import sys
+
+# In the order in which they must be loaded.
+MODULES = ["virtio_blk", "crc16", "crc32c_generic", "mbcache", "jbd2", "ext4"]
 
 INITTAB = """\
 ::sysinit:/etc/rc
@@ -23,6 +30,8 @@ RC = """\
 echo "Linux $(uname -r) on $(uname -m): a busybox shell; poweroff ends it"
 """
 
+LOAD = "#!/bin/busybox sh\nfor m in $(cat /lib/modules/order); do insmod /lib/modules/$m.ko; done\n"
+
 PROFILE = "cd /\nexport HOME=/ PATH=/bin PS1='~ # '\n"
 
 
@@ -35,20 +44,74 @@ def record(number, name, mode, data=b"", device=(0, 0), links=1):
     return head + b"\0" * (-len(head) % 4) + data + b"\0" * (-len(data) % 4)
 
 
-def main(busybox, output):
-    with open(busybox, "rb") as file:
-        program = file.read()
-    entries = [(folder, stat.S_IFDIR | 0o755, b"", (0, 0)) for folder in ("bin", "dev", "etc", "proc", "sys", "tmp", "root")]
+def needed(program):
+    """Names of the shared libraries that an ELF64 file asks for, and of its interpreter."""
+    offset, = struct.unpack_from("<Q", program, 32)
+    size, count = struct.unpack_from("<HH", program, 54)
+    segments = [struct.unpack_from("<IIQQQQ", program, offset + i * size) for i in range(count)]
+    names, dynamic = [], {}
+
+    def file_offset(address):
+        return next(o + address - a for kind, _, o, a, _, length in segments if kind == 1 and a <= address < a + length)
+
+    def text(at):
+        return program[at:program.index(b"\0", at)].decode()
+
+    for kind, _, at, _, _, length in segments:
+        if kind == 3:
+            names.append(pathlib.PurePosixPath(text(at)).name)
+        if kind == 2:
+            for entry in range(at, at + length, 16):
+                tag, value = struct.unpack_from("<QQ", program, entry)
+                dynamic.setdefault(tag, []).append(value)
+    strings = dynamic.get(5)
+    return names + [text(file_offset(strings[0]) + value) for value in dynamic.get(1, [])]
+
+
+def libraries(root, program):
+    """Contents of all libraries that a program needs, by name."""
+    found, asked = {}, needed(program)
+    while asked:
+        name = asked.pop()
+        if name in found:
+            continue
+        path = next((p for p in sorted(root.glob(f"usr/lib/**/{name}")) if p.exists()), None)
+        if path is None:
+            sys.exit(f"initramfs: {name}, which lspci needs, is not in {root}")
+        found[name] = path.read_bytes()
+        asked += needed(found[name])
+    return found
+
+
+def kernel_module(root, name):
+    for path in root.glob(f"usr/lib/modules/*/kernel/**/{name}.ko*"):
+        data = path.read_bytes()
+        return lzma.decompress(data) if path.suffix == ".xz" else data
+    return None
+
+
+def main(root, output):
+    root = pathlib.Path(root)
+    program = (root / "usr/bin/busybox").read_bytes()
+    lspci = (root / "usr/bin/lspci").read_bytes()
+    folders = ("bin", "dev", "etc", "lib", "lib/modules", "mnt", "proc", "sys", "tmp", "root", "usr", "usr/share", "usr/share/misc")
+    entries = [(folder, stat.S_IFDIR | 0o755, b"", (0, 0)) for folder in folders]
     entries += [
         ("dev/console", stat.S_IFCHR | 0o600, b"", (5, 1)),
         ("dev/null", stat.S_IFCHR | 0o666, b"", (1, 3)),
         ("bin/busybox", stat.S_IFREG | 0o755, program, (0, 0)),
         ("bin/sh", stat.S_IFLNK | 0o777, b"busybox", (0, 0)),
+        ("bin/modules", stat.S_IFREG | 0o755, LOAD.encode(), (0, 0)),
+        ("bin/lspci-full", stat.S_IFREG | 0o755, lspci, (0, 0)),  # busybox has a small one of the short name
         ("init", stat.S_IFLNK | 0o777, b"bin/busybox", (0, 0)),
         ("etc/inittab", stat.S_IFREG | 0o644, INITTAB.encode(), (0, 0)),
         ("etc/rc", stat.S_IFREG | 0o755, RC.encode(), (0, 0)),
         ("etc/profile", stat.S_IFREG | 0o644, PROFILE.encode(), (0, 0)),
     ]
+    entries += [(f"lib/{name}", stat.S_IFREG | 0o755, data, (0, 0)) for name, data in sorted(libraries(root, lspci).items())]
+    modules = {name: data for name in MODULES if (data := kernel_module(root, name)) is not None}
+    entries += [(f"lib/modules/{name}.ko", stat.S_IFREG | 0o644, data, (0, 0)) for name, data in modules.items()]
+    entries += [("lib/modules/order", stat.S_IFREG | 0o644, "".join(f"{name}\n" for name in modules).encode(), (0, 0))]
     archive = b"".join(record(number, *entry) for number, entry in enumerate(entries, 1))
     archive += record(0, "TRAILER!!!", 0)
     with open(output, "wb") as file:

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Makes build/linux/Image and build/linux/initramfs.cpio: Debian 13's riscv64 kernel, and a busybox that gives a shell
-# on the console. Exit status 3, and one line saying why, where they cannot be had. Nothing of it is part of the project.
+# on the console, with lspci and the kernel's modules for virtio disks and ext4. Exit status 3, and one line saying why, where they cannot be had. Nothing of it is part of the project.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 out=build/linux
@@ -16,12 +16,13 @@ unavailable() { echo "linux: $*" | tee $out/unavailable >&2; exit 3; }
 private_apt_open "$PWD/$out/apt" trixie riscv64 || unavailable "$private_apt_why"
 kernel=$(private_apt apt-cache depends linux-image-riscv64 | sed -n 's/^ *Depends: *\(linux-image-[0-9].*\)$/\1/p' | head -n 1)
 [ -n "$kernel" ] || unavailable "the archive has no linux-image-riscv64"
-echo "linux: fetching $kernel and busybox-static"
-private_apt_get "$kernel" busybox-static || unavailable "$private_apt_why"
+tools="busybox-static pciutils libpci3 libkmod2 libudev1 libcap2 libzstd1 liblzma5 libssl3t64 zlib1g libc6"
+echo "linux: fetching $kernel and $tools"
+private_apt_get "$kernel" $tools || unavailable "$private_apt_why"
 
 image=$out/apt/root/boot/vmlinux-${kernel#linux-image-}
 [ "$(dd if="$image" bs=1 skip=56 count=4 status=none | tr -d '\0')" = $'RSC\x05' ] || unavailable "$image is no uncompressed RISC-V Image"
-python3 scripts/initramfs.py $out/apt/root/usr/bin/busybox $out/initramfs.cpio.part
+python3 scripts/initramfs.py $out/apt/root $out/initramfs.cpio.part
 cp "$image" $out/Image
 mv $out/initramfs.cpio.part $out/initramfs.cpio
 rm -f $out/unavailable

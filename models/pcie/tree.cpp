@@ -45,8 +45,8 @@ root_complex_params checked_root(const tree_params& p) {
     std::set<std::string> endpoints;
     for (const auto& e : p.endpoints) {
         check(e, "endpoint");
-        check_power_of_two(e.copy_engine.memory, e.name + ".copy_engine.memory");
-        check_power_of_two(e.copy_engine.endpoint.port.max_payload, e.name + ".copy_engine.endpoint.port.max_payload");
+        check_power_of_two(e.endpoint().port.max_payload, fmt::format("{}.{}.endpoint.port.max_payload", e.name, e.kind));
+        e.check();
         if (!endpoints.insert(e.name).second) throw std::invalid_argument(fmt::format("pcie: the name '{}' is taken twice", e.name));
     }
     for (const auto& s : p.slots) {
@@ -74,13 +74,41 @@ void tree_params::switch_node::describe(parameter_visitor& v) {
 void tree_params::endpoint_node::describe(parameter_visitor& v) {
     v.field("name", name, "name of the endpoint");
     v.field("below", below, "root, or a switch");
-    v.group("copy_engine", copy_engine, "a DMA copy engine");
+    v.choice("kind", kind, {"copy_engine", "virtio_blk"}, "what it is; only the key of that name may stand beside");
+    // A node without a name is a prototype, which shows the parameters of every kind.
+    const auto shown = [&](const std::string& k) { return name.empty() || kind == k; };
+    if (shown("copy_engine")) v.group("copy_engine", copy_engine, "a DMA copy engine");
+    if (shown("virtio_blk")) v.group("virtio_blk", virtio_blk, "a virtio block device");
+}
+
+const endpoint_params& tree_params::endpoint_node::endpoint() const {
+    return kind == "virtio_blk" ? virtio_blk.endpoint : copy_engine.endpoint;
+}
+
+std::vector<std::string*> tree_params::endpoint_node::paths() {
+    if (kind == "virtio_blk" && !virtio_blk.image.empty()) return {&virtio_blk.image};
+    return {};
+}
+
+void tree_params::endpoint_node::check() const {
+    if (kind == "copy_engine") check_power_of_two(copy_engine.memory, name + ".copy_engine.memory");
+}
+
+std::unique_ptr<endpoint> tree_params::endpoint_node::make() const {
+    if (kind == "virtio_blk") {
+        try {
+            return std::make_unique<pcie::virtio_blk>(name.c_str(), virtio_blk);
+        } catch (const std::invalid_argument& e) {
+            throw std::invalid_argument(fmt::format("pcie: {}.virtio_blk: {}", name, e.what()));
+        }
+    }
+    return std::make_unique<pcie::copy_engine>(name.c_str(), copy_engine);
 }
 
 void tree_params::describe(parameter_visitor& v) {
     v.group("root", root, "root complex");
     v.list("switches", switches, "switches");
-    v.list("endpoints", endpoints, "copy engines");
+    v.list("endpoints", endpoints, "devices");
 }
 
 tree::tree(const sc_core::sc_module_name& name, const tree_params& p) : model(name), params(p), root("root", checked_root(p)) {
@@ -96,10 +124,17 @@ tree::tree(const sc_core::sc_module_name& name, const tree_params& p) : model(na
     }
     for (const auto& e : params.endpoints) {
         auto& port = next_port_below(e.below);
-        endpoints.push_back(std::make_unique<copy_engine>(e.name.c_str(), e.copy_engine));
+        endpoints.push_back(e.make());
         connect(port, endpoints.back()->link);
     }
     for (const auto& s : params.slots) m_slots.push_back(&next_port_below(s.below));
+}
+
+std::vector<copy_engine*> tree::copy_engines() const {
+    std::vector<copy_engine*> found;
+    for (const auto& e : endpoints)
+        if (auto* engine = dynamic_cast<copy_engine*>(e.get())) found.push_back(engine);
+    return found;
 }
 
 port& tree::next_port_below(const std::string& where) {

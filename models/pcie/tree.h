@@ -12,6 +12,7 @@
 #include "pcie/copy_engine.h"
 #include "pcie/root_complex.h"
 #include "pcie/switch.h"
+#include "pcie/virtio_blk.h"
 
 namespace fabricvp::pcie {
 
@@ -24,8 +25,17 @@ struct tree_params {
     };
     struct endpoint_node {
         std::string name, below = "root";
+        std::string kind = "copy_engine";
         copy_engine_params copy_engine;
+        virtio_blk_params virtio_blk;
         void describe(parameter_visitor& v);
+
+        const endpoint_params& endpoint() const;
+        /// Parameters of its kind that name files.
+        std::vector<std::string*> paths();
+        /// \throws std::invalid_argument if its parameters contradict each other
+        void check() const;
+        std::unique_ptr<pcie::endpoint> make() const;
     };
 
     /// Where a device that is not this tree's is plugged in (a GPU, an RDMA adapter).
@@ -48,13 +58,15 @@ public:
 
     root_complex root;
     std::vector<std::unique_ptr<pcie_switch>> switches;
-    std::vector<std::unique_ptr<copy_engine>> endpoints;
+    std::vector<std::unique_ptr<endpoint>> endpoints;  ///< in the order of their description
 
     /// \throws std::invalid_argument if a name is taken, missing or not that of something to plug into
     tree(const sc_core::sc_module_name& name, const tree_params& params);
 
     /// The port that waits for the device of a slot.
     port& slot(std::size_t index) { return *m_slots[index]; }
+    /// The copy engines among the endpoints, in their order.
+    std::vector<copy_engine*> copy_engines() const;
 
 private:
     port& next_port_below(const std::string& where);

@@ -21,6 +21,7 @@ virtio_settings settings(const virtio_blk_params& p) {
     s.features = VIRTIO_BLK_F_SEG_MAX | VIRTIO_BLK_F_BLK_SIZE | VIRTIO_BLK_F_FLUSH;
     if (p.mode == disk_mode::read_only) s.features |= VIRTIO_BLK_F_RO;
     if (p.queues > 1) s.features |= VIRTIO_BLK_F_MQ;
+    s.window = p.configuration_window;
     s.queues = static_cast<unsigned>(p.queues);
     s.queue_size = static_cast<std::uint16_t>(p.queue_size);
     if (p.queue_size & (p.queue_size - 1)) throw std::invalid_argument(fmt::format("queue_size is {}: give a power of two", p.queue_size));
@@ -38,6 +39,8 @@ void virtio_blk_params::describe(parameter_visitor& v) {
     v.field("queues", queues, between{1, 16}, "request queues");
     v.field("queue_size", queue_size, between{4, 1024}, "descriptors of a queue at most; a power of two");
     v.field("requests_at_once", requests_at_once, between{1, 1024}, "requests that the disk works on at a time");
+    v.field("configuration_window", configuration_window,
+            "a window on the BARs in configuration space, for software that cannot reach them; lspci knows no name for it");
     v.field("latency", latency, between{0, 1e12}, "from a request to its first byte on the medium");
     v.field("rate", rate, between{1e6, 1e12}, "of the medium");
 }

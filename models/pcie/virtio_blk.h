@@ -24,6 +24,7 @@ struct virtio_blk_params {
     std::uint64_t queues = 1;
     std::uint64_t queue_size = 128;
     std::uint64_t requests_at_once = 16;
+    bool configuration_window = false;
     duration latency{20'000'000};
     bandwidth rate{2'000'000'000};
     virtio_blk_params() { endpoint.port.width = 4; }

@@ -55,7 +55,7 @@ void virtio_device::add_capabilities() {
     add_capability(VIRTIO_CAP_ISR, isr_page * page, 1, 16);
     add_capability(VIRTIO_CAP_DEVICE, device_page * page, page, 16);
     add_capability(VIRTIO_CAP_NOTIFY, notify_page * page, notify_multiplier * m_settings.queues, 20);
-    add_capability(VIRTIO_CAP_PCI, 0, 0, 20);
+    if (m_settings.window) add_capability(VIRTIO_CAP_PCI, 0, 0, 20);
 }
 
 void virtio_device::add_capability(unsigned type, std::uint32_t offset, std::uint32_t length, unsigned bytes) {

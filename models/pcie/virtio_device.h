@@ -19,6 +19,7 @@ struct virtio_settings {
     std::uint64_t features = 0;      ///< beside VIRTIO_F_VERSION_1 and VIRTIO_F_INDIRECT_DESC
     unsigned queues = 1;
     std::uint16_t queue_size = 128;  ///< a power of two
+    bool window = false;             ///< a window on the BARs in configuration space (VIRTIO_PCI_CAP_PCI_CFG)
 };
 
 class virtio_device : public endpoint, private virtio_queue_owner {

@@ -42,7 +42,7 @@ std::vector<std::string> endpoint_names(session& s, std::size_t node) {
     const auto& n = *s.machine().hardware().nodes.at(node);
     std::vector<std::string> names;
     if (n.pcie)
-        for (const auto& e : n.pcie->endpoints) names.emplace_back(e->basename());
+        for (const auto* e : n.pcie->copy_engines()) names.emplace_back(e->basename());
     return names;
 }
 

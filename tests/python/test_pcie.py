@@ -4,10 +4,15 @@
 import re
 
 import pytest
+from conftest import REPOSITORY
+from pcie_topology import COPY_ENGINE, expected
 
 import fabricvp
 
 PROMPT = "=> "
+ECAM = 0x3000_0000
+CONFIG = REPOSITORY / "configs" / "cs_storm.yaml"
+ABI = REPOSITORY / "firmware" / "abi" / "copy_engine.h"
 
 
 @pytest.fixture(scope="module")
@@ -18,34 +23,62 @@ def storm():
     console.type(" ")
     console.expect(PROMPT, timeout="1 s")
     console.command("pci enum", PROMPT)
-    yield console
+    yield platform
     platform.close()
 
 
-def functions(console, bus):
-    """(device number, device ID) of what `pci BUS` lists."""
-    rows = re.findall(r"^[0-9a-f]{2}\.([0-9a-f]{2})\.00\s+0xfab0\s+0x([0-9a-f]{4})", console.command(f"pci 0x{bus:x}", PROMPT), re.M)
-    return [(int(device, 16), int(identity, 16)) for device, identity in rows]
+def configuration(memory, f, register, size=4):
+    """What the platform reads of a function's configuration space by debug."""
+    return memory.read_int(ECAM | f.bus << 20 | f.device << 15 | register, size)
 
 
-def test_every_level_of_the_tree_is_found(storm):
-    root_port, upstream, downstream, copy_engine = 0x1052, 0x1050, 0x1051, 0x1F00
-    assert functions(storm, 0) == [(1, root_port), (2, root_port)]
-    # Depth first: socket switch, its internal bus, then each board's link, internal bus and two endpoints.
-    bus = 1
-    for _socket in range(2):
-        assert functions(storm, bus) == [(0, upstream)]
-        assert functions(storm, bus + 1) == [(0, downstream), (1, downstream)]
-        bus += 2
-        for _board in range(2):
-            assert functions(storm, bus) == [(0, upstream)]
-            assert functions(storm, bus + 1) == [(0, downstream), (1, downstream)]
-            assert functions(storm, bus + 2) == functions(storm, bus + 3) == [(0, copy_engine)]
-            bus += 4
-    assert "No such bus" in storm.command(f"pci 0x{bus:x}", PROMPT)
+def test_u_boot_sees_the_platforms_topology(storm):
+    """Every bus and device, identity and class, bus numbers, BARs with size and value."""
+    console, memory = storm.nodes[0].console, storm.nodes[0].memory
+    functions = expected(CONFIG)
+    for bus in range(max(f.secondary for f in functions) + 1):
+        rows = re.findall(r"^([0-9a-f]{2})\.([0-9a-f]{2})\.00\s+0x([0-9a-f]{4})\s+0x([0-9a-f]{4})\s+(\S.*?)\s{2,}0x([0-9a-f]{2})",
+                          console.command(f"pci 0x{bus:x}", PROMPT), re.M)
+        assert [(int(b, 16), int(d, 16), int(vendor + device, 16)) for b, d, vendor, device, *_ in rows] == [
+            (f.bus, f.device, f.identity) for f in functions if f.bus == bus]
+        assert all(kind == ("Bridge device", "04") if int(device, 16) != COPY_ENGINE & 0xFFFF else kind != ("Bridge device", "04")
+                   for *_, device, class_name, subclass in rows for kind in [(class_name, subclass)])
+    assert "No such bus" in console.command(f"pci 0x{bus + 1:x}", PROMPT)
+
+    taken = []
+    for f in functions:
+        where = f"{f.bus:x}.{f.device:x}.0"
+        header = dict(re.findall(r"^\s*(.+?) =\s+0x([0-9a-f]+)", console.command(f"pci header {where}", PROMPT), re.M))
+        header = {name: int(value, 16) for name, value in header.items()}
+        assert header["vendor ID"] << 16 | header["device ID"] == f.identity
+        assert configuration(memory, f, 0) == header["device ID"] << 16 | header["vendor ID"]
+        assert configuration(memory, f, 4, 2) == header["command register ID"]
+        assert configuration(memory, f, 8) >> 8 == header["class code"] << 16 | header["sub class code"] << 8 | header["programming interface"]
+        for n in range(2 if f.secondary else 6):
+            assert configuration(memory, f, 0x10 + 4 * n) == header[f"base address {n}"]
+        if f.secondary:
+            numbers = [header[f"{which} bus number"] for which in ("primary", "secondary", "subordinate")]
+            assert numbers == [f.bus, f.secondary, f.subordinate]
+            assert configuration(memory, f, 0x18) & 0xFFFFFF == f.bus | f.secondary << 8 | f.subordinate << 16
+            assert configuration(memory, f, 0x20) == header["memory limit"] << 16 | header["memory base"]
+            continue
+        bars = re.findall(r"^\s*(\d)\s+0x([0-9a-f]+)\s+0x([0-9a-f]+)\s+(\d+)\s+MEM(\s+Prefetchable)?",
+                          console.command(f"pci bar {where}", PROMPT), re.M)
+        registers = int(re.search(r"COPY_ENGINE_REGISTERS_SIZE = (\w+)", ABI.read_text())[1], 0)
+        assert [(int(n), int(size, 16), int(width), bool(prefetchable)) for n, _, size, width, prefetchable in bars] == [
+            (0, registers, 32, False), (2, 64 << 20, 64, True)]
+        for n, base, size, width, _ in bars:
+            value = configuration(memory, f, 0x10 + 4 * int(n))
+            if width == "64":
+                value |= configuration(memory, f, 0x14 + 4 * int(n)) << 32
+            assert value & ~0xF == int(base, 16) and int(base, 16) % int(size, 16) == 0
+            taken.append((int(base, 16), int(base, 16) + int(size, 16)))
+    taken.sort()
+    assert len(taken) == 16 and all(a[1] <= b[0] for a, b in zip(taken, taken[1:]))
 
 
 def test_memory_behind_a_bar_keeps_what_is_written(storm):
+    storm = storm.nodes[0].console
     bases = {}
     for bus in (0x5, 0x13):  # the first of the first board, and one behind the other root port
         bars = storm.command(f"pci bar {bus:x}.0.0", PROMPT)
@@ -59,7 +92,7 @@ def test_memory_behind_a_bar_keeps_what_is_written(storm):
 
 
 def test_what_no_bar_claims_reads_as_ones(storm):
-    assert "ffffffff" in storm.command("md.l 41000000 1", PROMPT)  # between gpu0's two BARs
+    assert "ffffffff" in storm.nodes[0].console.command("md.l 41000000 1", PROMPT)  # between gpu0's two BARs
 
 
 @pytest.mark.parametrize("change, message", [
