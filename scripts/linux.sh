@@ -5,7 +5,8 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 out=build/linux
-if [ "${1:-}" != --again ] && [ -s $out/Image ] && [ -s $out/initramfs.cpio ]; then
+if [ "${1:-}" != --again ] && [ -s $out/Image ] && [ -s $out/initramfs.cpio ] &&
+    [ $out/initramfs.cpio -nt scripts/linux.sh ] && [ $out/initramfs.cpio -nt scripts/initramfs.py ]; then
     echo "linux: $out/Image and $out/initramfs.cpio are there already (scripts/linux.sh --again renews them)"
     exit 0
 fi
