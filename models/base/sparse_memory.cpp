@@ -30,16 +30,17 @@ sparse_memory::sparse_memory(std::uint64_t size) : m_size(size) {
         throw std::invalid_argument(fmt::format("memory of {} bytes is not a multiple of {} bytes", size, page_size));
     m_data = reserve(size);
     try {
-        m_marks = reserve(size >> page_bits);
+        m_marks = reserve(reserved_for_pages());
     } catch (...) {
         munmap(m_data, size);
         throw;
     }
+    m_walks = reinterpret_cast<walk*>(m_marks + walks_offset());
 }
 
 sparse_memory::~sparse_memory() {
     munmap(m_data, m_size);
-    munmap(m_marks, m_size >> page_bits);
+    munmap(m_marks, reserved_for_pages());
 }
 
 void sparse_memory::read(std::uint64_t offset, void* to, std::size_t size) const {
@@ -77,7 +78,27 @@ void sparse_memory::set_mark(std::uint64_t page, unsigned mark) {
 void sparse_memory::touch_by_device(std::uint64_t offset, std::uint64_t size) {
     if (size == 0) return;
     const std::uint64_t last = (offset + size - 1) >> page_bits;
-    for (std::uint64_t page = offset >> page_bits; page <= last; ++page) set_mark(page, device);
+    for (std::uint64_t page = offset >> page_bits; page <= last; ++page) {
+        if (m_marks[page] & device) {
+            m_walks[page].steps = 0;
+        } else {
+            m_walks[page] = {};
+            set_mark(page, device);
+        }
+    }
+}
+
+void sparse_memory::reached_by_hart(std::uint64_t offset) {
+    // Enough that two or three words which a loop polls in turn are not taken for a walk.
+    constexpr unsigned steps_of_a_walk = 32;
+    const auto page = offset >> page_bits;
+    if (!(m_marks[page] & device)) return;
+    auto& w = m_walks[page];
+    const auto at = static_cast<std::uint16_t>(offset & (page_size - 1));
+    if (at > w.last) ++w.steps;
+    else if (at < w.last) w.steps = 0;
+    w.last = at;
+    if (w.steps >= steps_of_a_walk) clear_mark(page, device);
 }
 
 void sparse_memory::detach(memory_observer& observer) {
@@ -86,7 +107,7 @@ void sparse_memory::detach(memory_observer& observer) {
 
 void sparse_memory::clear() {
     madvise(m_data, m_size, MADV_DONTNEED);
-    madvise(m_marks, m_size >> page_bits, MADV_DONTNEED);
+    madvise(m_marks, reserved_for_pages(), MADV_DONTNEED);
     for (auto* observer : m_observers) observer->marked_page_written(*this, 0, m_size, nullptr);
 }
 

@@ -6,7 +6,9 @@
 // access by harts are right against DMA, debuggers and loaders:
 //  - decoded:  a hart holds decoded instructions of this page; a write must tell the observers,
 //  - reserved: a hart that is not running holds an LR reservation in this page; a write must tell the observers,
-//  - device:   a device has touched this page; harts reach it only through the calendar, at their local time.
+//  - device:   a device has touched this page; harts reach it only through the calendar, at their local time. A hart that
+//              then walks through the page, to rising addresses without the device coming back, gets it back; one that
+//              polls a word there does not.
 #pragma once
 
 #include <cstddef>
@@ -63,6 +65,8 @@ public:
     void clear_mark(std::uint64_t page, unsigned mark) { m_marks[page] = static_cast<std::uint8_t>(m_marks[page] & ~mark); }
     /// Marks all pages of a range as touched by a device; cheap when they are.
     void touch_by_device(std::uint64_t offset, std::uint64_t size);
+    /// A hart has reached a byte over the bus; may end the device mark of its page.
+    void reached_by_hart(std::uint64_t offset);
 
     void attach(memory_observer& observer) { m_observers.push_back(&observer); }
     void detach(memory_observer& observer);
@@ -71,9 +75,17 @@ public:
     void clear();
 
 private:
+    struct walk {            // of harts through a page that a device has touched
+        std::uint16_t last;  // offset in the page
+        std::uint16_t steps; // to rising addresses
+    };
+    std::uint64_t walks_offset() const { return ((m_size >> page_bits) + 7) / 8 * 8; }
+    std::uint64_t reserved_for_pages() const { return walks_offset() + (m_size >> page_bits) * sizeof(walk); }
+
     std::uint64_t m_size;
     std::uint8_t* m_data = nullptr;
     std::uint8_t* m_marks = nullptr;  // one a page, reserved the same way
+    walk* m_walks = nullptr;          // likewise
     std::vector<memory_observer*> m_observers;
 };
 

@@ -78,6 +78,8 @@ const address_map<address_bus::target_range>::range* address_bus::decode(side fr
         if (from == side::device) {
             range->value.memory->touch_by_device(offset, length);
             if (on_device_write && !payload.is_read()) on_device_write(address, length);
+        } else {
+            range->value.memory->reached_by_hart(offset);
         }
     } else if (m_recording && from == side::hart) {
         m_touched[range->value.name].emplace(offset, length);

@@ -98,6 +98,33 @@ TEST_CASE("pages that devices touch are marked, and their writes are not told") 
     CHECK(w.written.empty());
 }
 
+TEST_CASE("a page that a device has touched is given back to a hart that walks through it") {
+    sparse_memory m(4 * sparse_memory::page_size);
+    const auto device_mark = [&](std::uint64_t page) { return (m.marks(page) & sparse_memory::device) != 0; };
+    SECTION("rising addresses") {
+        m.touch_by_device(0, 8192);
+        for (unsigned at = 0; at < 1024; at += 8) m.reached_by_hart(4096 + at);
+        CHECK_FALSE(device_mark(1));
+        CHECK(device_mark(0));
+        m.touch_by_device(4096, 1);
+        CHECK(device_mark(1));
+    }
+    SECTION("not to one that polls, a word or two in turn") {
+        m.touch_by_device(0, 1);
+        for (unsigned i = 0; i < 1000; ++i) m.reached_by_hart(64);
+        for (unsigned i = 0; i < 1000; ++i) m.reached_by_hart(i % 2 ? 128 : 64);
+        CHECK(device_mark(0));
+    }
+    SECTION("not while the device comes back") {
+        m.touch_by_device(0, 1);
+        for (unsigned at = 0; at < 4096; at += 8) {
+            m.reached_by_hart(at);
+            if (at % 128 == 0) m.touch_by_device(8, 4);
+        }
+        CHECK(device_mark(0));
+    }
+}
+
 TEST_CASE("clear() gives pages back and forgets marks") {
     sparse_memory m(16 * sparse_memory::page_size);
     watcher w;
