@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/imsic.h"
 
-#include <stdexcept>
-
-#include <fmt/format.h>
-
 #include "abi/imsic.h"
 
 namespace fabricvp::host {
@@ -27,9 +23,6 @@ imsic::imsic(const sc_core::sc_module_name& name, const imsic_params& p, std::si
                    {{"identity", 0, 32, field_access::write_only, "becomes pending"}}, {harts, IMSIC_FILE_STRIDE}),
       seteipnum_be(registers, "seteipnum_be", IMSIC_SETEIPNUM_BE, 4, 0,
                    {{"identity", 0, 32, field_access::reserved, "big-endian; ignored"}}, {harts, IMSIC_FILE_STRIDE}) {
-    if (p.identities < 63 || p.identities > IMSIC_HIGHEST_IDENTITY || p.identities % 64 != 63)
-        throw std::invalid_argument(
-            fmt::format("imsic: identities is {}: give one less than a multiple of 64, 63 to 2047", p.identities));
     for (std::size_t h = 0; h < harts; ++h) files.emplace_back(static_cast<unsigned>(p.identities));
     seteipnum_le.on_write([this](std::size_t hart, std::uint64_t identity) {
         seteipnum_le.set(0, hart);

@@ -30,7 +30,6 @@ public:
 
     std::deque<interrupt_file> files;  ///< by hart
 
-    /// \throws std::invalid_argument if the number of identities is not one less than a multiple of 64, 63 to 2047
     imsic(const sc_core::sc_module_name& name, const imsic_params& params, std::size_t harts);
 
     void reset() override;

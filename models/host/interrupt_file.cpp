@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/interrupt_file.h"
 
+#include <stdexcept>
+
+#include <fmt/format.h>
+
 #include "abi/imsic.h"
 
 namespace fabricvp::host {
@@ -8,6 +12,11 @@ namespace fabricvp::host {
 namespace {
 constexpr bool in(unsigned n, unsigned first, unsigned count) { return n >= first && n < first + count; }
 }  // namespace
+
+interrupt_file::interrupt_file(unsigned identities) : m_identities(identities) {
+    if (identities < 63 || identities > IMSIC_HIGHEST_IDENTITY || identities % 64 != 63)
+        throw std::invalid_argument(fmt::format("imsic: identities is {}: give one less than a multiple of 64, 63 to 2047", identities));
+}
 
 std::uint64_t interrupt_file::implemented(unsigned word) const {
     if (word * 64 > m_identities) return 0;

@@ -15,7 +15,8 @@ public:
     wire external_interrupt;
 
     /// \param identities 63, 127, … 2047
-    explicit interrupt_file(unsigned identities) : m_identities(identities) {}
+    /// \throws std::invalid_argument for other numbers
+    explicit interrupt_file(unsigned identities);
 
     /// An MSI arrives. Numbers that are not implemented are ignored. \returns whether this one was taken
     bool set_pending(std::uint64_t identity);

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Debian's Linux to a busybox shell; `make linux` fetches it."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -13,16 +14,37 @@ MISSING = [str(path) for path in IMAGES if not path.exists()]
 PROMPT = "~ # "
 
 
-@pytest.mark.skipif(bool(MISSING), reason=f"make linux has not made {', '.join(MISSING)}")
+WITH_IMAGES = pytest.mark.skipif(bool(MISSING), reason=f"make linux has not made {', '.join(MISSING)}")
+CONFIG = Path(__file__).resolve().parents[2] / "configs" / "linux.yaml"
+
+
+@WITH_IMAGES
 @pytest.mark.timeout(600)
 @pytest.mark.parametrize("harts", [1, 4])
 def test_linux_to_a_shell(harts):
-    config = Path(__file__).resolve().parents[2] / "configs" / "linux.yaml"
-    with fabricvp.spawn(config, node__host__harts=harts) as platform:
+    with fabricvp.spawn(CONFIG, node__host__harts=harts) as platform:
         console = platform.nodes[0].console
         console.expect(PROMPT, timeout="60 s")
         assert console.command("nproc", PROMPT, timeout="10 s").strip() == str(harts)
         assert console.command("echo $((6 * 7))", PROMPT, timeout="10 s").strip() == "42"
         assert "riscv64" in console.command("uname -a", PROMPT, timeout="10 s")
+        console.type("poweroff -f\n")
+        assert platform.run("20 s").outcome == Outcome.POWER_OFF
+
+
+@WITH_IMAGES
+@pytest.mark.timeout(600)
+@pytest.mark.parametrize("interrupts", ["aplic", "aplic_imsic"])
+def test_linux_uses_the_interrupt_controllers_that_the_host_has(interrupts):
+    with fabricvp.spawn(CONFIG, node__host__harts=2, node__host__interrupts=interrupts) as platform:
+        console = platform.nodes[0].console
+        console.expect(PROMPT, timeout="60 s")
+        lines = console.command("cat /proc/interrupts", PROMPT, timeout="10 s")
+        # Sources of the wired controller are edge or level; messages go to identities of the IMSIC.
+        assert re.search(r"APLIC(-MSI)?[^\n]* 10 .*ttyS0" if interrupts == "aplic" else r"APLIC-MSI[^\n]* 10 .*ttyS0", lines), lines
+        assert ("IMSIC" in lines) == (interrupts == "aplic_imsic"), lines
+        assert "PLIC" not in re.sub("APLIC", "", lines), lines
+        before = int(re.search(r"^\s*\d+:\s+(\d+)\s+(\d+).*ttyS0", lines, re.M)[1])
+        assert before > 0
         console.type("poweroff -f\n")
         assert platform.run("20 s").outcome == Outcome.POWER_OFF

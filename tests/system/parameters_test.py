@@ -11,7 +11,7 @@ import unittest
 
 from command import FABRICVP
 
-# Three machines, so that every parameter has one in which it counts: caches are small enough to be missed.
+# Four machines, so that every parameter has one in which it counts: caches are small enough to be missed.
 CONFIGS = {
     "flat": """
 node:
@@ -25,6 +25,11 @@ node:
     harts: 3
     memory_timing: caches
     caches: {l1: {size: 4 KiB}, l2: {size: 4 KiB, ways: 1}, l3: {size: 16 KiB, ways: 1}, memory: {channels: 2, rate: 100 MB/s}}
+""",
+    "messages": """
+node:
+  images: {firmware: "firmware:hello.elf"}
+  host: {harts: 3, interrupts: aplic_imsic}
 """,
     "line": """
 node:

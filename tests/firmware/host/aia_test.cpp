@@ -51,7 +51,7 @@ TEST_CASE("interrupt files and interrupt domains behave as specified, through re
     host.bus.record_touched(true);
     CHECK(p->run_until(ticks_per_second).outcome == run_outcome::power_off);
     CHECK(without_returns(p->serial(0).output()) == golden());
-    CHECK(host.imsic_m->messages.total() > 15);
+    CHECK(host.imsic_m->messages.total() == 15);
     CHECK(host.imsic_m->ignored.total() == 3);
     CHECK(host.imsic_s->messages.total() == 4);
     CHECK(host.aplic_msi->errors.total() == 0);
@@ -60,13 +60,15 @@ TEST_CASE("interrupt files and interrupt domains behave as specified, through re
     CHECK(test::unexplained(touched) == std::vector<std::string>{});
 }
 
-TEST_CASE("the hello firmware finds its way with an APLIC too", "[platform]") {
-    const auto* interrupts = GENERATE("aplic", "aplic_imsic");
+void hello_with(const char* interrupts) {
     auto p = machine_with(interrupts, "hello.elf");
     CHECK(p->run_until(ticks_per_second).outcome == run_outcome::power_off);
     CHECK(p->serial(0).output().find("alarm      ok") != std::string::npos);
     CHECK(p->serial(0).output().find("all ok, powering off") != std::string::npos);
 }
+
+TEST_CASE("the hello firmware finds its way with an APLIC", "[hello_aplic]") { hello_with("aplic"); }
+TEST_CASE("the hello firmware finds its way with an APLIC and IMSICs", "[hello_aplic_imsic]") { hello_with("aplic_imsic"); }
 
 TEST_CASE("the AIA firmware says the same on QEMU", "[qemu]") {
     const auto command = fmt::format("timeout 60 {} -M virt,aia=aplic-imsic -smp 2 -m 128 -nographic -monitor none -serial stdio "
