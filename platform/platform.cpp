@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "base/log.h"
+#include "base/spans.h"
 #include "platform/config/config_printer.h"
 #include "platform/files.h"
 #include "platform/loader/image_paths.h"
@@ -106,6 +107,7 @@ std::size_t platform::write_memory(std::size_t node, std::uint64_t address, cons
 
 statistics_snapshot platform::statistics() const {
     auto values = snapshot_statistics();
+    span_recorder::current().report(values);
     values["sim.time_s"] = static_cast<double>(now()) / ticks_per_second;
     values["sim.wall_s"] = m->wall.count();
     values["sim.events"] = static_cast<double>(m->hardware->timeline.executed());

@@ -10,6 +10,7 @@
 #include "bindings/parameter_list.h"
 #include "bindings/pcie.h"
 #include "bindings/session.h"
+#include "bindings/spans.h"
 #include "platform/cli/cli.h"
 #include "platform/console.h"
 #include "platform/gdb/csr_names.h"
@@ -187,4 +188,5 @@ PYBIND11_MODULE(_fabricvp, m) {
     fabricvp::python::bind_congestion(m);
     bind_session(m);
     fabricvp::python::bind_pcie(m);
+    fabricvp::python::bind_spans(m);
 }

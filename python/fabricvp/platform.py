@@ -21,6 +21,7 @@ from .node import Node
 from .overrides import flatten
 from .remote import RemotePlatform, reap_child
 from .results import Outcome, RunResult
+from .spans import Spans
 from .statistics import Region, Statistics
 from .units import NEVER, PICOSECONDS, Time, to_picoseconds
 
@@ -229,6 +230,11 @@ class Platform:
     def statistics(self) -> Statistics:
         """Statistics by path, as they are now: a mapping with `to_pandas()`, regions of interest and time series."""
         return Statistics(self._core)
+
+    @cached_property
+    def spans(self) -> Spans:
+        """Where the time of accesses went, per component: a ``with`` block records, then `to_pandas()`, `plot()`."""
+        return Spans()
 
     def region_of_interest(self, prefix: str = "") -> Region:
         """A ``with`` block whose statistics count from zero: ``with platform.region_of_interest() as roi: …``;

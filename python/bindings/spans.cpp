@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// Plain pass-through; python/fabricvp/spans.py has the docstrings.
+#include "bindings/spans.h"
+
+#include <pybind11/stl.h>
+
+#include <cstdint>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "base/spans.h"
+
+namespace py = pybind11;
+
+namespace fabricvp::python {
+namespace {
+
+using stage_row = std::tuple<std::string, std::string, ticks, ticks, std::uint64_t, ticks>;
+using span_row = std::tuple<std::size_t, std::string, std::string, std::uint64_t, ticks, ticks, std::string, std::string, bool, ticks, ticks>;
+
+std::tuple<std::uint64_t, ticks, ticks, std::vector<stage_row>> breakdown() {
+    const auto b = span_recorder::current().breakdown();
+    std::vector<stage_row> rows;
+    for (const auto& s : b.stages) rows.emplace_back(s.component, s.stage, s.queueing, s.service, s.spans, s.longest);
+    return {b.accesses, b.total, b.unaccounted, std::move(rows)};
+}
+
+std::vector<span_row> accesses() {
+    const auto& recorder = span_recorder::current();
+    std::vector<span_row> rows;
+    for (std::size_t i = 0; i < recorder.kept().size(); ++i) {
+        const auto& a = recorder.kept()[i];
+        for (const auto& s : a.spans)
+            rows.emplace_back(i, a.who, a.what, a.address, a.begin, a.end, recorder.component_of(s.stage), recorder.name_of(s.stage),
+                              s.kind == span_kind::queueing, s.begin, s.end);
+    }
+    return rows;
+}
+
+}  // namespace
+
+void bind_spans(py::module_& m) {
+    m.def("spans_enable", [](bool on) { span_recorder::current().enable(on); });
+    m.def("spans_keep", [](std::size_t most) { span_recorder::current().keep(most); });
+    m.def("spans_restart", [] { span_recorder::current().restart(); });
+    m.def("spans_breakdown", &breakdown);
+    m.def("spans_accesses", &accesses);
+}
+
+}  // namespace fabricvp::python

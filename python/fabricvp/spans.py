@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Where did the time of an access go?
+
+    with platform.spans:
+        platform.run(...)
+    platform.spans.to_pandas()       # per component and stage, queueing apart from service
+    platform.spans.access(0)         # one access, in order of time
+    platform.spans.plot()
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from . import _fabricvp
+
+if TYPE_CHECKING:
+    import pandas
+    from matplotlib.axes import Axes
+
+
+class Spans:
+    """Recorder of the stages that accesses (PCIe transactions, loads of GPUs) pass. It costs nothing while it is off.
+
+    While it is on, results of runs (`Platform.statistics`, stats.json) have its sums, and a trace shows every span.
+    """
+
+    def start(self, *, keep: int = 1000) -> None:
+        """Starts recording from zero. The first ``keep`` accesses are kept whole for `accesses()`."""
+        if keep < 0:
+            raise ValueError(f"keep={keep}: a number of accesses, 0 or more")
+        _fabricvp.spans_restart()
+        _fabricvp.spans_keep(keep)
+        _fabricvp.spans_enable(True)
+
+    def stop(self) -> None:
+        """Ends recording; what was recorded stays."""
+        _fabricvp.spans_enable(False)
+
+    def __enter__(self) -> Spans:
+        self.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.stop()
+
+    @property
+    def total(self) -> tuple[int, float, float]:
+        """Number of accesses that have ended, seconds that they took in sum, and the part of it in no span."""
+        accesses, total, rest, _ = _fabricvp.spans_breakdown()
+        return accesses, total / 1e12, rest / 1e12
+
+    def to_pandas(self) -> pandas.DataFrame:
+        """Sums over all accesses: index (component, stage), columns ``queueing`` and ``service`` in seconds, ``spans`` (their
+        number) and ``longest`` in seconds."""
+        import pandas
+
+        rows = [(component, stage, queueing / 1e12, service / 1e12, spans, longest / 1e12)
+                for component, stage, queueing, service, spans, longest in _fabricvp.spans_breakdown()[3]]
+        return pandas.DataFrame(rows, columns=["component", "stage", "queueing", "service", "spans", "longest"]).set_index(["component", "stage"])
+
+    def accesses(self) -> pandas.DataFrame:
+        """Every span of the accesses that were kept: columns ``access`` (0, 1, …), ``who`` (the reader, or the target of a
+        posted write), ``what``, ``address``, ``begin`` and ``end`` of the access, ``component``, ``stage``, ``kind``
+        ("queueing" or "service"), ``from`` and ``to`` of the span, and ``time``; times in seconds."""
+        import pandas
+
+        rows = [(number, who, what, address, begin / 1e12, end / 1e12, component, stage, "queueing" if queueing else "service",
+                 first / 1e12, last / 1e12, (last - first) / 1e12)
+                for number, who, what, address, begin, end, component, stage, queueing, first, last in _fabricvp.spans_accesses()]
+        return pandas.DataFrame(rows, columns=["access", "who", "what", "address", "begin", "end", "component", "stage", "kind",
+                                               "from", "to", "time"])
+
+    def access(self, number: int) -> pandas.DataFrame:
+        """One access that was kept, its spans in order of time: columns ``component``, ``stage``, ``kind``, ``from``
+        (seconds after its begin) and ``time`` (seconds). Raises `IndexError` if it was not kept."""
+        frame = self.accesses()
+        frame = frame[frame["access"] == number].sort_values("from", kind="stable")
+        if frame.empty:
+            raise IndexError(f"access {number} was not kept")
+        frame = frame.assign(**{"from": frame["from"] - frame["begin"]})
+        return frame[["component", "stage", "kind", "from", "time"]].reset_index(drop=True)
+
+    def plot(self, number: int | None = None, ax: Axes | None = None) -> Axes:
+        """Draws the mean time of an access in each component and stage, queueing and service in two colours; or one access
+        that was kept, along time."""
+        if ax is None:
+            from matplotlib import pyplot
+
+            ax = pyplot.subplots(layout="constrained")[1]
+        colours = {"queueing": "tab:orange", "service": "tab:blue"}
+        if number is None:
+            frame = self.to_pandas()
+            per_access = 1e9 / max(self.total[0], 1)
+            names = [f"{component} {stage}" for component, stage in frame.index]
+            left = frame["service"] * 0
+            for kind, colour in colours.items():
+                ax.barh(names, frame[kind] * per_access, left=left, color=colour, label=kind)
+                left = left + frame[kind] * per_access
+            ax.set_xlabel("ns an access")
+        else:
+            frame = self.access(number)
+            names = [f"{component} {stage}" for component, stage in zip(frame["component"], frame["stage"])]
+            for kind, colour in colours.items():
+                chosen = frame["kind"] == kind
+                ax.barh([n for n, c in zip(names, chosen) if c], frame["time"][chosen] * 1e9, left=frame["from"][chosen] * 1e9,
+                        color=colour, label=kind)
+            ax.set_xlabel("ns")
+        ax.invert_yaxis()
+        ax.legend()
+        return ax
+
+    def __repr__(self) -> str:
+        return f"<Spans of {self.total[0]} accesses>"
