@@ -56,6 +56,7 @@ enum gpu_firmware_state { GPU_FIRMWARE_HELD = 0, GPU_FIRMWARE_READY = 1, GPU_FIR
     R(CP_HARTS, 0x0094, 4, 1, 0)                                                                              \
     R(CP_TIME_NS, 0x0098, 8, 1, 0)            /* simulated time */                                            \
     R(CP_HOST_PENDING, 0x0100, 4, 16, 4)      /* by hart, bit 0: GPU_HOST_REQUEST was written; write 1 to clear */ \
+    R(CP_ACCESS_FAULT, 0x0140, 4, 16, 4)      /* by hart: enum gpu_fault of its last access that trapped */    \
     R(CP_ADDRESS_SPACE, 0x00c0, 4, 16, 4)     /* by hart: whose tables the virtual aperture uses */           \
     R(CP_DOORBELL_VALUE, 0x0200, 8, 64, 8)    /* last value written, by queue */                              \
     R(CP_PAGE_TABLE, 0x0400, 8, 16, 8)        /* by address space: physical address of the root table */      \
@@ -104,6 +105,7 @@ enum gpu_fault {
     GPU_FAULT_PACKET = 32,        /* malformed AQL packet */
     GPU_FAULT_KERNEL = 33,        /* not a kernel descriptor */
     GPU_FAULT_OVERFLOW = 34,      /* doorbell beyond the ring */
+    GPU_FAULT_DEPENDENCY = 36,    /* a barrier packet waits for a signal that tells an error */
     GPU_FAULT_FIRMWARE = 35       /* the command processor's firmware took a trap: pc, address, and its cause for a queue */
 };
 
@@ -127,7 +129,8 @@ struct gpu_queue {
     uint64_t scratch;             /* global virtual address of scratch for all wavefront slots */
     uint64_t scratch_bytes;
     uint32_t error;               /* enum gpu_fault */
-    uint32_t reserved[3];
+    uint32_t taken;               /* by the firmware: the last `state` that it has acted on; FREE once nothing of the queue runs */
+    uint32_t reserved[2];
 };
 
 /* The firmware appends; the host reads `written` and the records. */
@@ -141,6 +144,7 @@ struct gpu_fault_record {
     uint32_t compute_unit, wavefront;  /* slot */
     uint32_t lane, reserved;
     uint32_t group[3], reserved2;
+    uint64_t image;               /* of the kernel, global virtual address: what pc counts from GPU_CODE_BASE in; 0: none */
 };
 struct gpu_fault_log {
     uint32_t written;             /* records ever written; the newest is at (written - 1) % GPU_FAULT_RECORDS */

@@ -54,7 +54,7 @@ extern uint8_t lds_dynamic[];
         name##_body(args);                                                                                            \
         gpu_end();                                                                                                    \
     }                                                                                                                 \
-    GPU_INLINE void name##_body(const type *args)
+    GPU_INLINE void name##_body(const type *args __attribute__((unused)))
 
 /* Custom instructions, CSRs. */
 #define GPU_CSR(number)                                                              \

@@ -59,6 +59,13 @@ public:
         if (!m_first) m_last = r;
         m_first = r;
     }
+    /// Puts others before all that wait.
+    void prepend(const piece_queue& others) {
+        if (others.empty()) return;
+        link(others.m_last) = m_first;
+        if (!m_first) m_last = others.m_last;
+        m_first = others.m_first;
+    }
     piece_ref pop() {
         const piece_ref r = m_first;
         m_first = link(r);

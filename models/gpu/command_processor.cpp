@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "base/clock_domain.h"
+#include "gpu/fault_number.h"
 #include "riscv/timebase.h"
 
 namespace fabricvp::gpu {
@@ -49,6 +50,8 @@ command_processor::command_processor(const sc_core::sc_module_name& name, const 
       interrupt(registers, "interrupt", CP_INTERRUPT, 4, 0),
       hart_count(registers, "harts", CP_HARTS, 4, p.harts, {{"count", 0, 32, field_access::read_only, "number of harts"}}),
       time_ns(registers, "time_ns", CP_TIME_NS, 8, 0, {{"ns", 0, 64, field_access::read_only, "simulated time"}}),
+      access_fault(registers, "access_fault", CP_ACCESS_FAULT, 4, 0, {{"fault", 0, 32, field_access::read_only, "enum gpu_fault"}},
+                   {p.harts}),
       address_space(registers, "address_space", CP_ADDRESS_SPACE, 4, 0, {}, {p.harts}),
       doorbell_value(registers, "doorbell_value", CP_DOORBELL_VALUE, 8, 0, {{"value", 0, 64, field_access::read_only, "last written"}},
                      {GPU_QUEUES}),
@@ -72,6 +75,7 @@ command_processor::command_processor(const sc_core::sc_module_name& name, const 
     });
     interrupt.on_write([this](std::size_t, std::uint64_t vector) { if (on_interrupt) on_interrupt(static_cast<unsigned>(vector)); });
     time_ns.on_read([this](std::size_t) { return m_time->time_at(now()); });
+    access_fault.on_read([this](std::size_t hart) { return fault_number(bus[hart]->last_fault); });
     address_space.on_write([this](std::size_t hart, std::uint64_t space) {
         bus[hart]->address_space = static_cast<std::uint32_t>(space % GPU_ADDRESS_SPACES);
     });

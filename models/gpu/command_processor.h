@@ -36,7 +36,7 @@ public:
     sparse_memory memory;
     register_bank registers{GPU_CP_REGISTERS_SIZE};
     device_register event_pending, event_enable, doorbell_pending, host_pending, firmware_state, interrupt, hart_count, time_ns,
-        address_space, doorbell_value, page_table, tlb_invalidate, tlb_busy;
+        access_fault, address_space, doorbell_value, page_table, tlb_invalidate, tlb_busy;
 
     counter doorbells{*this, "doorbells", "1", "doorbells rung"};
 

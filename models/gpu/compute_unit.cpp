@@ -101,7 +101,6 @@ void compute_unit::run_segment(simd_unit& s, wavefront& w) {
     w.wakes_at = never;
     c.cycles = 0;
     c.clock_time = now();
-    c.clock_cycle = m_clock.cycle_at(now());
     const auto before = c.instructions, lanes_before = c.lane_instructions;
     const auto quantum = c.instructions + params.quantum;
     for (;;) {
@@ -134,6 +133,10 @@ void compute_unit::end_segment(wavefront& w, lane_stop why) {
         case lane_stop::budget: enter(w, wavefront_state::ready); break;
         case lane_stop::fetch: {
             const auto line = lane_engine::code_line(c, c.schedule.pc);
+            if (m_code.find(c.address_space, line)) {  // it has come meanwhile
+                enter(w, wavefront_state::ready);
+                break;
+            }
             enter(w, wavefront_state::fetch);
             m_code.request(c.address_space, line, *this);
             break;

@@ -139,6 +139,7 @@ private:
     std::vector<std::unique_ptr<work_group>> m_groups, m_free_groups;
     std::vector<std::unique_ptr<lane_storage>> m_storage;  // of wavefronts that have ended
     std::vector<unsigned> m_queue;                         // slots whose access the memory unit could not take
+    bool m_serving = false;                                // space_available() goes through them
     unsigned m_free_slots;
     ticks m_busy_since = 0;
     counter m_busy{*this, "busy", "ps", "time with at least one wavefront"};

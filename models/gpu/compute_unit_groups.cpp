@@ -53,7 +53,7 @@ void compute_unit::start_wavefront(wavefront& w, work_group& g, std::uint32_t nu
     c.schedule.start(storage->groups, what.entry, lanes, static_cast<unsigned>(params.turn_branches));
     c.image = what.image;
     c.address_space = what.address_space;
-    c.clock_period = m_period_fs / 1000;
+    c.clock = &m_clock;
     auto& identity = c.identity;
     identity.group_id = g.id;
     identity.group_size = what.group;
@@ -150,6 +150,7 @@ void compute_unit::arrive(wavefront& w) {
     g.arrived = 0;
     for (auto slots = g.wavefronts; slots; slots &= slots - 1) {
         auto& other = *m_wavefronts[static_cast<unsigned>(__builtin_ctzll(slots))];
+        if (other.group != &g) continue;
         other.context.schedule.release();
         make_ready(other, now());
     }

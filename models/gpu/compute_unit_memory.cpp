@@ -52,9 +52,10 @@ bool compute_unit::access_local(wavefront& w, ticks at) {
         c.schedule.spend(8);
     }
     if (o.rd == lane_registers::sink) return true;
+    // Other lanes of the instruction may have loads under way.
+    w.loaded_at[o.rd] = c.pending & row_bit(o.rd) ? std::max(w.loaded_at[o.rd], ready) : ready;
     c.pending |= row_bit(o.rd);
-    w.timed |= row_bit(o.rd);
-    w.loaded_at[o.rd] = ready;
+    if (w.loads[o.rd] == 0) w.timed |= row_bit(o.rd);
     return true;
 }
 
@@ -171,6 +172,8 @@ void compute_unit::end_issue(wavefront& w, issued how) {
 }
 
 void compute_unit::space_available() {
+    if (m_serving) return;  // an access that the loop below issued has ended at once; the loop goes on
+    m_serving = true;
     for (std::size_t i = 0; i < m_queue.size() && m_memory.can_issue();) {
         auto& w = *m_wavefronts[m_queue[i]];
         const auto how = issue(w);
@@ -185,6 +188,7 @@ void compute_unit::space_available() {
             i = 0;  // wavefronts were killed, and left the queue
         }
     }
+    m_serving = false;
 }
 
 void compute_unit::access_done(vector_access& a, ticks ready) {

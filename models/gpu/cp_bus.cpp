@@ -40,6 +40,7 @@ cp_bus::cp_bus(const sc_core::sc_module_name& name, const cp_bus_params& p, spar
 void cp_bus::reset() {
     ++m_epoch;
     address_space = 0;
+    last_fault = memory_fault::none;
     if (m_payload) abandon(*std::exchange(m_payload, nullptr));
     bus_target::reset();
 }
@@ -69,7 +70,10 @@ bus_target::outcome cp_bus::access(bus_payload& payload, ticks& delay) {
     const auto address = payload.get_address();
     if (where(address) == GPU_PA_LOCAL) {
         const bool ok = access_local(payload, offset_of(address), delay);
-        if (!ok) ++errors;
+        if (!ok) {
+            ++errors;
+            last_fault = memory_fault::bad_aperture;
+        }
         payload.set_response_status(ok ? tlm::TLM_OK_RESPONSE : tlm::TLM_ADDRESS_ERROR_RESPONSE);
         return outcome::done;
     }
@@ -91,7 +95,7 @@ void cp_bus::next_piece() {
 
 void cp_bus::translated(std::uint64_t, std::uint64_t physical, memory_fault fault, std::uint64_t epoch) {
     if (epoch != m_epoch || !m_payload) return;
-    if (fault != memory_fault::none) return finish(false);
+    if (fault != memory_fault::none) return finish(fault);
     send_line(physical + ((m_payload->get_address() + m_done) & page_mask));
 }
 
@@ -126,7 +130,7 @@ void cp_bus::send_line(std::uint64_t physical) {
 
 void cp_bus::line_done(line_request& request) {
     if (request.cookie != m_epoch || !m_payload) return;
-    if (request.fault != memory_fault::none) return finish(false);
+    if (request.fault != memory_fault::none) return finish(request.fault);
     auto* const bytes = m_payload->get_data_ptr() + m_done;
     atomic_extension* atomic = nullptr;
     m_payload->get_extension(atomic);
@@ -139,11 +143,15 @@ void cp_bus::line_done(line_request& request) {
     }
     m_done += m_piece;
     if (m_done < m_payload->get_data_length()) return next_piece();
-    finish(true);
+    finish(memory_fault::none);
 }
 
-void cp_bus::finish(bool ok) {
-    if (!ok) ++errors;
+void cp_bus::finish(memory_fault fault) {
+    const bool ok = fault == memory_fault::none;
+    if (!ok) {
+        ++errors;
+        last_fault = fault;
+    }
     latency.add(now() - m_begin);
     auto& payload = *std::exchange(m_payload, nullptr);
     payload.set_response_status(ok ? tlm::TLM_OK_RESPONSE : tlm::TLM_ADDRESS_ERROR_RESPONSE);

@@ -40,6 +40,8 @@ public:
 
     /// Whose tables the virtual aperture uses.
     std::uint32_t address_space = 0;
+    /// Why the last access that failed did.
+    memory_fault last_fault = memory_fault::none;
 
     void reset() override;
 
@@ -52,7 +54,7 @@ private:
     bool access_local(bus_payload& payload, std::uint64_t offset, ticks& latency);
     void next_piece();
     void send_line(std::uint64_t physical);
-    void finish(bool ok);
+    void finish(memory_fault fault);
 
     sparse_memory& m_local;
     register_bank& m_registers;

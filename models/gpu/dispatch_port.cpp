@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gpu/dispatch_port.h"
 
+#include <algorithm>
+#include <utility>
+
 #include "base/log.h"
 
 namespace fabricvp::gpu {
@@ -11,34 +14,18 @@ constexpr std::size_t most_faults = 64;  // waiting for the firmware; more are o
 register_field readable(const char* name, unsigned width, const char* help) { return {name, 0, width, field_access::read_only, help}; }
 }  // namespace
 
-gpu_fault fault_number(const fault_record& r) {
-    switch (r.kind) {
-        case lane_fault::none: return GPU_FAULT_NONE;
-        case lane_fault::illegal_instruction: return GPU_FAULT_ILLEGAL;
-        case lane_fault::misaligned_pc:
-        case lane_fault::bad_pc: return GPU_FAULT_PC;
-        case lane_fault::barrier: return GPU_FAULT_BARRIER;
-        case lane_fault::runaway: return GPU_FAULT_RUNAWAY;
-        case lane_fault::memory: break;
-    }
-    switch (r.memory) {
-        case memory_fault::none: return GPU_FAULT_NONE;
-        case memory_fault::unmapped: return GPU_FAULT_UNMAPPED;
-        case memory_fault::read_only: return GPU_FAULT_READ_ONLY;
-        case memory_fault::not_executable: return GPU_FAULT_NOT_EXECUTABLE;
-        case memory_fault::misaligned: return GPU_FAULT_MISALIGNED;
-        case memory_fault::bad_aperture: return GPU_FAULT_BAD_APERTURE;
-        case memory_fault::bus_error: return GPU_FAULT_BUS;
-        case memory_fault::poisoned: return GPU_FAULT_POISONED;
-    }
-    return GPU_FAULT_BUS;
+void dispatch_port_params::describe(parameter_visitor& v) {
+    v.field("software_overhead", software_overhead, between{0, 1e12},
+            "time from a launch to its effect that stands for a vendor's driver and run-time, which are not modelled");
 }
 
 #define BANKED(member, name, offset, bytes) member(p.registers, name, offset, bytes, 0, {}, {p.harts.size(), hart_stride})
 #define READ_ONLY(member, name, offset, bytes, help) member(p.registers, name, offset, bytes, 0, {readable("value", bytes * 8, help)})
 
-dispatch_port::dispatch_port(const sc_core::sc_module_name& name, command_processor& p, dispatcher& target)
+dispatch_port::dispatch_port(const sc_core::sc_module_name& name, const dispatch_port_params& parameters,
+                             command_processor& p, dispatcher& target)
     : model(name),
+      params(parameters),
       BANKED(image, "dispatch_image", CP_DISPATCH_IMAGE, 8),
       BANKED(entry, "dispatch_entry", CP_DISPATCH_ENTRY, 8),
       BANKED(kernarg, "dispatch_kernarg", CP_DISPATCH_KERNARG, 8),
@@ -76,12 +63,14 @@ dispatch_port::dispatch_port(const sc_core::sc_module_name& name, command_proces
       m_results(p.harts.size()) {
     target.set_client(*this);
     start.on_write([this](std::size_t hart, std::uint64_t cookie) { launch(static_cast<unsigned>(hart), static_cast<std::uint32_t>(cookie)); });
-    free.on_read([this](std::size_t) { return m_target.params.queue_depth - m_target.under_way(); });
+    free.on_read([this](std::size_t) {
+        const auto taken = m_target.under_way() + m_waiting.size();
+        return taken < m_target.params.queue_depth ? m_target.params.queue_depth - taken : 0;
+    });
     done.on_read([this](std::size_t hart) { return pop(static_cast<unsigned>(hart)); });
     fault_pop.on_write([this](std::size_t, std::uint64_t) {
         if (m_faults.empty()) return;
         m_faults.pop_front();
-        m_fault_cookies.pop_front();
         show_fault();
     });
 }
@@ -104,29 +93,45 @@ void dispatch_port::launch(unsigned h, std::uint32_t cookie) {
     d.first_group = first_group.get(h);
     d.groups = groups.get(h);
     d.cookie = std::uint64_t{h} << 32 | cookie;
-    const char* why = m_target.can_submit() ? m_target.refusal(d) : "the dispatcher's queue is full";
-    if (!why) {
-        m_target.submit(d);
+    if (const char* why = m_target.refusal(d)) {
+        ++refused;
+        log(log_level::warning, *this, "launch refused: {}", why);
+        add_fault(GPU_FAULT_RESOURCES, cookie, {});
+        finish(h, cookie, GPU_FAULT_RESOURCES);
         return;
     }
-    ++refused;
-    log(log_level::warning, *this, "launch refused: {}", why);
-    finish(h, cookie, GPU_FAULT_RESOURCES);
+    m_waiting.push_back({now() + params.software_overhead.value, d});
+    submit_due();
+}
+
+/// In order. Harts that have read FREE at the same time may launch more than fits: that waits for its turn.
+void dispatch_port::submit_due() {
+    while (!m_waiting.empty() && m_waiting.front().due <= now() && m_target.can_submit()) {
+        m_numbers.push_back(m_target.submit(m_waiting.front().what));
+        m_waiting.pop_front();
+    }
+    if (!m_waiting.empty() && m_waiting.front().due > now() && !m_submit.scheduled()) schedule(m_submit, m_waiting.front().due);
 }
 
 void dispatch_port::dispatch_done(const dispatch_run& run) {
+    submit_due();
+    const auto number = std::find(m_numbers.begin(), m_numbers.end(), run.number);
+    if (number == m_numbers.end()) return;  // of a processor that has been reset since
+    m_numbers.erase(number);
     const auto hart = static_cast<unsigned>(run.what.cookie >> 32);
     const auto cookie = static_cast<std::uint32_t>(run.what.cookie);
-    std::uint32_t fault = GPU_FAULT_NONE;
-    if (run.aborted) {
-        fault = fault_number(run.fault);
-        if (m_faults.size() < most_faults) {
-            m_faults.push_back(run.fault);
-            m_fault_cookies.push_back(cookie);
-            show_fault();
-        }
-    }
+    const auto fault = run.aborted ? fault_number(run.fault) : GPU_FAULT_NONE;
+    if (fault != GPU_FAULT_NONE) add_fault(fault, cookie, run.fault);
     finish(hart, cookie, fault);
+}
+
+void dispatch_port::add_fault(gpu_fault number, std::uint32_t cookie, const fault_record& record) {
+    if (m_faults.size() == most_faults) {
+        ++faults_dropped;
+        return;
+    }
+    m_faults.push_back({number, cookie, record});
+    show_fault();
 }
 
 void dispatch_port::finish(unsigned hart, std::uint32_t cookie, std::uint32_t fault) {
@@ -144,25 +149,39 @@ std::uint64_t dispatch_port::pop(unsigned hart) {
 }
 
 void dispatch_port::show_fault() {
-    const fault_record none;
-    const auto& r = m_faults.empty() ? none : m_faults.front();
-    fault_kind.set(fault_number(r));
+    const waiting_fault nothing{GPU_FAULT_NONE, 0, {}};
+    const auto& first = m_faults.empty() ? nothing : m_faults.front();
+    const auto& r = first.record;
+    fault_kind.set(first.number);
     fault_lane.set(r.lane);
     fault_compute_unit.set(r.compute_unit);
     fault_wavefront.set(r.wavefront);
     fault_pc.set(r.pc);
     fault_address.set(r.address);
-    fault_cookie.set(m_fault_cookies.empty() ? 0 : m_fault_cookies.front());
+    fault_cookie.set(first.cookie);
     fault_group_x.set(r.group_id[0]);
     fault_group_y.set(r.group_id[1]);
     fault_group_z.set(r.group_id[2]);
     m_processor.set_event(GPU_EVENT_FAULT, !m_faults.empty());
 }
 
-void dispatch_port::reset() {
+void dispatch_port::forget() {
+    m_waiting.clear();
+    cancel(m_submit);
+    const auto numbers = std::exchange(m_numbers, {});
+    for (const auto number : numbers) m_target.abort(number);
     for (auto& r : m_results) r.clear();
     m_faults.clear();
-    m_fault_cookies.clear();
+    for (unsigned hart = 0; hart < m_results.size(); ++hart) m_processor.set_event(hart, GPU_EVENT_DISPATCH, false);
+    show_fault();
+}
+
+void dispatch_port::reset() {
+    m_waiting.clear();
+    m_numbers.clear();
+    cancel(m_submit);
+    for (auto& r : m_results) r.clear();
+    m_faults.clear();
     model::reset();
 }
 

@@ -13,6 +13,7 @@ void gpu_core_params::describe(parameter_visitor& v) {
     v.group("instruction_cache", instruction_cache, "every instruction cache");
     v.group("memory", memory, "address translation, caches, device memory");
     v.group("dispatcher", dispatcher, "gives work-groups to compute units");
+    v.group("launches", launches, "how launches reach the dispatcher");
     v.group("processor", processor, "command processor");
 }
 
@@ -26,7 +27,7 @@ gpu_core::gpu_core(const sc_core::sc_module_name& name, const gpu_core_params& p
                 [this](std::uint64_t physical, void* data, std::size_t size, bool write) {
                     return memory.debug_access(physical, data, size, write);
                 }),
-      launches("launches", processor, dispatcher) {
+      launches("launches", p.launches, processor, dispatcher) {
     for (std::uint64_t i = 0; i < (p.compute_units + p.sharing - 1) / p.sharing; ++i) {
         instruction_caches.push_back(std::make_unique<instruction_cache>(fmt::format("instruction_cache{}", i).c_str(), p.instruction_cache,
                                                                          clock, memory.tlb, memory.router));
@@ -40,6 +41,11 @@ gpu_core::gpu_core(const sc_core::sc_module_name& name, const gpu_core_params& p
     }
     processor.on_page_table = [this](std::uint32_t space, std::uint64_t root) { memory.mmu.set_root(space, root); };
     processor.on_tlb_invalidate = [this](std::uint32_t space) { memory.invalidate_translations(space); };
+}
+
+void gpu_core::hold_processor() {
+    processor.hold();
+    launches.forget();
 }
 
 double gpu_core::transactions() const {

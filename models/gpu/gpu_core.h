@@ -23,6 +23,7 @@ struct gpu_core_params {
     instruction_cache_params instruction_cache;
     gpu_memory_system_params memory;
     dispatcher_params dispatcher;
+    dispatch_port_params launches;
     command_processor_params processor;
     void describe(parameter_visitor& v);
     std::uint64_t wavefront_slots() const { return compute_unit.simd_units * compute_unit.wavefront_slots; }
@@ -48,6 +49,9 @@ public:
     /// \param index of this GPU in its node
     /// \throws std::invalid_argument if sizes do not fit each other
     gpu_core(const sc_core::sc_module_name& name, const gpu_core_params& params, unsigned index);
+
+    /// Holds the command processor in reset; what it has launched is aborted.
+    void hold_processor();
 
     memory_router& router() { return memory.router; }
 

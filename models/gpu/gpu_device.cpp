@@ -48,7 +48,7 @@ gpu_device::gpu_device(const sc_core::sc_module_name& name, const gpu_device_par
         if (cp_control() & 1)
             core.processor.run(cp_entry());
         else
-            core.processor.hold();
+            core.hold_processor();
     });
     host_request.on_write([this](std::size_t, std::uint64_t) { core.processor.host_request(); });
 }

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdint>
 
+#include "base/clock_domain.h"
 #include "gpu/lane_op.h"
 #include "gpu/lane_schedule.h"
 
@@ -47,8 +48,8 @@ struct lane_context {
     std::uint64_t cycles = 0;             ///< issue cycles used
     std::uint64_t instructions = 0;       ///< of the wavefront
     std::uint64_t lane_instructions = 0;  ///< each instruction times active lanes
-    std::uint64_t clock_cycle = 0;        ///< GPU cycle at which `cycles` was 0
-    ticks clock_time = 0, clock_period = 1;  ///< the same in ticks; ticks a cycle (rounded: for the time CSR only)
+    ticks clock_time = 0;                 ///< when `cycles` was 0
+    const clock_domain* clock = nullptr;
 
     // Of the instruction at which a run stopped.
     lane_op op;

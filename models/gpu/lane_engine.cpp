@@ -124,8 +124,8 @@ bool lane_engine::read_csr(lane_context& c, const lane_op& o) const {
             case GPU_CSR_WAVEFRONT: uniform = id.wavefront; break;
             case GPU_CSR_GPU: uniform = id.gpu; break;
             case GPU_CSR_COMPUTE_UNIT: uniform = id.compute_unit; break;
-            case GPU_CSR_CYCLE: uniform = c.clock_cycle + c.cycles; break;
-            case GPU_CSR_TIME: uniform = (c.clock_time + c.cycles * c.clock_period) / 1000; break;
+            case GPU_CSR_CYCLE: uniform = c.clock->cycle_at(c.clock_time) + c.cycles; break;
+            case GPU_CSR_TIME: uniform = (c.clock_time + c.clock->span(c.cycles)) / 1000; break;
             default: return false;
         }
     }

@@ -51,7 +51,7 @@ public:
     void reset() override;
 
 private:
-    std::uint64_t passes(const lane_op& o, lane_mask mask, const lane_registers::row& offsets) const;
+    std::uint64_t passes(const lane_op& o, lane_mask mask, const lane_registers::row& offsets);
     static void perform(lds_block& block, const lane_op& o, lane_mask mask, const lane_registers::row& offsets,
                         lane_registers::row& data, std::uint32_t wavefront);
 

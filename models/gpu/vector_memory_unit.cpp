@@ -252,9 +252,8 @@ void vector_memory_unit::piece_failed(access_state& s, unsigned piece, memory_fa
 
 void vector_memory_unit::piece_ended(access_state& s, unsigned piece, ticks ready) {
     s.ready = std::max(s.ready, ready);
-    if (s.ordered >> piece & 1) {
-        for (auto again = m_order.leave(s, piece, is_write(*s.access)); !again.empty();) m_port.push(again.pop());
-    }
+    // What was parked came before all that waits for L1.
+    if (s.ordered >> piece & 1) m_port.prepend(m_order.leave(s, piece, is_write(*s.access)));
     release(s);
 }
 

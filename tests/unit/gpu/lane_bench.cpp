@@ -130,9 +130,13 @@ void test_memory::send(const line_request_ptr& request) {
 lane_bench::lane_bench() : dispatches("dispatcher", order, clock), code("code", {}, clock, memory, memory) {
     dispatches.attach(code);
     dispatches.set_client(*this);
-    for (unsigned i = 0; i < 2; ++i) {
+    // One compute unit for each way to execute lanes that this host has; single work-groups take them in turn.
+    for (const char* name : {"avx512", "avx2", "baseline"}) {
+        const auto* operations = lane_operations::by_name(name);
+        if (!operations) continue;
+        const auto i = static_cast<std::uint32_t>(units.size());
         units.push_back(std::make_unique<compute_unit>(("compute_unit" + std::to_string(i)).c_str(), compute_unit_params{}, clock, 3, i,
-                                                       memory, code, dispatches.listener()));
+                                                       memory, code, dispatches.listener(), *operations));
         dispatches.attach(*units.back());
         memory.clients.push_back(units.back().get());
     }

@@ -146,6 +146,36 @@ TEST_CASE("lines that are on their way when an acquire comes are not kept") {
     CHECK(m.load(0, base) == 2);
 }
 
+TEST_CASE("a store that follows a load of its line is not forgotten") {
+    auto& m = fresh();
+    for (const std::uint64_t at : {base, elsewhere}) {
+        m.load(0, at + 1024);  // brings the translation in
+        auto& c = *m.clients[0];
+        c.memory.issue(c.one(access_kind::load, at));
+        c.memory.issue(c.one(access_kind::store, at + 4, 7));  // behind the fetch at L2
+        m.run();
+        CHECK(m.load(0, at + 4) == 7);
+    }
+}
+
+TEST_CASE("a fetch that overtakes a store on its way to another GPU is not kept") {
+    auto& m = fresh();
+    auto& b = both();
+    auto& c = *m.clients[0];
+    m.load(0, elsewhere + 1024);
+    for (unsigned i = 0; i < 32; ++i) {  // delays differ from time to time
+        const std::uint64_t at = elsewhere + 64 * i;
+        auto store = c.one(access_kind::store, at + 4, 100 + i), other = c.one(access_kind::load, at);
+        store->wavefront = 1;
+        other->wavefront = 2;
+        c.memory.issue(store);
+        c.memory.issue(other);
+        m.run();
+        CHECK(m.load(0, at + 4) == 100 + i);
+        CHECK(b.peer.peek<std::uint32_t>(home + 64 * i + 4) == 100 + i);
+    }
+}
+
 TEST_CASE("pages that are not to be cached") {
     auto& m = fresh();
     m.map(base, gpu0 | home, GPU_PTE_READ | GPU_PTE_WRITE | GPU_PTE_TYPE_UNCACHED << GPU_PTE_TYPE_SHIFT);

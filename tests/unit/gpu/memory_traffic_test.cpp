@@ -63,16 +63,27 @@ bench& all() {
     return b;
 }
 
-constexpr std::uint64_t base = 0x8000'0000, home = 0x200000, pages = 24, large = 0x8040'0000;
+// Pages of 4 KiB from `base` on, each third of them in another GPU's memory; behind them some that lie in one of 2 MiB.
+constexpr std::uint64_t base = 0x8000'0000, home = 0x200000, small_pages = 16, pages = 24, large = 0x8040'0000, large_home = 0x400000;
 constexpr unsigned wavefronts = 3;
+
+struct spot {
+    memory_machine* machine;
+    std::uint64_t offset;
+};
+spot spot_of(std::uint64_t address) {
+    if (address >= large) return {&all().m, address - large + large_home};
+    return {(address - base) / 4096 % 3 == 2 ? &all().peer : &all().m, address - base + home};
+}
 
 /// Wavefronts of a unit that own words of lines which all share, and issue without waiting; counters that all add to.
 class walker {
 public:
     walker(memory_machine& m, unsigned unit, unsigned seed) : m_m(m), m_unit(unit), m_random(seed) {}
 
-    static std::uint64_t place(std::uint64_t word) {  // a third in another GPU's memory, a part in a large page
-        return base + word * 4;
+    static std::uint64_t place(std::uint64_t word) {
+        const std::uint64_t at = word * 4;
+        return at < small_pages * 4096 ? base + at : large + (at - small_pages * 4096) * 8;  // spread over many parts of 4 KiB
     }
     void step() {
         auto& c = *m_m.clients[m_unit];
@@ -84,11 +95,12 @@ public:
         a->operation = atomic_extension::operation::add;
         const unsigned lanes = 1 + m_random() % 20;
         const bool near = m_random() % 2;
-        const std::uint64_t start = m_random() % words;
+        const std::uint64_t some = m_random() % 2 ? words : 12;  // the few are in and out of L1 all the time
+        const std::uint64_t start = m_random() % some * 64 % words;
         for (unsigned i = 0; i < lanes; ++i) {
             // Lane n of this wavefront owns every word whose number is `owner` modulo the number of owners.
             const std::uint64_t owner = (m_unit * wavefronts + wavefront) * 2 + 1;
-            const std::uint64_t slot = near ? (start + i) % words : m_random() % words;
+            const std::uint64_t slot = near ? (start + i) % words : m_random() % some * 64 % words;
             const std::uint64_t word = slot * stride + owner;
             if (std::any_of(&a->address[0], &a->address[i], [&](std::uint64_t other) { return other == place(word); })) continue;
             a->mask |= lane_mask{1} << i;
@@ -148,8 +160,11 @@ std::vector<double> storm(unsigned seed) {
     walker::reference.clear();
     b.far.m_random.seed(seed);
     b.m.system.router.set_aperture(GPU_PA_GPU0 + 1, &b.far);
-    for (std::uint64_t page = 0; page < pages; ++page)
-        b.m.map(base + page * 4096, (page % 3 == 2 ? b.peer.base() : b.m.base()) | (home + page * 4096));
+    for (std::uint64_t page = 0; page < small_pages; ++page) {
+        const spot s = spot_of(base + page * 4096);
+        b.m.map(base + page * 4096, s.machine->base() | s.offset);
+    }
+    b.m.map(large, b.m.base() | large_home, GPU_PTE_READ | GPU_PTE_WRITE, 1);
     auto& cal = calendar::current();
     const ticks begin = cal.now();
     std::vector<std::unique_ptr<walker>> walkers;
@@ -178,8 +193,8 @@ std::vector<double> storm(unsigned seed) {
     CHECK(b.m.system.pools.requests.live() == 0);
     unsigned wrong = 0;
     for (const auto& [address, value] : walker::reference) {
-        const std::uint64_t page = (address - base) / 4096;
-        wrong += (page % 3 == 2 ? b.peer : b.m).peek<std::uint32_t>(home + address - base) != value;
+        const spot s = spot_of(address);
+        wrong += s.machine->peek<std::uint32_t>(s.offset) != value;
     }
     CHECK(wrong == 0);
     std::vector<double> print{static_cast<double>(cal.now() - begin)};
