@@ -65,12 +65,12 @@ memory_fault compute_unit::rebase(const wavefront& w, vector_access& a, const la
     const auto& what = w.group->run->what;
     const auto first = lowest(mask);
     lane = first;
-    const auto shift = [&](std::uint64_t base, std::uint64_t size, std::uint64_t to) {
+    const auto shift = [&](std::uint64_t base, std::uint64_t size, std::uint64_t aperture_size, std::uint64_t to) {
         for (unsigned i = 0; i < wavefront_lanes; ++i) a.address[i] = address[i] - base + to;
         for (lane_mask left = mask; left; left &= left - 1)
             if (address[lowest(left)] - base >= size) {
                 lane = lowest(left);
-                return memory_fault::unmapped;
+                return address[lane] - base < aperture_size ? memory_fault::unmapped : memory_fault::bad_aperture;
             }
         return memory_fault::none;
     };
@@ -80,16 +80,23 @@ memory_fault compute_unit::rebase(const wavefront& w, vector_access& a, const la
         case kernarg_aperture:
             if (a.kind != access_kind::load) return memory_fault::read_only;
             a.constant = true;
-            return aperture(address[first]) == code_aperture ? shift(GPU_CODE_BASE, GPU_CODE_SIZE, what.image)
-                                                             : shift(GPU_KERNARG_BASE, GPU_KERNARG_SIZE, what.kernarg);
+            return aperture(address[first]) == code_aperture ? shift(GPU_CODE_BASE, GPU_CODE_SIZE, GPU_CODE_SIZE, what.image)
+                                                             : shift(GPU_KERNARG_BASE, GPU_KERNARG_SIZE, GPU_KERNARG_SIZE, what.kernarg);
         case scratch_aperture: {
             a.scratch = true;
-            const auto f = shift(GPU_SCRATCH_BASE, what.scratch_bytes, 0);
+            const auto f = shift(GPU_SCRATCH_BASE, what.scratch_bytes, GPU_SCRATCH_SIZE, 0);
             for (unsigned i = 0; i < wavefront_lanes; ++i)
                 a.address[i] = w.scratch + ((a.address[i] / 8) * wavefront_lanes + i) * 8 + a.address[i] % 8;
             return f;
         }
-        case lds_aperture: return memory_fault::unmapped;  // inside, it would not have come here
+        case lds_aperture: {  // all inside would not have come here
+            for (lane_mask left = mask; left; left &= left - 1)
+                if (address[lowest(left)] - GPU_LDS_BASE + a.bytes > w.group->lds.bytes.size()) {
+                    lane = lowest(left);
+                    break;
+                }
+            return address[lane] - GPU_LDS_BASE < GPU_LDS_SIZE ? memory_fault::unmapped : memory_fault::bad_aperture;
+        }
         default: return memory_fault::bad_aperture;
     }
 }
@@ -197,15 +204,18 @@ void compute_unit::access_done(vector_access& a, ticks ready) {
     const unsigned rd = a.cookie & 0xff;
     --w.accesses;
     if (a.kind == access_kind::store) --w.stores;
-    if (w.state == wavefront_state::draining) {
-        if (w.accesses == 0) retire(w);
-        return;
-    }
     if (a.fault != memory_fault::none && !w.killed) {
         const auto lane = a.faulted ? lowest(a.faulted) : lowest(a.mask);
         auto address = a.address[lane];
         if (a.scratch) address = GPU_SCRATCH_BASE + (address - w.scratch) / 8 / wavefront_lanes * 8 + address % 8;
-        return fault(w, lane_fault::memory, a.fault, lane, a.pc, address);
+        const bool ended = w.state == wavefront_state::draining;  // its last stores are still its own
+        fault(w, lane_fault::memory, a.fault, lane, a.pc, address);
+        if (ended && w.accesses == 0) retire(w);
+        return;
+    }
+    if (w.state == wavefront_state::draining) {
+        if (w.accesses == 0) retire(w);
+        return;
     }
     if (a.kind != access_kind::store) {
         m_engine.operations().write_back(c.storage->registers.r[rd], a.data, static_cast<load_format>(a.cookie >> 8), a.mask);

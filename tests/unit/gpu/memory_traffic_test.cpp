@@ -93,6 +93,7 @@ public:
         auto a = c.make(what < 8 ? access_kind::load : what < 14 ? access_kind::store : access_kind::atomic, 4, wavefront);
         if (what < 2) a->scope = memory_scope::agent;
         a->operation = atomic_extension::operation::add;
+        a->address.fill(0);  // a pooled access still has those of its last life
         const unsigned lanes = 1 + m_random() % 20;
         const bool near = m_random() % 2;
         const std::uint64_t some = m_random() % 2 ? words : 12;  // the few are in and out of L1 all the time
