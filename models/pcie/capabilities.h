@@ -6,30 +6,44 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "abi/pci.h"
 #include "pcie/configuration_space.h"
 
 namespace fabricvp::pcie {
 
 /// Capability IDs.
-enum capability_id : std::uint8_t { power_management_id = 0x01, msi_id = 0x05, msi_x_id = 0x11, express_id = 0x10 };
+enum capability_id : std::uint8_t {
+    power_management_id = PCI_CAPABILITY_PM, msi_id = PCI_CAPABILITY_MSI, msi_x_id = PCI_CAPABILITY_MSIX,
+    express_id = PCI_CAPABILITY_EXPRESS
+};
 enum extended_capability_id : std::uint16_t {
-    aer_id = 0x0001, serial_number_id = 0x0003, acs_id = 0x000d, ari_id = 0x000e, resizable_bar_id = 0x0015
+    aer_id = PCI_EXTENDED_AER, serial_number_id = PCI_EXTENDED_SERIAL, acs_id = PCI_EXTENDED_ACS, ari_id = PCI_EXTENDED_ARI,
+    resizable_bar_id = PCI_EXTENDED_RESIZABLE_BAR
 };
 
 /// Device/port type field of the PCI Express capability.
-enum class port_type : unsigned { endpoint = 0, root_port = 4, switch_upstream = 5, switch_downstream = 6, root_complex_endpoint = 9 };
+enum class port_type : unsigned {
+    endpoint = PCI_PORT_ENDPOINT, root_port = PCI_PORT_ROOT, switch_upstream = PCI_PORT_UPSTREAM,
+    switch_downstream = PCI_PORT_DOWNSTREAM, root_complex_endpoint = PCI_PORT_INTEGRATED
+};
 
-/// Offsets inside the capabilities that models read and set.
+/// Offsets inside the capabilities that models read and set (abi/pci.h).
 namespace express {
-inline constexpr std::size_t device_capabilities = 0x04, device_control = 0x08, device_status = 0x0a,
-    link_capabilities = 0x0c, link_control = 0x10, link_status = 0x12, slot_capabilities = 0x14, slot_control = 0x18,
-    slot_status = 0x1a, root_control = 0x1c, root_status = 0x20, device_capabilities_2 = 0x24, device_control_2 = 0x28,
-    link_capabilities_2 = 0x2c, link_control_2 = 0x30;
+inline constexpr std::size_t device_capabilities = PCI_EXPRESS_DEVICE_CAPABILITIES,
+    device_control = PCI_EXPRESS_DEVICE_CONTROL, device_status = PCI_EXPRESS_DEVICE_STATUS,
+    link_capabilities = PCI_EXPRESS_LINK_CAPABILITIES, link_control = PCI_EXPRESS_LINK_CONTROL,
+    link_status = PCI_EXPRESS_LINK_STATUS, slot_capabilities = PCI_EXPRESS_SLOT_CAPABILITIES,
+    slot_control = PCI_EXPRESS_SLOT_CONTROL, slot_status = PCI_EXPRESS_SLOT_STATUS,
+    root_control = PCI_EXPRESS_ROOT_CONTROL, root_status = PCI_EXPRESS_ROOT_STATUS,
+    device_capabilities_2 = PCI_EXPRESS_DEVICE_CAPABILITIES_2, device_control_2 = PCI_EXPRESS_DEVICE_CONTROL_2,
+    link_capabilities_2 = PCI_EXPRESS_LINK_CAPABILITIES_2, link_control_2 = PCI_EXPRESS_LINK_CONTROL_2;
 }
 namespace aer {
-inline constexpr std::size_t uncorrectable_status = 0x04, uncorrectable_mask = 0x08, uncorrectable_severity = 0x0c,
-    correctable_status = 0x10, correctable_mask = 0x14, capabilities = 0x18, header_log = 0x1c, root_command = 0x2c,
-    root_status = 0x30, error_source = 0x34;
+inline constexpr std::size_t uncorrectable_status = PCI_AER_UNCORRECTABLE_STATUS,
+    uncorrectable_mask = PCI_AER_UNCORRECTABLE_MASK, uncorrectable_severity = PCI_AER_UNCORRECTABLE_SEVERITY,
+    correctable_status = PCI_AER_CORRECTABLE_STATUS, correctable_mask = PCI_AER_CORRECTABLE_MASK,
+    capabilities = PCI_AER_CAPABILITIES, header_log = PCI_AER_HEADER_LOG, root_command = PCI_AER_ROOT_COMMAND,
+    root_status = PCI_AER_ROOT_STATUS, error_source = PCI_AER_ERROR_SOURCE;
 /// Bits of the uncorrectable status.
 inline constexpr std::uint32_t data_link_protocol = 1u << 4, surprise_down = 1u << 5, poisoned = 1u << 12,
     completion_timeout = 1u << 14, completer_abort = 1u << 15, unexpected_completion = 1u << 16,

@@ -135,7 +135,7 @@ virtio_queue* virtio_device::selected() { return queue_select() < m_queues.size(
 void virtio_device::show_selected() {
     const auto* q = selected();
     queue_size.set(q ? q->size : 0);
-    queue_vector.set(q ? q->vector : VIRTIO_NO_VECTOR);
+    queue_vector.set(q ? q->vector : std::uint16_t{VIRTIO_NO_VECTOR});
     queue_enable.set(q && q->enabled());
     queue_notify_off.set(q ? queue_select() : 0);
     queue_descriptors.set(q ? q->descriptors : 0);
@@ -144,7 +144,7 @@ void virtio_device::show_selected() {
 }
 
 std::uint16_t virtio_device::valid_vector(std::uint64_t wanted) const {
-    return static_cast<std::uint16_t>(wanted <= m_queues.size() ? wanted : VIRTIO_NO_VECTOR);
+    return static_cast<std::uint16_t>(wanted <= m_queues.size() ? wanted : std::uint64_t{VIRTIO_NO_VECTOR});
 }
 
 void virtio_device::write_status(std::uint8_t wanted) {
