@@ -61,6 +61,8 @@ root_complex_params checked_root(const tree_params& p) {
     return root;
 }
 
+constexpr const char* turns_help = "TLPs from here that may pass one after the other where ports share an egress (weighted round robin)";
+
 }  // namespace
 
 void tree_params::switch_node::describe(parameter_visitor& v) {
@@ -68,12 +70,15 @@ void tree_params::switch_node::describe(parameter_visitor& v) {
     v.field("below", below, "root, or a switch listed before");
     v.group("upstream", upstream, "the port towards the root");
     v.group("downstream", downstream, "every port away from the root");
+    v.field("turns", turns, between{1, 1024}, turns_help);
+    v.field("turns_from_above", turns_from_above, between{1, 1024}, "the same for what comes into this switch from above");
     v.field("hot_plug", hot_plug, "devices below may be pulled out and plugged in: their going is an event, not an error");
 }
 
 void tree_params::endpoint_node::describe(parameter_visitor& v) {
     v.field("name", name, "name of the endpoint");
     v.field("below", below, "root, or a switch");
+    v.field("turns", turns, between{1, 1024}, turns_help);
     v.choice("kind", kind, {"copy_engine", "virtio_blk"}, "what it is; only the key of that name may stand beside");
     // A node without a name is a prototype, which shows the parameters of every kind.
     const auto shown = [&](const std::string& k) { return name.empty() || kind == k; };
@@ -118,12 +123,13 @@ tree::tree(const sc_core::sc_module_name& name, const tree_params& p) : model(na
         w.upstream = s.upstream;
         w.downstream = s.downstream;
         w.hot_plug = s.hot_plug;
-        auto& port = next_port_below(s.below);
+        auto& port = next_port_below(s.below, s.turns);
         switches.push_back(std::make_unique<pcie_switch>(s.name.c_str(), w));
+        switches.back()->set_weight(0, static_cast<unsigned>(s.turns_from_above));
         connect(port, switches.back()->upstream_port());
     }
     for (const auto& e : params.endpoints) {
-        auto& port = next_port_below(e.below);
+        auto& port = next_port_below(e.below, e.turns);
         endpoints.push_back(e.make());
         connect(port, endpoints.back()->link);
     }
@@ -137,11 +143,17 @@ std::vector<copy_engine*> tree::copy_engines() const {
     return found;
 }
 
-port& tree::next_port_below(const std::string& where) {
+port& tree::next_port_below(const std::string& where, std::uint64_t turns) {
     const auto index = m_plugged[where]++;
-    if (where == "root") return root.root_port(index);
+    const auto weight = static_cast<unsigned>(turns);
+    if (where == "root") {
+        root.set_weight(index, weight);
+        return root.root_port(index);
+    }
     const auto at = std::find_if(params.switches.begin(), params.switches.end(), [&](const auto& s) { return s.name == where; });
-    return switches[static_cast<std::size_t>(at - params.switches.begin())]->downstream_port(index);
+    auto& parent = *switches[static_cast<std::size_t>(at - params.switches.begin())];
+    parent.set_weight(index + 1, weight);
+    return parent.downstream_port(index);
 }
 
 }  // namespace fabricvp::pcie

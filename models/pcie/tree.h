@@ -21,6 +21,7 @@ struct tree_params {
         std::string name, below = "root";
         port_params upstream, downstream;
         bool hot_plug = false;
+        std::uint64_t turns = 1, turns_from_above = 1;
         void describe(parameter_visitor& v);
     };
     struct endpoint_node {
@@ -28,6 +29,7 @@ struct tree_params {
         std::string kind = "copy_engine";
         copy_engine_params copy_engine;
         virtio_blk_params virtio_blk;
+        std::uint64_t turns = 1;
         void describe(parameter_visitor& v);
 
         const endpoint_params& endpoint() const;
@@ -69,7 +71,8 @@ public:
     std::vector<copy_engine*> copy_engines() const;
 
 private:
-    port& next_port_below(const std::string& where);
+    /// \param turns what comes from there gets at every egress, one after the other
+    port& next_port_below(const std::string& where, std::uint64_t turns = 1);
 
     std::map<std::string, unsigned> m_plugged;  // children so far
     std::vector<port*> m_slots;

@@ -40,3 +40,25 @@ def test_a_machine_without_a_tree():
         assert machine.nodes[0].pcie.endpoints == []
         with pytest.raises(fabricvp.InputError, match="no PCIe tree"):
             machine.nodes[0].pcie.transfer([(0, 1, 1)])
+
+
+@pytest.mark.parametrize("where, turns", [("gpu0", 3), ("board", 3)])
+def test_weighted_round_robin(tmp_path, where, turns):
+    """Two streams meet at an egress; the one with more turns has that share of it until it ends."""
+    weight = {name: f", turns: {turns}" if name == where else "" for name in ("gpu0", "board")}
+    tree = tmp_path / "tree.yaml"
+    tree.write_text(f"""
+node:
+  pcie:
+    switches:
+      - {{name: socket}}
+      - {{name: board, below: socket{weight["board"]}}}
+    endpoints:
+      - {{name: gpu0, below: {"socket" if where == "gpu0" else "board"}{weight["gpu0"]}}}
+      - {{name: gpu1, below: socket}}
+      - {{name: gpu2, below: socket}}
+""")
+    with fabricvp.spawn(tree) as machine:
+        first, second = machine.nodes[0].pcie.transfer([("gpu0", "gpu2", "256 KiB"), ("gpu1", "gpu2", "256 KiB")]).arrived
+        # Alone a stream takes 1; favoured three to one it takes 4/3, and the other one ends at 2.
+        assert second / first == pytest.approx(1.5, rel=0.05)
