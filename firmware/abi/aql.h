@@ -28,13 +28,15 @@ struct aql_kernel_dispatch {
     uint16_t header;
     uint16_t dimensions;                /* bits 1…0: 1, 2 or 3 */
     uint16_t workgroup_size[3];
-    uint16_t reserved0;
+    uint16_t chunk;                     /* of this platform: see part */
     uint32_t grid_size[3];              /* work-items */
     uint32_t private_segment_bytes;     /* scratch a work-item */
     uint32_t group_segment_bytes;       /* LDS a work-group, static and dynamic */
     uint64_t kernel_object;             /* global virtual address of a struct kernel_descriptor */
     uint64_t kernarg_address;           /* global virtual address */
-    uint64_t reserved2;
+    /* Of this platform, where a grid is spread over GPUs; 0: the whole grid. Bits 31…0: the first work-group of this part.
+     * chunk 0: bits 63…32 say how many follow each other. Else `chunk` of every (bits 63…32) work-groups, to the grid's end. */
+    uint64_t part;
     uint64_t completion_signal;         /* address of a struct aql_signal; 0: none */
 };
 

@@ -78,6 +78,8 @@ enum gpu_firmware_state { GPU_FIRMWARE_HELD = 0, GPU_FIRMWARE_READY = 1, GPU_FIR
     R(CP_DISPATCH_FIRST_GROUP, 0x1048, 8, 16, 0x100)  /* index of the first work-group of the part that runs here */ \
     R(CP_DISPATCH_GROUPS, 0x1050, 8, 16, 0x100)   /* how many work-groups run here; 0: all */                 \
     R(CP_DISPATCH_SCRATCH_SIZE, 0x1068, 8, 16, 0x100) /* bytes of the scratch area */                         \
+    R(CP_DISPATCH_CHUNK, 0x1070, 4, 16, 0x100)    /* not 0: this many of every CP_DISPATCH_PERIOD work-groups run here */ \
+    R(CP_DISPATCH_PERIOD, 0x1074, 4, 16, 0x100)                                                               \
     R(CP_DISPATCH_START, 0x1058, 4, 16, 0x100)    /* write a cookie: launch */                                \
     R(CP_DISPATCH_FREE, 0x105c, 4, 16, 0x100)     /* launches that would be taken now */                      \
     R(CP_DISPATCH_DONE, 0x1060, 8, 16, 0x100)     /* read pops: bit 63 valid, bits 39…32 enum gpu_fault, cookie */

@@ -69,9 +69,10 @@ static enum progress dispatch(struct queue* q, const struct aql_kernel_dispatch*
         register_write(CP_DISPATCH_GROUP_X + at + 4 * d, group[d]);
     }
     register_write(CP_DISPATCH_SPACE + at, q->address_space);
-    /* A packet may ask for a part of its grid: reserved2 holds the first work-group and, above it, how many. */
-    register_write64(CP_DISPATCH_FIRST_GROUP + at, p->reserved2 & 0xffffffff);
-    register_write64(CP_DISPATCH_GROUPS + at, p->reserved2 >> 32);
+    register_write64(CP_DISPATCH_FIRST_GROUP + at, p->part & 0xffffffff);
+    register_write64(CP_DISPATCH_GROUPS + at, p->chunk ? 0 : p->part >> 32);
+    register_write(CP_DISPATCH_CHUNK + at, p->chunk);
+    register_write(CP_DISPATCH_PERIOD + at, (uint32_t)(p->part >> 32));
 
     struct launch* l = &launches[hart][slot];
     l->used = true;

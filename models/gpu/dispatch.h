@@ -24,6 +24,8 @@ struct dispatch {
     std::uint32_t address_space = 0;
     std::uint64_t first_group = 0;     ///< where grids are spread over GPUs: the first work-group of this one's part,
     std::uint64_t groups = 0;          ///< and how many; 0: all from there on
+    std::uint32_t chunk = 0;           ///< not 0: this many of every `period` work-groups run here, from first_group on
+    std::uint32_t period = 0;
     std::uint64_t cookie = 0;          ///< the client's own
 };
 

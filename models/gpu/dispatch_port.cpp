@@ -42,6 +42,8 @@ dispatch_port::dispatch_port(const sc_core::sc_module_name& name, const dispatch
       BANKED(space, "dispatch_space", CP_DISPATCH_SPACE, 4),
       BANKED(first_group, "dispatch_first_group", CP_DISPATCH_FIRST_GROUP, 8),
       BANKED(groups, "dispatch_groups", CP_DISPATCH_GROUPS, 8),
+      BANKED(chunk, "dispatch_chunk", CP_DISPATCH_CHUNK, 4),
+      BANKED(period, "dispatch_period", CP_DISPATCH_PERIOD, 4),
       BANKED(start, "dispatch_start", CP_DISPATCH_START, 4),
       free(p.registers, "dispatch_free", CP_DISPATCH_FREE, 4, 0, {readable("count", 32, "launches that would be taken now")},
            {p.harts.size(), hart_stride}),
@@ -92,6 +94,8 @@ void dispatch_port::launch(unsigned h, std::uint32_t cookie) {
     d.address_space = word(space);
     d.first_group = first_group.get(h);
     d.groups = groups.get(h);
+    d.chunk = word(chunk);
+    d.period = word(period);
     d.cookie = std::uint64_t{h} << 32 | cookie;
     if (const char* why = m_target.refusal(d)) {
         ++refused;

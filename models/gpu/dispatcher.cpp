@@ -30,6 +30,7 @@ const char* dispatcher::refusal(const dispatch& what) const {
     std::uint64_t all = 1;
     for (unsigned d = 0; d < 3; ++d) all *= (what.grid[d] - 1) / what.group[d] + 1;
     if (what.first_group >= all || what.groups > all - what.first_group) return "the part lies outside of the grid";
+    if (what.chunk && (what.groups || what.period < what.chunk)) return "the part has a bad period";
     if (what.image % line_bytes) return "the kernel image is not aligned";
     if (what.entry - GPU_CODE_BASE >= GPU_CODE_SIZE || what.entry % 4) return "the entry lies outside of the code";
     if (what.scratch_bytes % 16 || what.scratch_bytes > GPU_SCRATCH_SIZE) return "scratch memory has a bad size";
@@ -43,6 +44,19 @@ const char* dispatcher::refusal(const dispatch& what) const {
         if (u->slots() >= wavefronts && u->params.lds.size >= what.lds_bytes) return nullptr;
     return "no compute unit has the resources for a work-group";
 }
+
+namespace {
+/// Work-groups that run here, of a grid of `all`.
+std::uint64_t part_of(const dispatch& what, std::uint64_t all) {
+    if (!what.chunk) return what.groups ? what.groups : all - what.first_group;
+    const auto rest = all - what.first_group;
+    return rest / what.period * what.chunk + std::min<std::uint64_t>(rest % what.period, what.chunk);
+}
+
+std::uint64_t group_at(const dispatch& what, std::uint64_t i) {
+    return what.first_group + (what.chunk ? i / what.chunk * what.period + i % what.chunk : i);
+}
+}  // namespace
 
 std::uint64_t dispatcher::submit(const dispatch& what) {
     if (const char* why = refusal(what)) throw std::invalid_argument(why);
@@ -58,7 +72,7 @@ std::uint64_t dispatcher::submit(const dispatch& what) {
         run->group_count *= run->groups[d];
         items *= what.group[d];
     }
-    run->group_count = what.groups ? what.groups : run->group_count - what.first_group;
+    run->group_count = part_of(what, run->group_count);
     run->group_wavefronts = static_cast<std::uint32_t>((items + wavefront_lanes - 1) / wavefront_lanes);
     if (what.scratch_bytes) {
         std::uint64_t slots = 0;
@@ -92,7 +106,7 @@ void dispatcher::place() {
     }
     if (!unit) return;  // group_finished() comes back
     if (r.started == 0) begin(r);
-    const auto n = r.what.first_group + r.started++;
+    const auto n = group_at(r.what, r.started++);
     const std::array<std::uint32_t, 3> id{static_cast<std::uint32_t>(n % r.groups[0]),
                                           static_cast<std::uint32_t>(n / r.groups[0] % r.groups[1]),
                                           static_cast<std::uint32_t>(n / r.groups[0] / r.groups[1])};

@@ -5,13 +5,20 @@
 #define FABRICVP_HOST_APPS_APP_H
 
 #include "abi/apps.h"
+#include "gpu/kernels/digest.h"
+#include "gpu/kernels/fill.h"
 #include "host/gpu/gpu.h"
+#include "host/gpu/grid.h"
+#include "host/gpu/placement.h"
 
 struct app {
     struct gpu_node* node;
     struct gpu_queue_handle queue[GPU_MOST]; /* one a GPU */
     uint64_t size;                           /* what the user asked for; its meaning is in abi/apps.h */
     uint64_t random;                         /* state of app_random() */
+    enum gpu_placement_policy placement;
+    enum gpu_dispatch_policy dispatch;
+    uint64_t began, measured;                /* ticks of the timer between app_measure_begin() and _end() */
     bool failed;                             /* a kernel faulted */
 };
 
@@ -20,8 +27,9 @@ typedef bool (*app_function)(struct app* app);
 
 /* A kernel, from the image of its name that is linked into the program; panics if there is none. */
 struct gpu_kernel app_kernel(struct app* app, const char* name);
-/* Device memory, spread over all GPUs. */
+/* Device memory, spread over all GPUs as the user asked; what is known of its use counts for LASP. */
 gpu_address app_buffer(struct app* app, uint64_t bytes);
+gpu_address app_buffer_as(struct app* app, uint64_t bytes, enum gpu_locality locality, uint64_t pitch);
 /* The same with the contents of host memory, and back; by a copy kernel, since the host's own stores are slow. Host
  * memory must come from app_host(). */
 void app_upload(struct app* app, gpu_address to, const void* from, uint64_t bytes);
@@ -29,10 +37,41 @@ void app_download(struct app* app, void* to, gpu_address from, uint64_t bytes);
 /* Page-aligned host memory, zeroed. */
 void* app_host(struct app* app, uint64_t bytes);
 
-/* Runs a grid, spread over all GPUs in contiguous parts, to its end. \returns false if it faulted */
+/* Runs a grid, spread over all GPUs as the user asked, to its end. \returns false if it faulted */
 bool app_run(struct app* app, struct gpu_kernel kernel, const struct gpu_grid* grid, const void* arguments, uint32_t bytes);
 /* One-dimensional. */
 bool app_run_1d(struct app* app, struct gpu_kernel kernel, uint64_t items, uint32_t group, const void* arguments, uint32_t bytes);
+
+/* Around what is measured: statistics in between are kept under the label "kernels". */
+void app_measure_begin(struct app* app);
+void app_measure_end(struct app* app);
+
+/* Input made by the lanes themselves (gpu/kernels/fill.h). */
+void app_fill(struct app* app, gpu_address to, uint64_t words, enum fill_kind kind, uint64_t seed, uint32_t range, float scale);
+
+/* Compares device memory with what the host expects, without fetching it: by digests that lanes make. For all words in
+ * order, call app_expect(); then app_check_end(). */
+struct app_check {
+    gpu_address at;
+    uint64_t words, next;
+    struct digest *seen, expected;
+    bool wrong;
+};
+void app_check_begin(struct app* app, struct app_check* check, gpu_address at, uint64_t words);
+void app_check_block(struct app_check* check); /* for app_expect() */
+static inline void app_expect(struct app_check* check, uint32_t word) {
+    const uint64_t place = check->next++ % DIGEST_BLOCK + 1;
+    check->expected.sum += word;
+    check->expected.weighted += word * place;
+    if (place == DIGEST_BLOCK) app_check_block(check);
+}
+static inline void app_expect_float(struct app_check* check, float value) {
+    uint32_t word;
+    memcpy(&word, &value, 4);
+    app_expect(check, word);
+}
+/* \returns false with a line on the console if a word was wrong or is missing */
+bool app_check_end(struct app* app, struct app_check* check, const char* what);
 
 /* Deterministic random numbers (splitmix64). */
 uint64_t app_random(struct app* app);

@@ -86,11 +86,23 @@ struct gpu_queue_handle {
 void gpu_create_queue(struct gpu_queue_handle* queue, struct gpu_node* node, unsigned gpu, uint32_t packets, bool in_host,
                       unsigned priority);
 
+/* How LASP spreads a grid over GPUs. */
+enum gpu_binding {
+    GPU_BIND_KERNEL,  /* contiguous parts of the whole */
+    GPU_BIND_ROWS,    /* rows of work-groups stay together */
+    GPU_BIND_COLUMNS,
+    GPU_BIND_ALIGNED  /* `batch` work-groups touch what one GPU holds of a strided buffer */
+};
+
 struct gpu_grid {
     uint32_t items[3];
     uint16_t group[3];
     uint32_t lds_bytes;            /* dynamic */
     uint32_t first_group, groups;  /* the part of the grid that runs here; groups 0: all */
+    uint16_t chunk;                /* not 0: from first_group on, this many of every `period` work-groups, to the end */
+    uint32_t period;
+    enum gpu_binding binding;      /* for gpu_grid_part() */
+    uint32_t batch;
 };
 /* Writes arguments and packet, rings the doorbell. \returns the packet's number, for gpu_wait() */
 uint64_t gpu_dispatch(struct gpu_queue_handle* queue, struct gpu_kernel kernel, const struct gpu_grid* grid, const void* arguments,

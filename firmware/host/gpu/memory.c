@@ -78,19 +78,6 @@ uint64_t gpu_physical(const struct gpu_node* node, gpu_address at) {
     return (t->entry[index_at(at, 0)] >> GPU_PTE_PPN_SHIFT << PAGE_BITS & 0x00ffffffffffffffull) | at % GPU_PAGE;
 }
 
-unsigned gpu_place_interleaved(const struct gpu_node* node, uint64_t page, uint64_t pages, void* context) {
-    (void)pages, (void)context;
-    return (unsigned)(page % node->count);
-}
-unsigned gpu_place_contiguous(const struct gpu_node* node, uint64_t page, uint64_t pages, void* context) {
-    (void)context;
-    return (unsigned)(page * node->count / pages);
-}
-unsigned gpu_place_on(const struct gpu_node* node, uint64_t page, uint64_t pages, void* gpu_index) {
-    (void)node, (void)page, (void)pages;
-    return (unsigned)(uintptr_t)gpu_index;
-}
-
 static uint64_t pages_of(uint64_t bytes) { return (bytes + GPU_PAGE - 1) / GPU_PAGE; }
 
 static const uint64_t read_write = GPU_PTE_VALID | GPU_PTE_READ | GPU_PTE_WRITE | GPU_PTE_EXECUTE | GPU_PTE_ACCESSED | GPU_PTE_DIRTY;

@@ -105,7 +105,8 @@ uint64_t gpu_dispatch(struct gpu_queue_handle* q, struct gpu_kernel kernel, cons
                                     .group_segment_bytes = grid->lds_bytes,
                                     .kernel_object = kernel.object,
                                     .kernarg_address = kernarg,
-                                    .reserved2 = grid->first_group | (uint64_t)grid->groups << 32};
+                                    .chunk = grid->chunk,
+                                    .part = grid->first_group | (uint64_t)(grid->chunk ? grid->period : grid->groups) << 32};
     for (unsigned d = 0; d < 3; ++d) {
         p.workgroup_size[d] = grid->group[d] ? grid->group[d] : 1;
         p.grid_size[d] = grid->items[d] ? grid->items[d] : 1;

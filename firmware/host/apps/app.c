@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "host/apps/app.h"
+
+#include "gpu/kernels/arguments.h"
+#include "host/console.h"
+#include "host/gpu/images.h"
+#include "host/heap.h"
+#include "host/machine.h"
+#include "host/region.h"
+#include "host/timer.h"
+
+enum { MOST_KERNELS = 64, COPY_GROUP = 256, COPY_BYTES = 16 };
+
+struct gpu_kernel app_kernel(struct app* app, const char* name) {
+    static struct {
+        const struct image* image;
+        struct gpu_kernel kernel;
+    } loaded[MOST_KERNELS];
+    const struct image* image = find_image(name);
+    if (!image) panic("no kernel '%s'", name);
+    unsigned n = 0;
+    for (; n < MOST_KERNELS && loaded[n].image; ++n)
+        if (loaded[n].image == image) return loaded[n].kernel;
+    const gpu_address at = gpu_load_image(app->node, image->start, image->bytes);
+    const struct gpu_kernel kernel = at ? gpu_find_kernel(image->start, at, name) : (struct gpu_kernel){0, 0};
+    if (!kernel.object || n == MOST_KERNELS) panic("kernel '%s' is malformed", name);
+    loaded[n].image = image;
+    return loaded[n].kernel = kernel;
+}
+
+gpu_address app_buffer_as(struct app* app, uint64_t bytes, enum gpu_locality locality, uint64_t pitch) {
+    return gpu_allocate_by(app->node, bytes, app->placement, (struct gpu_layout){locality, pitch});
+}
+
+gpu_address app_buffer(struct app* app, uint64_t bytes) { return app_buffer_as(app, bytes, GPU_UNCLASSIFIED, 0); }
+
+void* app_host(struct app* app, uint64_t bytes) {
+    (void)app;
+    const uint64_t whole = (bytes + GPU_PAGE - 1) & ~(uint64_t)(GPU_PAGE - 1);
+    void* p = heap_allocate_aligned(whole, GPU_PAGE);
+    if (!p) panic("no host memory for %lu bytes", bytes);
+    memset(p, 0, whole);
+    return p;
+}
+
+bool app_run(struct app* app, struct gpu_kernel kernel, const struct gpu_grid* grid, const void* arguments, uint32_t bytes) {
+    const unsigned gpus = app->node->count;
+    uint64_t packet[GPU_MOST];
+    bool used[GPU_MOST];
+    for (unsigned g = 0; g < gpus; ++g) {
+        struct gpu_grid part;
+        used[g] = gpu_grid_part(&part, grid, app->dispatch, g, gpus);
+        if (used[g]) packet[g] = gpu_dispatch(&app->queue[g], kernel, &part, arguments, bytes);
+    }
+    for (unsigned g = 0; g < gpus; ++g) {
+        if (!used[g]) continue;
+        const unsigned fault = gpu_wait(&app->queue[g], packet[g]);
+        if (!fault) continue;
+        console_printf("gpu%u: a kernel ended with '%s'\n", g, gpu_fault_name(fault));
+        gpu_print_faults(app->queue[g].gpu);
+        app->failed = true;
+    }
+    return !app->failed;
+}
+
+bool app_run_1d(struct app* app, struct gpu_kernel kernel, uint64_t items, uint32_t group, const void* arguments, uint32_t bytes) {
+    const struct gpu_grid grid = {.items = {(uint32_t)items, 1, 1}, .group = {(uint16_t)group, 1, 1}};
+    return app_run(app, kernel, &grid, arguments, bytes);
+}
+
+static void copy(struct app* app, gpu_address to, gpu_address from, uint64_t bytes) {
+    const struct copy_arguments arguments = {to, from, bytes};
+    const uint64_t group_bytes = COPY_BYTES * COPY_GROUP, items = (bytes + group_bytes - 1) / group_bytes * COPY_GROUP;
+    app_run_1d(app, app_kernel(app, "copy"), items, COPY_GROUP, &arguments, sizeof arguments);
+}
+
+void app_upload(struct app* app, gpu_address to, const void* from, uint64_t bytes) {
+    copy(app, to, gpu_map_host(app->node, (void*)from, bytes, false), bytes);
+}
+
+void app_download(struct app* app, void* to, gpu_address from, uint64_t bytes) {
+    copy(app, gpu_map_host(app->node, to, bytes, true), from, bytes);
+}
+
+void app_fill(struct app* app, gpu_address to, uint64_t words, enum fill_kind kind, uint64_t seed, uint32_t range, float scale) {
+    const struct fill_arguments arguments = {to, words, seed, kind, range, scale};
+    app_run_1d(app, app_kernel(app, "fill"), (words + 1023) / 1024 * 256, 256, &arguments, sizeof arguments);
+}
+
+void app_measure_begin(struct app* app) {
+    app->began = timer_now();
+    region_begin("kernels");
+}
+
+void app_measure_end(struct app* app) {
+    region_end();
+    app->measured += timer_now() - app->began;
+}
+
+void app_check_begin(struct app* app, struct app_check* check, gpu_address at, uint64_t words) {
+    const uint64_t blocks = (words + DIGEST_BLOCK - 1) / DIGEST_BLOCK, bytes = blocks * sizeof(struct digest);
+    *check = (struct app_check){.at = at, .words = words, .seen = app_host(app, bytes)};
+    const struct digest_arguments arguments = {at, app_buffer(app, bytes), words};
+    app_run_1d(app, app_kernel(app, "digest"), blocks * DIGEST_GROUP, DIGEST_GROUP, &arguments, sizeof arguments);
+    app_download(app, check->seen, arguments.to, bytes);
+}
+
+void app_check_block(struct app_check* check) {
+    const uint64_t block = (check->next - 1) / DIGEST_BLOCK;
+    const struct digest* seen = &check->seen[block];
+    if ((seen->sum != check->expected.sum || seen->weighted != check->expected.weighted) && !check->wrong) {
+        check->wrong = true;
+        console_printf("words %lu to %lu: ", block * DIGEST_BLOCK, check->next - 1);
+    }
+    check->expected = (struct digest){0, 0};
+}
+
+bool app_check_end(struct app* app, struct app_check* check, const char* what) {
+    if (check->next % DIGEST_BLOCK) app_check_block(check);
+    return (!check->wrong && check->next == check->words) || app_mismatch(app, what, check->at);
+}
+
+uint64_t app_random(struct app* app) {
+    uint64_t z = app->random += 0x9e3779b97f4a7c15;
+    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9;
+    z = (z ^ z >> 27) * 0x94d049bb133111eb;
+    return z ^ z >> 31;
+}
+
+float app_random_float(struct app* app) { return (float)(app_random(app) >> 40) * 0x1p-24f; }
+
+bool app_mismatch(struct app* app, const char* what, uint64_t index) {
+    (void)app;
+    console_printf("%s %lu is wrong\n", what, index);
+    return false;
+}

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "host/gpu/placement.h"
+
+#include "host/words.h"
+
+unsigned gpu_place_interleaved(const struct gpu_node* node, uint64_t page, uint64_t pages, void* context) {
+    (void)pages, (void)context;
+    return (unsigned)(page % node->count);
+}
+
+unsigned gpu_place_contiguous(const struct gpu_node* node, uint64_t page, uint64_t pages, void* context) {
+    (void)context;
+    return (unsigned)(page * node->count / pages);
+}
+
+unsigned gpu_place_on(const struct gpu_node* node, uint64_t page, uint64_t pages, void* gpu_index) {
+    (void)node, (void)page, (void)pages;
+    return (unsigned)(uintptr_t)gpu_index;
+}
+
+unsigned gpu_place_lasp(const struct gpu_node* node, uint64_t page, uint64_t pages, void* context) {
+    const struct gpu_layout* l = context;
+    const uint64_t gpus = node->count, pitch = l->pitch ? l->pitch : GPU_PAGE, at = page * GPU_PAGE;
+    switch (l->locality) {
+        case GPU_STRIDED: {
+            const uint64_t grain = (pitch + gpus * GPU_PAGE - 1) / (gpus * GPU_PAGE); /* pages */
+            return (unsigned)(page / grain % gpus);
+        }
+        case GPU_BY_ROWS: {
+            const uint64_t rows = (pages * GPU_PAGE + pitch - 1) / pitch;
+            return (unsigned)(at / pitch * gpus / rows);
+        }
+        case GPU_BY_COLUMNS: return (unsigned)(at % pitch * gpus / pitch);
+        default: return gpu_place_contiguous(node, page, pages, NULL);
+    }
+}
+
+gpu_address gpu_allocate_by(struct gpu_node* node, uint64_t bytes, enum gpu_placement_policy policy, struct gpu_layout layout) {
+    switch (policy) {
+        case GPU_PLACE_INTERLEAVED: return gpu_allocate(node, bytes, gpu_place_interleaved, NULL);
+        case GPU_PLACE_LASP: return gpu_allocate(node, bytes, gpu_place_lasp, &layout);
+        default: return gpu_allocate(node, bytes, gpu_place_contiguous, NULL);
+    }
+}
+
+bool gpu_placement_named(const char* name, enum gpu_placement_policy* policy) {
+    static const char* const names[] = {"contiguous", "interleaved", "lasp", "first_touch"};
+    for (unsigned i = 0; i < sizeof names / sizeof *names; ++i)
+        if (word_is(name, names[i])) {
+            *policy = (enum gpu_placement_policy)i;
+            return true;
+        }
+    return false;
+}
