@@ -20,7 +20,27 @@ const std::vector<gpu_app>& gpu_apps() {
     return apps;
 }
 
-image_set images_of_app(const std::string& name, std::uint64_t size) {
+// As firmware/host/gpu/placement.c and grid.c name them.
+const std::vector<std::string>& app_placements() {
+    static const std::vector<std::string> names = {"contiguous", "interleaved", "lasp", "first_touch"};
+    return names;
+}
+
+const std::vector<std::string>& app_dispatches() {
+    static const std::vector<std::string> names = {"contiguous", "round_robin", "lasp"};
+    return names;
+}
+
+namespace {
+void add_policy(std::string& append, const char* key, const std::string& value, const std::vector<std::string>& known) {
+    if (value.empty()) return;
+    if (std::find(known.begin(), known.end(), value) == known.end())
+        throw input_error(fmt::format("--{} {}: there is no such policy (allowed: {})", key, quoted(value), fmt::join(known, ", ")));
+    append += fmt::format(" {}={}", key, value);
+}
+}  // namespace
+
+image_set images_of_app(const std::string& name, const app_options& options) {
     const auto& apps = gpu_apps();
     if (std::none_of(apps.begin(), apps.end(), [&](const gpu_app& a) { return a.name == name; })) {
         std::vector<std::string> names;
@@ -33,7 +53,10 @@ image_set images_of_app(const std::string& name, std::uint64_t size) {
     images.firmware = "firmware:gpu_apps.elf";
     images.app = name;
     images.append = "app=" + name;
-    if (size) images.append += fmt::format(" size={}", size);
+    if (options.size) images.append += fmt::format(" size={}", options.size);
+    if (options.gpus) images.append += fmt::format(" gpus={}", options.gpus);
+    add_policy(images.append, "placement", options.placement, app_placements());
+    add_policy(images.append, "dispatch", options.dispatch, app_dispatches());
     return images;
 }
 

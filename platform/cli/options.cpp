@@ -22,13 +22,30 @@ options::options_description image_options() {
         "append", options::value<std::string>()->value_name("TEXT"), "kernel command line")(
         "tohost", "watch the program's `tohost` word (riscv-tests)")(
         "app", options::value<std::string>()->value_name("NAME"), "run this GPU application (`fabricvp apps` lists them)")(
-        "size", options::value<std::string>()->value_name("N"), "its problem size");
+        "size", options::value<std::string>()->value_name("N"), "its problem size")(
+        "gpus", options::value<std::string>()->value_name("N"), "it uses the first N GPUs (default: all)")(
+        "placement", options::value<std::string>()->value_name("POLICY"),
+        "where its pages go: contiguous (default), interleaved, lasp or first_touch")(
+        "dispatch", options::value<std::string>()->value_name("POLICY"),
+        "where its work-groups run: contiguous (default), round_robin or lasp");
     return o;
 }
 
 std::string text_option(const options::variables_map& given, const char* name) {
     return given.count(name) ? given[name].as<std::string>() : std::string();
 }
+
+namespace {
+/// 0 if the option is absent.
+std::uint64_t count_option(const options::variables_map& given, const char* name, std::uint64_t most) {
+    if (!given.count(name)) return 0;
+    const auto text = text_option(given, name);
+    const bool digits = !text.empty() && text.size() < 13 && text.find_first_not_of("0123456789") == std::string::npos;
+    const auto value = digits ? std::stoull(text) : 0;
+    if (value == 0 || value > most) throw input_error(fmt::format("--{} {}: must be a number from 1 to {}", name, quoted(text), most));
+    return value;
+}
+}  // namespace
 
 std::unique_ptr<platform> make_platform(const options::variables_map& given) {
     platform::overrides set;
@@ -43,14 +60,12 @@ std::unique_ptr<platform> make_platform(const options::variables_map& given) {
 
 image_set images_of(const options::variables_map& given) {
     image_set images;
-    if (given.count("size") && !given.count("app")) throw input_error("--size needs --app");
+    for (const char* option : {"size", "gpus", "placement", "dispatch"})
+        if (given.count(option) && !given.count("app")) throw input_error(fmt::format("--{} needs --app", option));
     if (given.count("app")) {
         if (given.count("firmware") || given.count("append")) throw input_error("--app goes without --firmware and --append");
-        const auto size = text_option(given, "size");
-        const bool digits = size.size() < 13 && size.find_first_not_of("0123456789") == std::string::npos;
-        if (given.count("size") && (!digits || size.empty() || std::stoull(size) == 0))
-            throw input_error(fmt::format("--size {}: must be a number from 1 to 999999999999", quoted(size)));
-        return images_of_app(text_option(given, "app"), size.empty() ? 0 : std::stoull(size));
+        return images_of_app(text_option(given, "app"), {count_option(given, "size", 999'999'999'999), count_option(given, "gpus", 16),
+                                                         text_option(given, "placement"), text_option(given, "dispatch")});
     }
     images.firmware = text_option(given, "firmware");
     images.kernel = text_option(given, "kernel");

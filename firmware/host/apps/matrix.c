@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "host/apps/matrix.h"
 
+#include "gpu/kernels/graph.h"
 #include "host/heap.h"
 #include "host/machine.h"
 
@@ -155,18 +156,8 @@ const char* matrix_read(struct app* app, struct matrix* m, const char* from, uin
 void matrix_generate(struct app* app, struct matrix* m, uint64_t rows) {
     m->rows = m->columns = rows;
     m->row_start = app_host(app, (rows + 1) * sizeof *m->row_start);
-    m->column = app_host(app, rows * 16 * sizeof *m->column);
-    m->value = app_host(app, rows * 16 * sizeof *m->value);
     m->entries = 0;
-    for (uint64_t r = 0; r < rows; ++r) {
-        const unsigned here = 1 + (unsigned)(app_random(app) % 16);
-        for (unsigned i = 0; i < here; ++i) {
-            const uint64_t random = app_random(app);
-            m->column[m->entries] = (uint32_t)(random & 1 ? (r + random / 2 % 64) % rows : random / 2 % rows);
-            m->value[m->entries++] = (double)(int)(random >> 40 & 255) / 16;
-        }
-        m->row_start[r + 1] = (uint32_t)m->entries;
-    }
+    for (uint64_t r = 0; r < rows; ++r) m->row_start[r + 1] = (uint32_t)(m->entries += sparse_row_entries(r));
 }
 
 bool matrix_file(const char** text, uint64_t* bytes) {

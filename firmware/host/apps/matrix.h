@@ -15,7 +15,8 @@ struct matrix {
 /* Reads a Matrix Market file (coordinate; real, integer or pattern; general or symmetric).
  * \returns NULL, or what is wrong with it; then `line` says where */
 const char* matrix_read(struct app* app, struct matrix* m, const char* text, uint64_t bytes, uint64_t* line);
-/* `rows` rows of 1 to 16 entries each: some near the diagonal, some anywhere. */
+/* Only where rows start: `rows` rows of 1 to 16 entries each, some near the diagonal, some anywhere, which follow from
+ * hashes (gpu/kernels/graph.h). */
 void matrix_generate(struct app* app, struct matrix* m, uint64_t rows);
 /* The RAM disk of the machine, if it has one (fabricvp run --initrd). */
 bool matrix_file(const char** text, uint64_t* bytes);

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "gpu.h"
+#include "graph.h"
+
+KERNEL(sparse, struct sparse_arguments)
+{
+    const size_t row = global_id(0);
+    if (row >= args->rows) return;
+    const uint32_t first = args->row_start[row], entries = args->row_start[row + 1] - first;
+    for (uint32_t i = 0; i < entries; ++i) {
+        const uint64_t random = sparse_random(row, i);
+        args->column[first + i] = sparse_column(row, random, args->rows);
+        args->value[first + i] = sparse_value(random);
+    }
+}
