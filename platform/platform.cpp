@@ -158,11 +158,24 @@ void platform::inject(const std::string& target, const std::string& kind, ticks 
 
 std::uint16_t platform::listen_gdb(std::size_t node, std::uint16_t port, bool hold) {
     auto& a = m->around.at(node);
+    a.gdb.reset();
     gdb_process process;
     process.name = fmt::format("node{}", node);
     process.id = static_cast<unsigned>(node) + 1;
     for (auto& hart : m->host(node).harts) process.threads.push_back(hart.get());
-    for (const auto& r : m->host(node).direct_memory) process.memory.push_back({r.base, r.size, r.value.writable});
+    process.in_step = process.threads.size();
+    a.wavefronts.clear();
+    for (auto& gpu : m->hardware->nodes[node]->gpus) {
+        for (auto& hart : gpu->core.processor.harts) process.threads.push_back(hart.get());
+        a.wavefronts.push_back(std::make_unique<gpu::gpu_debugger>(
+            gpu->core, [this, node](std::uint64_t physical, void* data, std::size_t size, bool write) {
+                return m->access_of_gpu(node, physical, data, size, write);
+            }));
+        for (auto* wavefront : a.wavefronts.back()->threads()) process.threads.push_back(wavefront);
+    }
+    // Lanes and command processors have address spaces of their own, which one map cannot describe.
+    if (a.wavefronts.empty())
+        for (const auto& r : m->host(node).direct_memory) process.memory.push_back({r.base, r.size, r.value.writable});
 
     gdb_hooks hooks;
     hooks.end_slice = [this] { m->hardware->timeline.stop(); };
@@ -171,6 +184,10 @@ std::uint16_t platform::listen_gdb(std::size_t node, std::uint16_t port, bool ho
     hooks.now = [this] { return now(); };
     hooks.statistics = [](const std::string& prefix) { return snapshot_statistics(prefix); };
     hooks.restart_statistics = [] { restart_statistics(); };
+    if (!a.wavefronts.empty())
+        hooks.stop_only = [&a](const std::string& kernel) {
+            for (auto& w : a.wavefronts) w->stop_only(kernel);
+        };
     hooks.start_trace = [this](const std::string& file) {
         m->recording = std::make_unique<trace_recording>(0, never, "", trace::options().most_bytes, file);
         return m->recording->path();

@@ -56,6 +56,18 @@ void platform::implementation::connect(std::size_t i) {
     };
 }
 
+bool platform::implementation::access_of_gpu(std::size_t i, std::uint64_t physical, void* data, std::size_t size, bool write) {
+    const auto where = gpu::where(physical);
+    const auto offset = gpu::offset_of(physical);
+    if (where == GPU_PA_SYSTEM) {
+        auto& bus = host(i).bus;
+        return (write ? bus.debug_write(offset, data, size) : bus.debug_read(offset, data, size)) == size;
+    }
+    for (auto& gpu : hardware->nodes[i]->gpus)
+        if (gpu->core.router().is_local(physical)) return gpu->core.memory.debug_access(physical, data, size, write);
+    return false;
+}
+
 memory_range platform::implementation::memory(std::size_t i) const {
     if (i >= around.size()) throw input_error(fmt::format("there is no node{}: this machine has {}", i, around.size()));
     for (const auto& r : hardware->nodes[i]->host.direct_memory)

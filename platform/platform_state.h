@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "platform/console/line_console.h"
+#include "gpu/gpu_debugger.h"
 #include "platform/fault_plan.h"
 #include "platform/gdb/gdb_server.h"
 #include "platform/loader/boot_plan.h"
@@ -29,6 +30,7 @@ struct node_surroundings {
     std::unique_ptr<boot_plan> loaded;    ///< in memory now
     std::vector<std::unique_ptr<boot_plan>> extras;  ///< of load_elf() and load_binary(), loaded again at reset
     std::unique_ptr<line_console> serial;
+    std::vector<std::unique_ptr<gpu::gpu_debugger>> wavefronts;  ///< one a GPU, while there is a GDB port
     std::unique_ptr<gdb_server> gdb;
     std::optional<tohost_port> tohost;
 };
@@ -57,6 +59,8 @@ struct platform::implementation {
     memory_range memory(std::size_t node) const;
 
     void connect(std::size_t node);
+    /// Reads or writes memory for a debugger at a physical address as GPUs of the node have them.
+    bool access_of_gpu(std::size_t node, std::uint64_t physical, void* data, std::size_t size, bool write);
     void load(std::size_t node);
     void place(std::size_t node, const boot_plan& plan);
     void start();

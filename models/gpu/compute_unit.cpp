@@ -86,6 +86,7 @@ void compute_unit::run_next(simd_unit& s) {
             enter(w, wavefront_state::ready);
         }
         if (w.state == wavefront_state::ready) {
+            if (m_watcher && m_watcher->holds(w)) continue;
             s.last = position;
             run_segment(s, w);
             return;
@@ -105,10 +106,12 @@ void compute_unit::run_segment(simd_unit& s, wavefront& w) {
     const auto quantum = c.instructions + params.quantum;
     for (;;) {
         const auto left = quantum > c.instructions ? quantum - c.instructions : 0;
-        s.stop = m_engine.run(c, m_code, static_cast<unsigned>(left));
+        if (m_watcher) s.stop = run_watched(w, static_cast<unsigned>(left));
+        else s.stop = m_engine.run(c, m_code, static_cast<unsigned>(left));
         const ticks at = now() + span(c.cycles);
         if (s.stop == lane_stop::memory && access_local(w, at)) continue;
         if (s.stop == lane_stop::scoreboard && registers_ready(w, at)) continue;
+        if (m_watcher && s.stop == lane_stop::budget && quantum > c.instructions && !m_watcher->holds(w)) continue;
         break;
     }
     wavefront_instructions += c.instructions - before;
@@ -117,6 +120,24 @@ void compute_unit::run_segment(simd_unit& s, wavefront& w) {
     simd_busy += duration;
     s.running = &w;
     schedule_in(s.event, duration);
+}
+
+/// Instructions one by one, where the watcher wants to see each.
+lane_stop compute_unit::run_watched(wavefront& w, unsigned most_instructions) {
+    auto& c = w.context;
+    if (most_instructions == 0 || m_watcher->holds(w)) return lane_stop::budget;
+    if (!m_watcher->wants_each(w)) return m_engine.run(c, m_code, most_instructions);
+    if (c.schedule.active && m_watcher->stops_before(w)) return lane_stop::budget;
+    const auto before = c.instructions;
+    const auto lanes = c.schedule.active;
+    const auto stop = m_engine.run(c, m_code, 1);
+    if (c.instructions != before) m_watcher->executed(w, lanes);
+    return stop;
+}
+
+void compute_unit::wake(unsigned slot) {
+    auto& s = *m_simds[m_wavefronts[slot]->simd];
+    if (!s.running && !s.event.scheduled()) schedule(s.event, now());
 }
 
 /// At the time at which the segment ends: what stopped it begins.
@@ -163,6 +184,7 @@ void compute_unit::end_segment(wavefront& w, lane_stop why) {
             break;
         }
     }
+    if (m_watcher) m_watcher->settled(w);
 }
 
 void compute_unit::begin_fence(wavefront& w) {

@@ -11,6 +11,7 @@
 #include "base/clock_domain.h"
 #include "gpu/lane_engine.h"
 #include "gpu/wavefront.h"
+#include "gpu/wavefront_watcher.h"
 
 namespace fabricvp::gpu {
 
@@ -80,6 +81,10 @@ public:
     void acquire();
     void reset() override;
 
+    /// Who may hold wavefronts and hears what becomes of them (a debugger); null: nobody.
+    void watch(wavefront_watcher* watcher) { m_watcher = watcher; }
+    /// The watcher does not hold a slot's wavefront any more.
+    void wake(unsigned slot);
     /// For debuggers: a slot's wavefront, state free if there is none.
     const wavefront& slot(unsigned n) const { return *m_wavefronts[n]; }
     /// Register `row` (lane_registers) of a lane of a live wavefront.
@@ -109,6 +114,7 @@ private:
     // compute_unit.cpp: segments
     void run_next(simd_unit& s);
     void run_segment(simd_unit& s, wavefront& w);
+    lane_stop run_watched(wavefront& w, unsigned most_instructions);
     void end_segment(wavefront& w, lane_stop why);
     void begin_fence(wavefront& w);
     void continue_fence(wavefront& w);
@@ -132,6 +138,7 @@ private:
     vector_memory& m_memory;
     instruction_cache& m_code;
     group_listener& m_listener;
+    wavefront_watcher* m_watcher = nullptr;
     lane_engine m_engine;
 
     std::vector<std::unique_ptr<wavefront>> m_wavefronts;

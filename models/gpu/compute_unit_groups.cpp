@@ -86,6 +86,7 @@ void compute_unit::start_wavefront(wavefront& w, work_group& g, std::uint32_t nu
     ++g.live;
     --m_free_slots;
     ++m_simds[w.simd]->live;
+    if (m_watcher) m_watcher->started(w);
     make_ready(w, now());
 }
 
@@ -100,6 +101,7 @@ void compute_unit::drain(wavefront& w) {
 
 void compute_unit::retire(wavefront& w) {
     auto& g = *w.group;
+    if (m_watcher) m_watcher->ending(w);
     enter(w, wavefront_state::free);
     if (trace::on())
         trace::slice(*this, fmt::format("group {},{},{} wavefront {}", g.id[0], g.id[1], g.id[2], w.context.identity.wavefront),
@@ -168,6 +170,7 @@ void compute_unit::fault(wavefront& w, lane_fault kind, memory_fault memory, uns
     record.lane = lane;
     record.pc = pc;
     record.address = address;
+    if (m_watcher && !w.group->run->aborted) m_watcher->faulted(w, record);
     m_listener.lane_faulted(*w.group->run, record);
 }
 

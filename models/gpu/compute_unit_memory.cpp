@@ -191,6 +191,7 @@ void compute_unit::space_available() {
         if (how == issued::all) {
             m_queue.erase(m_queue.begin() + static_cast<std::ptrdiff_t>(i));
             make_ready(w, now());
+            if (m_watcher) m_watcher->settled(w);
         } else {
             i = 0;  // wavefronts were killed, and left the queue
         }
@@ -228,6 +229,7 @@ void compute_unit::access_done(vector_access& a, ticks ready) {
     }
     if (w.state == wavefront_state::fence) continue_fence(w);
     else if (w.state == wavefront_state::queue && w.to_issue && w.accesses + 1 == params.outstanding_accesses) space_available();
+    if (m_watcher && w.state != wavefront_state::running) m_watcher->settled(w);
 }
 
 void compute_unit::load_landed(wavefront& w, unsigned row, ticks ready) {

@@ -202,6 +202,7 @@ enter:
     line_pc = s.pc & ~std::uint64_t{line_bytes - 1};
     o = line->ops.data() + (s.pc - line_pc) / 4;
     end = s.limit() - line_pc < line_bytes ? line->ops.data() + (s.limit() - line_pc) / 4 : line->ops.data() + line_instructions;
+    if (most_instructions == 1) end = o + 1;
 
     for (;;) {
         if (o == end) {

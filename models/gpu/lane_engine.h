@@ -33,6 +33,7 @@ class lane_engine {
 public:
     explicit lane_engine(const issue_params& issue, const lane_operations& operations = lane_operations::best());
 
+    /// \param most_instructions after which it stops at the next jump or line; 1 is exact
     lane_stop run(lane_context& c, instruction_cache& code, unsigned most_instructions) const;
 
     const lane_operations& operations() const { return m_operations; }

@@ -2,6 +2,7 @@
 #include "gpu/vector_cache.h"
 
 #include <algorithm>
+#include <cstring>
 #include <numeric>
 
 namespace fabricvp::gpu {
@@ -128,6 +129,16 @@ void vector_cache::invalidate() {
     if (!m_open_count) return;
     std::fill(m_open.begin(), m_open.end(), closed);
     m_open_count = 0;
+}
+
+bool vector_cache::peek(std::uint64_t address, void* to, unsigned size) {
+    const unsigned first = address % line_bytes;
+    const unsigned at = m_lines.find(address - first);
+    if (at == l1_lines::absent) return false;
+    for (unsigned sector = first / sector_bytes; sector <= (first + size - 1) / sector_bytes; ++sector)
+        if (!(m_lines.valid(at) >> sector & 1)) return false;
+    std::memcpy(to, m_lines.data(at) + first, size);
+    return true;
 }
 
 void vector_cache::reset() {

@@ -62,6 +62,8 @@ public:
         close(line);
     }
     void invalidate();
+    /// For debuggers: bytes inside one line as a load would find them here. \returns false if it would have to fetch them
+    bool peek(std::uint64_t address, void* to, unsigned size);
 
     ticks tag_latency() const { return m_tag_latency; }
     ticks fill_latency() const { return m_fill_latency; }

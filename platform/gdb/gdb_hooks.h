@@ -19,12 +19,14 @@ struct gdb_region {
     bool writable = true;  ///< false: ROM, where GDB then uses hardware breakpoints by itself
 };
 
-/// What a debugger sees as one process: the harts of a node.
+/// What a debugger sees as one process: the harts of a node, those of its command processors, wavefronts.
 struct gdb_process {
     std::string name;    ///< for people ("node0")
     unsigned id = 1;     ///< process id: node + 1
-    std::vector<riscv::debug_target*> threads;  ///< thread id = index + 1; they outlive the server
-    std::vector<gdb_region> memory;
+    /// They outlive the server. Thread id = index + 1, and this many more for each incarnation.
+    std::vector<riscv::debug_target*> threads;
+    std::size_t in_step = ~std::size_t{0};  ///< so many threads, the first ones, are kept in lockstep (if more than one)
+    std::vector<gdb_region> memory;  ///< empty: no map, and GDB may read everywhere
 };
 
 /// What the server asks of the platform around it. An empty function means that the platform cannot do it, and the
@@ -40,6 +42,8 @@ struct gdb_hooks {
     /// Statistics whose path starts with a prefix.
     std::function<statistics_snapshot(const std::string& prefix)> statistics;
     std::function<void()> restart_statistics;
+    /// Breakpoints are to stop only wavefronts of one kernel; empty: of all.
+    std::function<void(const std::string& kernel)> stop_only;
     /// Starts a trace into `file` (empty: the default) and returns the file's name. \throws std::exception with one line
     std::function<std::string(const std::string& file)> start_trace;
     std::function<void()> stop_trace;

@@ -42,7 +42,7 @@ struct gdb_server::implementation {
 
     const gdb_process process;
     const gdb_hooks hooks;
-    gdb::run_control run{process.threads, hooks};
+    gdb::run_control run{process.threads, hooks, process.in_step};
     boost::asio::io_context io;
     tcp::acceptor acceptor{io};
     std::optional<gdb::connection> client;

@@ -13,8 +13,8 @@ namespace {
 constexpr const char* unsupported = "not supported by this platform\n";
 }
 
-monitor::monitor(const gdb_hooks& hooks, std::function<void()> after_reset)
-    : m_hooks(hooks), m_after_reset(std::move(after_reset)) {}
+monitor::monitor(const gdb_hooks& hooks, std::function<void()> after_reset, std::function<riscv::debug_target&()> selected)
+    : m_hooks(hooks), m_after_reset(std::move(after_reset)), m_selected(std::move(selected)) {}
 
 std::string monitor::execute(std::string_view line) {
     std::istringstream words{std::string(line)};
@@ -24,6 +24,8 @@ std::string monitor::execute(std::string_view line) {
         if (command.empty() || command == "help") return help();
         if (command == "stats" && more.empty()) return stats(argument);
         if (command == "trace" && extra.empty()) return trace(argument, more);
+        if (command == "kernel" && more.empty()) return kernel(argument);
+        if (command == "lane" && more.empty()) return lane(argument);
         if (command == "reset" && argument.empty()) return reset();
         if (command == "time" && argument.empty()) return time();
     } catch (const std::exception& e) {
@@ -38,6 +40,8 @@ std::string monitor::help() const {
            "monitor stats reset       start a region of interest: statistics count from zero\n"
            "monitor trace on [file]   record a Perfetto trace from now on\n"
            "monitor trace off         end the trace\n"
+           "monitor kernel [NAME]     breakpoints stop only wavefronts of this kernel; without a name of all\n"
+           "monitor lane [N]          which lane of a wavefront is shown, or show another one\n"
            "monitor reset             power-on reset of the machine\n"
            "monitor time              simulated time\n"
            "To look at device registers: set mem inaccessible-by-default off\n";
@@ -66,6 +70,25 @@ std::string monitor::trace(const std::string& argument, const std::string& file)
         return "trace ended\n";
     }
     return "usage: monitor trace on [file] | off\n";
+}
+
+std::string monitor::kernel(const std::string& name) {
+    if (!m_hooks.stop_only) return "there is no GPU\n";
+    m_hooks.stop_only(name);
+    return name.empty() ? "breakpoints stop wavefronts of all kernels\n" : fmt::format("breakpoints stop wavefronts of kernel {} only\n", name);
+}
+
+std::string monitor::lane(const std::string& argument) {
+    auto& target = m_selected();
+    if (target.lanes() == 1) return "the present thread is not a wavefront\n";
+    if (!argument.empty()) {
+        const bool digits = argument.size() < 4 && argument.find_first_not_of("0123456789") == std::string::npos;
+        if (!digits || std::stoul(argument) >= target.lanes())
+            return fmt::format("'{}' is not a lane: 0 … {}\n", argument, target.lanes() - 1);
+        if (!target.select_lane(static_cast<unsigned>(std::stoul(argument)))) return fmt::format("lane {} has ended\n", argument);
+        return fmt::format("lane {}; GDB shows its registers after `maintenance flush register-cache`\n", target.lane());
+    }
+    return fmt::format("{} {}\n", target.debug_name(), target.debug_state());
 }
 
 std::string monitor::reset() {

@@ -12,8 +12,9 @@ namespace fabricvp::gdb {
 /// The `monitor` commands: what people type beside the debugger's own language.
 class monitor {
 public:
-    /// \param after_reset called when the machine has been reset; both must outlive this object
-    monitor(const gdb_hooks& hooks, std::function<void()> after_reset);
+    /// \param after_reset called when the machine has been reset \param selected the debugger's present thread; all must
+    /// outlive this object
+    monitor(const gdb_hooks& hooks, std::function<void()> after_reset, std::function<riscv::debug_target&()> selected);
 
     /// \returns the text to show, with a line feed at its end; never throws.
     std::string execute(std::string_view line);
@@ -23,10 +24,13 @@ private:
     std::string stats(const std::string& argument);
     std::string trace(const std::string& argument, const std::string& file);
     std::string reset();
+    std::string kernel(const std::string& name);
+    std::string lane(const std::string& argument);
     std::string time() const;
 
     const gdb_hooks& m_hooks;
     std::function<void()> m_after_reset;
+    std::function<riscv::debug_target&()> m_selected;
 };
 
 }  // namespace fabricvp::gdb

@@ -9,8 +9,8 @@ namespace fabricvp::gdb {
 
 using riscv::stop_reason;
 
-run_control::run_control(const std::vector<riscv::debug_target*>& threads, const gdb_hooks& hooks)
-    : breakpoints(threads), m_threads(threads), m_hooks(hooks), m_active(threads.size()) {}
+run_control::run_control(const std::vector<riscv::debug_target*>& threads, const gdb_hooks& hooks, std::size_t in_step)
+    : breakpoints(threads), m_threads(threads), m_hooks(hooks), m_in_step(std::min(in_step, threads.size())), m_active(threads.size()) {}
 
 run_control::~run_control() { detach(); }
 
@@ -47,12 +47,19 @@ void run_control::resume(const std::vector<action>& actions) {
     for (std::size_t n = 0; n < m_threads.size(); ++n) m_active[n] = action_of(n) != action::stay;
 
     // What a thread hit while another one's stop was reported is due now, unless the debugger took the cause away.
+    const auto others_stay = [&](std::size_t n) { return std::count(m_active.begin(), m_active.end(), true) == 1 && m_active[n]; };
     const auto obsolete = [&](const stop& s) { return m_active[s.thread] && !still_due(s); };
     m_stops.erase(std::remove_if(m_stops.begin(), m_stops.end(), obsolete), m_stops.end());
     // Harts that are resumed on a breakpoint go on, but to GDB a breakpoint that is there stops: where it wants to go on,
     // it takes the breakpoint away for a step. Threads that were halted just in front of one would miss theirs.
     for (std::size_t n = 0; n < m_threads.size(); ++n)
-        if (action_of(n) == action::go && breakpoints.breaks_at(pc_of(n))) add_breakpoint_stop(n);
+        if (std::uint64_t next = 0; action_of(n) == action::go && m_threads[n]->next_instruction(next) && breakpoints.breaks_at(next) &&
+                                      m_threads[n]->stops_at(next))
+            add_breakpoint_stop(n, next);
+    // A step that must wait for others who stay where they are would never end.
+    for (std::size_t n = 0; n < m_threads.size(); ++n)
+        if (std::uint64_t next = 0; action_of(n) == action::step && others_stay(n) && !m_threads[n]->next_instruction(next))
+            m_stops.push_back({n, stop_reason::step, 0, 0});
     if (std::any_of(m_stops.begin(), m_stops.end(), [&](const stop& s) { return m_active[s.thread]; })) return;
 
     for (std::size_t n = 0; n < m_threads.size(); ++n) {
@@ -89,12 +96,12 @@ void run_control::stopped(riscv::debug_target& target, stop_reason reason, std::
 }
 
 void run_control::set_lockstep(bool on) {
-    if (m_threads.size() == 1) return;  // nobody to be ahead of: it runs at full speed under the debugger
-    for (auto* t : m_threads) t->set_lockstep(on);
+    if (m_in_step == 1) return;  // nobody to be ahead of: it runs at full speed under the debugger
+    for (std::size_t n = 0; n < m_in_step; ++n) m_threads[n]->set_lockstep(on);
 }
 
 bool run_control::still_due(const stop& s) const {
-    if (pc_of(s.thread) != s.pc) return false;
+    if (!m_threads[s.thread]->alive() || pc_of(s.thread) != s.pc) return false;
     switch (s.reason) {
     case stop_reason::breakpoint:
     case stop_reason::hardware_breakpoint: return breakpoints.breaks_at(s.pc);
@@ -105,9 +112,9 @@ bool run_control::still_due(const stop& s) const {
     }
 }
 
-void run_control::add_breakpoint_stop(std::size_t thread) {
+void run_control::add_breakpoint_stop(std::size_t thread, std::uint64_t pc) {
     if (std::any_of(m_stops.begin(), m_stops.end(), [&](const stop& s) { return s.thread == thread; })) return;
-    const auto pc = pc_of(thread);
+    m_threads[thread]->show_next();
     const auto reason = breakpoints.is_hardware(pc) ? stop_reason::hardware_breakpoint : stop_reason::breakpoint;
     m_stops.push_back({thread, reason, pc, pc});
 }

@@ -25,7 +25,7 @@ public:
     };
 
     /// Both must outlive this object.
-    run_control(const std::vector<riscv::debug_target*>& threads, const gdb_hooks& hooks);
+    run_control(const std::vector<riscv::debug_target*>& threads, const gdb_hooks& hooks, std::size_t in_step = ~std::size_t{0});
     virtual ~run_control();
 
     breakpoint_table breakpoints;
@@ -50,12 +50,13 @@ public:
 private:
     void stopped(riscv::debug_target& target, riscv::stop_reason reason, std::uint64_t address) override;
     bool still_due(const stop& s) const;
-    void add_breakpoint_stop(std::size_t thread);
+    void add_breakpoint_stop(std::size_t thread, std::uint64_t pc);
     std::uint64_t pc_of(std::size_t thread) const;
     void set_lockstep(bool on);
 
     const std::vector<riscv::debug_target*>& m_threads;
     const gdb_hooks& m_hooks;
+    const std::size_t m_in_step;
     std::deque<stop> m_stops;    // not reported yet; several threads may stop before the simulation comes to a halt
     std::vector<bool> m_active;  // threads that the last resume() let go
     bool m_attached = false;

@@ -18,7 +18,8 @@ session::session(const gdb_process& process, const gdb_hooks& hooks, run_control
       m_hooks(hooks),
       m_run(run),
       m_send(std::move(send)),
-      m_monitor(m_hooks, [this] { if (m_run.attached() && !m_run.running()) m_run.halt_all(); }),
+      m_monitor(m_hooks, [this] { if (m_run.attached() && !m_run.running()) m_run.halt_all(); },
+                [this]() -> riscv::debug_target& { return *m_process.threads[m_selected]; }),
       m_last{{}, 5} {}
 
 bool session::allowed_now(std::string_view payload) const {
@@ -93,16 +94,19 @@ void session::write_registers(field_reader fields) {
 }
 
 void session::read_register(field_reader fields) {
-    std::uint64_t number = 0, value = 0;
-    if (!fields.number(number) || !fields.done() || number > privilege) return reply_ok(false);
+    std::uint64_t number = 0;
+    if (!fields.number(number) || !fields.done() || number > last_further) return reply_ok(false);
+    // One description serves threads of several kinds: what only others have is not available, and no error.
+    std::uint64_t value = 0;
     const auto n = static_cast<unsigned>(number);
-    if (!m_process.threads[m_selected]->read_register(n, value)) return reply_ok(false);
-    reply(hex_little_endian(value, register_size(n)));
+    const bool alike = m_process.in_step >= m_process.threads.size();
+    if (alike && !m_process.threads[m_selected]->read_register(n, value)) return reply_ok(false);
+    reply(register_text(m_selected, n));
 }
 
 void session::write_register(field_reader fields) {
     std::uint64_t number = 0, value = 0;
-    if (!fields.number(number) || number > privilege || !fields.take('=')) return reply_ok(false);
+    if (!fields.number(number) || number > last_further || !fields.take('=')) return reply_ok(false);
     const auto n = static_cast<unsigned>(number);
     if (fields.rest().size() != 2 * register_size(n) || !parse_little_endian(fields.rest(), value)) return reply_ok(false);
     reply_ok(n == 0 || m_process.threads[m_selected]->write_register(n, value));

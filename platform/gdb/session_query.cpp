@@ -50,7 +50,7 @@ void session::transfer(field_reader fields) {
     auto& target = *m_process.threads[m_selected];
     if (fields.take(":features:read:")) {
         if (!fields.take("target.xml:")) return reply("E00");
-        document = describe_target(target);
+        document = describe_target(target, m_process.threads);
     } else if (!m_process.memory.empty() && fields.take(":memory-map:read::")) {
         document = describe_memory(target, m_process.memory);
     } else {
@@ -68,10 +68,10 @@ void session::transfer(field_reader fields) {
 void session::list_threads(bool first) {
     if (first) m_listed = 0;
     const std::size_t count = m_run.attached() ? m_process.threads.size() : 0;
-    if (m_listed >= count) return reply("l");
-    std::string text = "m" + id_text(m_listed++);
-    while (m_listed < count && text.size() < packet_parser::most_payload - 64) text += "," + id_text(m_listed++);
-    reply(text);
+    std::string text;
+    for (; m_listed < count && text.size() < packet_parser::most_payload - 64; ++m_listed)
+        if (m_process.threads[m_listed]->alive()) text += (text.empty() ? "m" : ",") + id_text(m_listed);
+    reply(text.empty() ? "l" : text);
 }
 
 void session::extra_info(field_reader fields) {
@@ -93,15 +93,18 @@ void session::command(std::string_view hex) {
 }
 
 std::string session::id_text(std::size_t thread) const {
-    return m_multiprocess ? fmt::format("p{:x}.{:x}", m_process.id, thread + 1) : hex_number(thread + 1);
+    const auto id = thread + 1 + m_process.threads.size() * m_process.threads[thread]->incarnation();
+    return m_multiprocess ? fmt::format("p{:x}.{:x}", m_process.id, id) : hex_number(id);
 }
 
 std::optional<std::size_t> session::find(thread_id id) const {
     if (id.process > 0 && id.process != static_cast<std::int64_t>(m_process.id)) return std::nullopt;
     if (id.thread == thread_id::any) return m_selected;
     if (id.thread == thread_id::all) return 0;
-    if (static_cast<std::uint64_t>(id.thread) > m_process.threads.size()) return std::nullopt;
-    return static_cast<std::size_t>(id.thread - 1);
+    const auto number = static_cast<std::uint64_t>(id.thread - 1), count = std::uint64_t{m_process.threads.size()};
+    const auto& target = *m_process.threads[number % count];
+    if (!target.alive() || target.incarnation() != number / count) return std::nullopt;
+    return static_cast<std::size_t>(number % count);
 }
 
 }  // namespace fabricvp::gdb

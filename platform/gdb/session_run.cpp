@@ -17,6 +17,15 @@ namespace {
 constexpr int signal_interrupt = 2;
 constexpr int signal_trap = 5;
 
+int signal_of(stop_reason reason) {
+    switch (reason) {
+    case stop_reason::halted: return signal_interrupt;
+    case stop_reason::bad_instruction: return 4;
+    case stop_reason::bad_access: return 11;
+    default: return signal_trap;
+    }
+}
+
 }  // namespace
 
 void session::status() {
@@ -49,7 +58,7 @@ void session::interrupt() { m_run.interrupt(m_last.stop.thread); }
 void session::report_stop() {
     const auto stop = m_run.take_stop();
     if (!stop) return;
-    m_last = {*stop, stop->reason == stop_reason::halted ? signal_interrupt : signal_trap};
+    m_last = {*stop, signal_of(stop->reason)};
     m_selected = stop->thread;
     reply(stop_text());
 }

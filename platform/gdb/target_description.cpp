@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "platform/gdb/target_description.h"
 
+#include <algorithm>
 #include <iterator>
 
 #include <fmt/format.h>
@@ -37,7 +38,7 @@ unsigned register_size(unsigned number) {
     return number >= first_csr + fflags && number <= first_csr + fcsr ? 4 : 8;
 }
 
-std::string describe_target(riscv::debug_target& target) {
+std::string describe_target(riscv::debug_target& target, const std::vector<riscv::debug_target*>& threads) {
     std::string xml =
         "<?xml version=\"1.0\"?>\n<!DOCTYPE target SYSTEM \"gdb-target.dtd\">\n<target version=\"1.0\">\n"
         "<architecture>riscv:rv64</architecture>\n<feature name=\"org.gnu.gdb.riscv.cpu\">\n";
@@ -62,6 +63,12 @@ std::string describe_target(riscv::debug_target& target) {
     if (target.read_register(privilege, value)) {
         xml += "<feature name=\"org.gnu.gdb.riscv.virtual\">\n";
         add(xml, "priv", privilege, "int");
+        xml += "</feature>\n";
+    }
+    const auto wide = std::find_if(threads.begin(), threads.end(), [](auto* t) { return t->further_register(0) != nullptr; });
+    if (wide != threads.end()) {
+        xml += "<feature name=\"org.fabricvp.gpu\">\n";
+        for (unsigned n = 0; (*wide)->further_register(n); ++n) add(xml, (*wide)->further_register(n), first_further + n, "uint64");
         xml += "</feature>\n";
     }
     return xml + "</target>\n";
