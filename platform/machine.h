@@ -8,6 +8,7 @@
 
 #include "base/calendar.h"
 #include "base/model.h"
+#include "fabric/interconnect.h"
 #include "gpu/gpu_device.h"
 #include "host/host_complex.h"
 #include "platform/machine_params.h"
@@ -22,8 +23,13 @@ public:
     host::host_complex host;
     std::unique_ptr<pcie::tree> pcie;  ///< none where nothing is plugged in
     std::vector<std::unique_ptr<gpu::gpu_device>> gpus;
+    std::unique_ptr<fabric::interconnect> fabric;  ///< none where no GPUs are linked
 
     node(const sc_core::sc_module_name& name, const node_params& params, const simulation_params& simulation);
+
+private:
+    void plug_in();
+    void link_up();
 };
 
 /// Calendar and nodes. One a process.

@@ -81,6 +81,7 @@ void node_params::describe(parameter_visitor& v) {
     v.group("host", host, "the host complex: harts, memory, devices");
     v.group("pcie", pcie, "the PCI Express tree");
     v.list("gpus", gpus, "GPUs, numbered in this order");
+    v.group("fabric", fabric, "switches and links between GPUs; without links there is none");
     v.list("faults", faults, "faults that happen to this node");
 }
 

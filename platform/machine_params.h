@@ -9,6 +9,7 @@
 
 #include "base/log.h"
 #include "base/parameters.h"
+#include "fabric/interconnect.h"
 #include "gpu/gpu_device.h"
 #include "host/host_complex.h"
 #include "pcie/tree.h"
@@ -59,6 +60,7 @@ struct node_params {
     host::host_params host;
     pcie::tree_params pcie;
     std::vector<gpu_node_params> gpus;
+    fabric::interconnect_params fabric;
     std::vector<fault_params> faults;  ///< targets are relative to the node
     void describe(parameter_visitor& v);
 };

@@ -10,6 +10,7 @@
 #include "gpu/command_processor.h"
 #include "gpu/dispatch_port.h"
 #include "gpu/dispatcher.h"
+#include "gpu/fabric_port.h"
 #include "gpu/gpu_memory_system.h"
 #include "gpu/instruction_cache.h"
 
@@ -35,6 +36,7 @@ public:
 
     clock_domain clock;
     gpu_memory_system memory;
+    fabric_port fabric{"fabric", memory.router};
     gpu::dispatcher dispatcher;
     std::vector<std::unique_ptr<instruction_cache>> instruction_caches;
     std::vector<std::unique_ptr<compute_unit>> compute_units;

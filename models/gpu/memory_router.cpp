@@ -25,6 +25,7 @@ void memory_router::send_at(const line_request_ptr& request, ticks departure) {
     if (is_local(r.line)) {
         const std::uint64_t offset = offset_of(r.line);
         if (!m_memory.bytes.contains(offset, line_bytes)) return refuse(request, memory_fault::bus_error, departure);
+        if (r.kind == line_kind::read) ++(r.page_table ? page_table_reads : reads);
         m_memory.prefetch(offset);
         r.spans.add(m_span, span_kind::service, departure, departure + m_request_latency);
         l2_bank& bank = bank_of(offset);

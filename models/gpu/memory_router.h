@@ -24,6 +24,8 @@ public:
 
     counter requests{*this, "requests", "1", "requests routed"};
     counter remote{*this, "remote", "1", "requests to memory elsewhere"};
+    counter reads{*this, "reads", "1", "reads of this GPU's memory, page tables apart"};
+    counter page_table_reads{*this, "page_table_reads", "1", "reads of page tables in this GPU's memory"};
     counter errors{*this, "errors", "1", "requests to addresses that nobody answers for"};
 
     /// \param where this GPU's aperture (GPU_PA_GPU0 + n)

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fabric/egress.h"
+
+namespace fabricvp::fabric {
+
+fifo_egress::fifo_egress(const sc_core::sc_module_name& name, std::uint64_t entries)
+    : egress(name), m_share(entries / virtual_channels) {
+    for (auto& q : m_queues) q.set_capacity(64);
+}
+
+void fifo_egress::push(const packet_ptr& p) {
+    const auto c = static_cast<unsigned>(p->channel());
+    waiting.add(m_flits[0] + m_flits[1]);
+    if (m_queues[c].full()) m_queues[c].set_capacity(2 * m_queues[c].capacity());
+    m_queues[c].push_back(p);
+    m_flits[c] += p->flits;
+}
+
+packet_ptr fifo_egress::next(port& out) {
+    for (unsigned tried = 0; tried < virtual_channels; ++tried) {
+        const auto c = (m_turn + tried) % virtual_channels;
+        if (m_queues[c].empty() || !out.has_credit(*m_queues[c].front())) continue;
+        m_turn = (c + 1) % virtual_channels;
+        auto p = std::move(m_queues[c].front());
+        m_queues[c].pop_front();
+        m_flits[c] -= p->flits;
+        return p;
+    }
+    return nullptr;
+}
+
+void fifo_egress::reset() {
+    for (auto& q : m_queues) q.clear();
+    m_flits.fill(0);
+    m_turn = 0;
+    model::reset();
+}
+
+std::unique_ptr<egress> make_fifo_egress(const char* name, const port&, std::uint64_t entries) {
+    return std::make_unique<fifo_egress>(name, entries);
+}
+
+}  // namespace fabricvp::fabric

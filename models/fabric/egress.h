@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <memory>
+
+#include <boost/circular_buffer.hpp>
+
+#include "base/model.h"
+#include "base/statistics.h"
+#include "fabric/port.h"
+
+namespace fabricvp::fabric {
+
+/// What waits to leave by one port, and the rule that says what leaves next. Whoever owns the port asks for it whenever the
+/// lanes are free. A rule may look into its queue, put packets together, cut them, let some overtake others, or let the
+/// lanes idle in the hope of better.
+class egress : public model {
+public:
+    explicit egress(const sc_core::sc_module_name& name) : model(name) {}
+
+    /// Whether a packet fits in.
+    virtual bool has_room(const packet& p) const = 0;
+    virtual void push(const packet_ptr& p) = 0;
+    virtual bool empty() const = 0;
+    /// Takes what goes next by a port whose lanes are free; null if nothing may go. If something is there nevertheless, the
+    /// port's transmitter_ready() must follow: port::has_credit() sees to that where a credit was missing.
+    virtual packet_ptr next(port& out) = 0;
+};
+
+/// First come, first served in each virtual channel; the channels take turns packet by packet.
+class fifo_egress final : public egress {
+public:
+    histogram waiting{*this, "waiting", "flits", "flits that a packet found before it"};
+
+    /// \param entries flits that it holds, half of them requests, half responses; 0: as many as come
+    fifo_egress(const sc_core::sc_module_name& name, std::uint64_t entries);
+
+    bool has_room(const packet& p) const override {
+        return m_share == 0 || m_flits[static_cast<unsigned>(p.channel())] + p.flits <= m_share;
+    }
+    void push(const packet_ptr& p) override;
+    bool empty() const override { return m_flits[0] + m_flits[1] == 0; }
+    packet_ptr next(port& out) override;
+
+    void reset() override;
+
+private:
+    std::uint64_t m_share;
+    std::array<boost::circular_buffer<packet_ptr>, virtual_channels> m_queues;
+    std::array<std::uint64_t, virtual_channels> m_flits{};
+    unsigned m_turn = 0;
+};
+
+/// Makes the egress of a port of a switch. \param entries flits that it holds
+using egress_maker = std::function<std::unique_ptr<egress>(const char* name, const port& out, std::uint64_t entries)>;
+std::unique_ptr<egress> make_fifo_egress(const char* name, const port& out, std::uint64_t entries);
+
+}  // namespace fabricvp::fabric

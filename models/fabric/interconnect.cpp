@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fabric/interconnect.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <stdexcept>
+
+#include <fmt/format.h>
+
+namespace fabricvp::fabric {
+
+namespace {
+
+[[noreturn]] void refuse(const std::string& why) { throw std::invalid_argument("fabric: " + why); }
+
+void check_name(const std::string& name, const char* kind, std::set<std::string>& taken) {
+    const auto letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_'; };
+    if (name.empty() || !std::all_of(name.begin(), name.end(), letter)) refuse(fmt::format("'{}' is no name for a {}: give letters, digits and _", name, kind));
+    if (!taken.insert(name).second) refuse(fmt::format("the name '{}' is taken twice", name));
+}
+
+const interconnect_params& checked(const interconnect_params& p) {
+    std::set<std::string> names;
+    for (const auto& d : p.devices) check_name(d, "device", names);
+    for (const auto& g : p.generators) check_name(g.name, "generator", names);
+    if (names.size() > most_terminals) refuse(fmt::format("{} devices and generators: at most {}", names.size(), most_terminals));
+    const auto ends = names;
+    for (const auto& s : p.switches) check_name(s.name, "switch", names);
+    std::map<std::string, unsigned> uses;
+    for (const auto& l : p.links) {
+        for (const auto& end : {l.from, l.to}) {
+            if (!names.count(end)) refuse(fmt::format("a link goes to '{}', which is neither a switch nor a device", end));
+            if (ends.count(end) && ++uses[end] > 1) refuse(fmt::format("'{}' has more than one link: devices have one, switches many", end));
+        }
+        if (l.from == l.to) refuse(fmt::format("a link goes from '{}' to itself", l.from));
+    }
+    for (const auto& g : p.generators)
+        if (!uses[g.name]) refuse(fmt::format("the generator '{}' has no link", g.name));
+    // A buffer that could never hold the longest packet would stop everything.
+    const auto longest = p.packet.flits(static_cast<std::uint32_t>(p.packet.header.bytes + p.packet.address.bytes) + line_bytes);
+    const auto check_room = [&](std::uint64_t entries, const std::string& what) {
+        if (entries / virtual_channels < longest)
+            refuse(fmt::format("{} of {} flits leaves {} for requests: the longest packet has {}", what, entries, entries / virtual_channels, longest));
+    };
+    check_room(p.device.input.entries, "device.input.entries");
+    for (const auto& s : p.switches) {
+        check_room(s.input.entries, s.name + ".input.entries");
+        check_room(s.output_entries, s.name + ".output_entries");
+    }
+    return p;
+}
+
+/// Which ports everything needs.
+struct link_plan {
+    struct end {
+        std::size_t vertex;
+        unsigned port;
+    };
+    std::vector<std::vector<fabric_switch::port_node>> ports;  // by vertex
+    std::vector<end> from, to;                                 // by link
+};
+
+link_plan plan_links(const interconnect_params& p, const std::map<std::string, std::size_t>& vertex, std::size_t terminals) {
+    link_plan plan;
+    plan.ports.resize(vertex.size());
+    const auto add = [&](std::size_t at, const std::string& towards, const link_params& link, bool crosses) {
+        auto& ports = plan.ports[at];
+        const auto taken = [&](const std::string& name) {
+            return std::any_of(ports.begin(), ports.end(), [&](const auto& n) { return n.name == name; });
+        };
+        auto name = "to_" + towards;
+        for (unsigned n = 1; taken(name); ++n) name = fmt::format("to_{}_{}", towards, n);
+        ports.push_back({name, link, crosses});
+        return link_plan::end{at, static_cast<unsigned>(ports.size() - 1)};
+    };
+    const auto cluster = [&](std::size_t v) { return p.switches[v - terminals].cluster; };
+    for (const auto& l : p.links) {
+        const auto a = vertex.at(l.from), b = vertex.at(l.to);
+        const bool crosses = a >= terminals && b >= terminals && cluster(a) != cluster(b);
+        plan.from.push_back(add(a, l.to, l, crosses));
+        plan.to.push_back(add(b, l.from, l, crosses));
+    }
+    return plan;
+}
+
+}  // namespace
+
+void interconnect_params::switch_node::describe(parameter_visitor& v) {
+    v.field("name", name, "name of the switch");
+    v.field("cluster", cluster, between{0, 1000}, "cluster to which it and the devices on it belong");
+    switch_params::describe(v);
+}
+
+void interconnect_params::link_node::describe(parameter_visitor& v) {
+    v.field("from", from, "a switch, a GPU or a generator");
+    v.field("to", to, "a switch, a GPU or a generator");
+    link_params::describe(v);
+}
+
+void interconnect_params::generator_node::describe(parameter_visitor& v) {
+    v.field("name", name, "name of the generator");
+    generator_params::describe(v);
+}
+
+void interconnect_params::describe(parameter_visitor& v) {
+    v.group("packet", packet, "sizes of packets and flits");
+    v.group("device", device, "where every device is attached");
+    v.list("switches", switches, "switches between GPUs");
+    v.list("links", links, "links between switches, GPUs and generators; a GPU or a generator has one");
+    v.list("generators", generators, "traffic generators in the place of GPUs; they are numbered after the GPUs");
+}
+
+interconnect::interconnect(const sc_core::sc_module_name& name, const interconnect_params& p, const egress_maker& maker)
+    : model(name), params(checked(p)) {
+    std::map<std::string, std::size_t> vertex;
+    std::vector<std::string> ends = params.devices;
+    for (const auto& g : params.generators) ends.push_back(g.name);
+    for (const auto& e : ends) vertex.emplace(e, vertex.size());
+    for (const auto& s : params.switches) vertex.emplace(s.name, vertex.size());
+    const auto plan = plan_links(params, vertex, ends.size());
+    m_topology = {ends.size(), params.switches.size(), {}};
+    for (std::size_t t = 0; t < ends.size(); ++t)
+        terminals.push_back(std::make_unique<terminal>(ends[t].c_str(), params.device, static_cast<unsigned>(t), params.packet,
+                                                       plan.ports[t].empty() ? nullptr : &plan.ports[t][0].link));
+    for (const auto& s : params.switches)
+        switches.push_back(std::make_unique<fabric_switch>(s.name.c_str(), s, static_cast<unsigned>(s.cluster), params.packet,
+                                                           plan.ports[ends.size() + switches.size()], maker));
+    const auto port_at = [&](const link_plan::end& e) -> port& {
+        return e.vertex < ends.size() ? *terminals[e.vertex]->link : switches[e.vertex - ends.size()]->at(e.port);
+    };
+    for (std::size_t i = 0; i < params.links.size(); ++i) {
+        auto &from = port_at(plan.from[i]), &to = port_at(plan.to[i]);
+        connect(from, to);
+        m_topology.links.emplace_back(plan.from[i].vertex, plan.to[i].vertex);
+        m_links.push_back({params.links[i].from, params.links[i].to, &from, &to});
+        if (from.crosses_clusters) m_crossing.insert(m_crossing.end(), {&from, &to});
+    }
+    route();
+    for (std::size_t i = 0; i < params.generators.size(); ++i)
+        generators.push_back(std::make_unique<generator>((params.generators[i].name + "_traffic").c_str(), params.generators[i],
+                                                         *terminals[params.devices.size() + i]));
+}
+
+void interconnect::route() {
+    const auto table = find_routes(m_topology);
+    std::array<std::uint16_t, most_terminals> clusters{};
+    for (std::size_t t = 0; t < terminals.size(); ++t)
+        for (const auto& l : m_topology.links) {
+            const auto other = l.first == t ? l.second : l.second == t ? l.first : t;
+            if (other >= terminals.size()) clusters[t] = static_cast<std::uint16_t>(switches[other - terminals.size()]->cluster);
+        }
+    for (std::size_t s = 0; s < terminals.size(); ++s) {
+        std::uint64_t reach = 0;
+        for (std::size_t d = 0; d < terminals.size(); ++d)
+            if (d != s && table[s][d] != no_link) reach |= std::uint64_t{1} << d;
+        terminals[s]->set_reach(reach);
+        terminals[s]->set_clusters(clusters);
+    }
+    for (std::size_t i = 0; i < switches.size(); ++i) {
+        const auto v = terminals.size() + i;
+        for (std::size_t d = 0; d < terminals.size(); ++d) {
+            const auto link = table[v][d];
+            if (link == no_link) continue;
+            const auto& ends = m_links[link];
+            const bool first = m_topology.links[link].first == v;
+            switches[i]->set_route(static_cast<unsigned>(d), (first ? ends.a : ends.b)->index);
+        }
+    }
+}
+
+terminal* interconnect::find_terminal(const std::string& device) {
+    for (auto& t : terminals)
+        if (device == t->basename()) return t.get();
+    return nullptr;
+}
+
+void interconnect::start() {
+    std::uint64_t attached = 0, generating = 0;
+    for (const auto& t : terminals) attached |= std::uint64_t{t->attached()} << t->number;
+    for (std::size_t i = 0; i < generators.size(); ++i) generating |= std::uint64_t{1} << (params.devices.size() + i);
+    for (auto& g : generators) {
+        g->set_peers(attached, generating);
+        g->begin();
+    }
+}
+
+std::uint64_t interconnect::packet_hops() const {
+    std::uint64_t sum = 0;
+    for (const auto& l : m_links) sum += l.a->sent.total_packets() + l.b->sent.total_packets();
+    return sum;
+}
+
+double interconnect::padded_share() const {
+    packet_counts::sums s;
+    for (const auto* p : m_crossing) s += p->sent.all();
+    return s.flits ? static_cast<double>(s.padded[1] + s.padded[2] + s.padded[3] + s.padded[4]) / static_cast<double>(s.flits) : 0;
+}
+
+double interconnect::page_table_share() const {
+    std::uint64_t all = 0, walks = 0;
+    for (const auto* p : m_crossing) {
+        all += p->sent.all().flits;
+        walks += p->sent.of(packet_class::page_table_request).flits + p->sent.of(packet_class::page_table_response).flits;
+    }
+    return all ? static_cast<double>(walks) / static_cast<double>(all) : 0;
+}
+
+double interconnect::mean_utilisation() const {
+    double sum = 0;
+    for (const auto* p : m_crossing) {
+        const auto passed = now() - p->sent.since();
+        if (passed) sum += static_cast<double>(p->transmitter.busy.value()) / static_cast<double>(passed);
+    }
+    return m_crossing.empty() ? 0 : sum / static_cast<double>(m_crossing.size());
+}
+
+}  // namespace fabricvp::fabric

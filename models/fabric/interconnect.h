@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+// The whole fabric of a node from a description: switches, some of them in clusters of their own, links between anything,
+// terminals for the devices, and traffic generators in the place of devices.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/model.h"
+#include "base/parameters.h"
+#include "fabric/generator.h"
+#include "fabric/routing.h"
+#include "fabric/switch.h"
+#include "fabric/terminal.h"
+
+namespace fabricvp::fabric {
+
+struct interconnect_params {
+    struct switch_node : switch_params {
+        std::string name;
+        std::uint64_t cluster = 0;
+        void describe(parameter_visitor& v);
+    };
+    struct link_node : link_params {
+        std::string from, to;
+        void describe(parameter_visitor& v);
+    };
+    struct generator_node : generator_params {
+        std::string name;
+        void describe(parameter_visitor& v);
+    };
+
+    packet_format packet;
+    terminal_params device;
+    std::vector<switch_node> switches;
+    std::vector<link_node> links;
+    std::vector<generator_node> generators;
+    std::vector<std::string> devices;  ///< filled in by whoever builds them (GPUs, in the order of their numbers), so not described
+
+    bool empty() const { return switches.empty() && links.empty() && generators.empty(); }
+    void describe(parameter_visitor& v);
+};
+
+class interconnect final : public model {
+public:
+    const interconnect_params params;
+
+    std::vector<std::unique_ptr<fabric_switch>> switches;
+    std::vector<std::unique_ptr<terminal>> terminals;    ///< of the devices by number, then of the generators
+    std::vector<std::unique_ptr<generator>> generators;
+
+    /// Sums over all links between clusters.
+    derived inter_cluster_flits{*this, "inter_cluster.flits", "1", "flits on links between clusters", [this] { return total([](const auto& s) { return s.flits; }); }};
+    derived inter_cluster_bytes{*this, "inter_cluster.bytes", "B", "bytes of packets on links between clusters, without padding", [this] { return total([](const auto& s) { return s.bytes; }); }};
+    derived inter_cluster_padding{*this, "inter_cluster.padding_bytes", "B", "padding on links between clusters", [this] { return total([](const auto& s) { return s.padding; }); }};
+    derived inter_cluster_padded_flits{*this, "inter_cluster.padded_share", "1", "share of the flits on links between clusters of which at least a quarter is padding", [this] { return padded_share(); }};
+    derived inter_cluster_page_tables{*this, "inter_cluster.page_table_share", "1", "share of the flits on links between clusters that belong to page-table packets", [this] { return page_table_share(); }};
+    derived inter_cluster_utilisation{*this, "inter_cluster.utilisation", "1", "mean over both directions of all links between clusters", [this] { return mean_utilisation(); }};
+
+    /// \param maker of the queues of switches \throws std::invalid_argument if names or links do not fit each other
+    interconnect(const sc_core::sc_module_name& name, const interconnect_params& params, const egress_maker& maker = make_fifo_egress);
+
+    /// A link with its two ends, in the order of their description.
+    struct link_ends {
+        std::string from, to;
+        port *a, *b;
+    };
+    const std::vector<link_ends>& links() const { return m_links; }
+    /// Of a device.
+    terminal* find_terminal(const std::string& device);
+
+    /// Lets the generators begin; to be called when all devices are attached.
+    void start();
+    /// Packets that have crossed links since construction.
+    std::uint64_t packet_hops() const;
+
+private:
+    template <class Field>
+    double total(Field field) const {
+        double sum = 0;
+        for (const auto* p : m_crossing) sum += static_cast<double>(field(p->sent.all()));
+        return sum;
+    }
+    double padded_share() const;
+    double page_table_share() const;
+    double mean_utilisation() const;
+    void route();
+
+    topology m_topology;
+    std::vector<link_ends> m_links;
+    std::vector<port*> m_crossing;
+};
+
+}  // namespace fabricvp::fabric

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+// Packets between GPUs, as NetCrafter has them (ISCA 2025): a header of 4 bytes, an address of 8, data of up to a line of
+// 64; links carry them in flits of 16 bytes, the last one padded. A packet is a pooled struct that carries its data, and
+// travels over TLM-2.0 sockets with the protocol traits below. A request comes back as its own response.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include <tlm>
+
+#include "base/parameters.h"
+#include "base/pool.h"
+#include "base/spans.h"
+#include "base/time.h"
+
+namespace fabricvp::fabric {
+
+inline constexpr unsigned line_bytes = 64;
+inline constexpr unsigned most_terminals = 64;
+
+/// The six classes of packets.
+enum class packet_class : std::uint8_t { read_request, write_request, page_table_request, read_response, write_response, page_table_response };
+inline constexpr unsigned packet_classes = 6;
+const char* name_of(packet_class c);
+constexpr bool is_response(packet_class c) { return c >= packet_class::read_response; }
+/// The class of the answer.
+constexpr packet_class response_to(packet_class c) { return is_response(c) ? c : static_cast<packet_class>(static_cast<unsigned>(c) + 3); }
+
+/// Virtual channels, each with buffers and credits of its own. Responses never wait for requests.
+enum class virtual_channel : std::uint8_t { request, response };
+inline constexpr unsigned virtual_channels = 2;
+const char* name_of(virtual_channel c);
+
+/// What a request wants. Each goes in the nearest of the six classes: see packet::set_request().
+enum class access_kind : std::uint8_t { read, write, atomic, load_reserved, store_conditional, lock, unlock };
+
+enum class access_status : std::uint8_t { ok, refused, poisoned };
+
+/// Sizes of what packets are made of.
+struct packet_format {
+    byte_size flit{16};
+    byte_size header{4};
+    byte_size address{8};
+    void describe(parameter_visitor& v);
+    /// Bytes of the flits that carry a packet of `bytes`.
+    std::uint32_t wire_bytes(std::uint32_t bytes) const {
+        const auto f = static_cast<std::uint32_t>(flit.bytes);
+        return (bytes + f - 1) / f * f;
+    }
+    std::uint32_t flits(std::uint32_t bytes) const {
+        const auto f = static_cast<std::uint32_t>(flit.bytes);
+        return (bytes + f - 1) / f;
+    }
+};
+
+struct packet_fields {
+    packet_class type = packet_class::read_request;
+    access_kind kind = access_kind::read;
+    access_status status = access_status::ok;
+    std::uint8_t size = 0;               ///< atomics: 4 or 8, at `offset`
+    std::uint8_t offset = 0;
+    std::uint8_t operation = 0;          ///< atomics: the two ends' own numbering
+    std::uint8_t scope = 0;              ///< the two ends' own numbering
+    bool succeeded = false;              ///< store_conditional, lock, unlock
+    std::uint8_t needed_sectors = 0xf;   ///< reads: 16-byte sectors that the requester wants; three spare bits of the address
+    std::uint8_t valid_sectors = 0;      ///< read responses: sectors that are carried
+    std::uint16_t source = 0, destination = 0;  ///< terminals
+    std::uint32_t bytes = 0;             ///< header, address and data
+    std::uint32_t flits = 0;
+    std::uint32_t wire_bytes = 0;        ///< with the padding of the last flit
+    std::uint32_t tag = 0;               ///< the requester's own: the ID of the header
+    std::uint64_t epoch = 0;             ///< the requester's own: which of its lives between resets
+    std::uint64_t line = 0;              ///< physical address
+    std::uint64_t byte_mask = 0;         ///< writes: bit n, byte n
+    std::uint64_t operand = 0, compare = 0, owner = 0;
+
+    ticks born = 0;                      ///< when its access was handed to the fabric
+    ticks head = 0, tail = 0;            ///< on the link it is on: arrival of its first flit and of its last byte
+    ticks due = 0;                       ///< when the block it is in may pass it on
+    ticks accounted = 0;                 ///< up to when its spans say where the time went
+    std::uint8_t route = 0;              ///< in the switch it is in: the port by which it leaves
+    std::uint8_t hops = 0;               ///< links crossed
+    bool crossed_clusters = false;       ///< it has gone over a link between clusters
+};
+
+struct packet;
+using packet_ptr = pooled_ptr<packet>;
+
+struct packet : pooled<packet>, packet_fields {
+    alignas(16) std::array<std::uint8_t, line_bytes> data;
+    span_list spans;
+
+    virtual_channel channel() const { return is_response(type) ? virtual_channel::response : virtual_channel::request; }
+    /// Class and size of a request by its `kind`. Plain reads and writes are read and write requests, walks' reads page-table
+    /// requests. Load-reserved goes as a read; atomics and store-conditional as writes that carry their operands (8 bytes, or
+    /// 16 for compare and swap) instead of a line; locks as writes without data.
+    /// \param data_bytes what atomics and store-conditional carry
+    void set_request(const packet_format& f, bool page_table, std::uint32_t data_bytes);
+    /// Turns it round: it becomes its response.
+    void turn(const packet_format& f);
+    void set_size(const packet_format& f, std::uint32_t data_bytes, bool with_address);
+
+    /// The time from where the spans end until `until` went into `stage`.
+    void pass(const span_stage& stage, span_kind kind, ticks until) {
+        if (span_recorder::on()) account(stage, kind, until);
+    }
+    void recycle();
+
+private:
+    void account(const span_stage& stage, span_kind kind, ticks until);
+};
+
+/// A packet from the pool, with default values.
+packet_ptr make_packet();
+
+/// Phases on the sockets: a packet goes forward; its credits come backward when it has left the receiver's buffer.
+enum class link_phase { transfer, credit_return };
+
+struct link_protocol {
+    using tlm_payload_type = packet;
+    using tlm_phase_type = link_phase;
+};
+using transmit_socket = tlm::tlm_initiator_socket<32, link_protocol>;
+using receive_socket = tlm::tlm_target_socket<32, link_protocol>;
+
+}  // namespace fabricvp::fabric

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fabric/packet_counts.h"
+
+#include <fmt/format.h>
+
+#include "base/calendar.h"
+
+namespace fabricvp::fabric {
+
+void packet_counts::sums::operator+=(const sums& o) {
+    packets += o.packets;
+    bytes += o.bytes;
+    flits += o.flits;
+    padding += o.padding;
+    for (std::size_t i = 0; i < padded.size(); ++i) padded[i] += o.padded[i];
+}
+
+packet_counts::sums packet_counts::of(packet_class c) const {
+    sums s;
+    for (unsigned bytes = 0; bytes < sizes; ++bytes) {
+        const auto n = m_counts[static_cast<unsigned>(c)][bytes] - m_base[static_cast<unsigned>(c)][bytes];
+        if (n == 0) continue;
+        const auto flits = (bytes + m_flit - 1) / m_flit, padding = flits * m_flit - bytes;
+        const auto quarters = 4 * padding / m_flit + (4 * padding % m_flit != 0);
+        s += {n, n * bytes, n * flits, n * padding, {}};
+        s.padded[0] += n * (flits - 1);
+        s.padded[quarters] += n;
+    }
+    return s;
+}
+
+packet_counts::sums packet_counts::all() const {
+    sums s;
+    for (unsigned c = 0; c < packet_classes; ++c) s += of(static_cast<packet_class>(c));
+    return s;
+}
+
+std::uint64_t packet_counts::total_packets() const {
+    std::uint64_t sum = 0;
+    for (const auto& c : m_counts)
+        for (const auto n : c) sum += n;
+    return sum;
+}
+
+void packet_counts::restart() {
+    m_base = m_counts;
+    m_since = calendar::current().now();
+}
+
+void packet_counts::report(statistics_snapshot& to) const {
+    static constexpr const char* shares[] = {"padded_0", "padded_25", "padded_50", "padded_75", "padded_100"};
+    const auto put = [&](const std::string& prefix, const sums& s) {
+        to[prefix + ".packets"] = static_cast<double>(s.packets);
+        to[prefix + ".bytes"] = static_cast<double>(s.bytes);
+        to[prefix + ".flits"] = static_cast<double>(s.flits);
+        to[prefix + ".padding_bytes"] = static_cast<double>(s.padding);
+        for (std::size_t i = 0; i < s.padded.size(); ++i) to[prefix + '.' + shares[i] + "_flits"] = static_cast<double>(s.padded[i]);
+    };
+    put(path(), all());
+    for (unsigned c = 0; c < packet_classes; ++c)
+        put(fmt::format("{}.{}", path(), name_of(static_cast<packet_class>(c))), of(static_cast<packet_class>(c)));
+}
+
+}  // namespace fabricvp::fabric

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+
+#include "base/statistics.h"
+#include "fabric/packet.h"
+
+namespace fabricvp::fabric {
+
+/// What a link carried, by class of packet: packets, bytes, flits, padding, and how many of the flits are padded by how
+/// much. The share of a flit that is padding is given in quarters, rounded up, as in NetCrafter's figures: a flit of 16
+/// bytes with 4 of padding counts as one quarter, with 12 as three.
+class packet_counts final : public statistic {
+public:
+    struct sums {
+        std::uint64_t packets = 0, bytes = 0, flits = 0, padding = 0;
+        std::array<std::uint64_t, 5> padded{};  ///< flits: without padding, up to 1/4, 2/4, 3/4, more
+        void operator+=(const sums& o);
+    };
+
+    packet_counts(const sc_core::sc_object& owner, std::string name, std::string help) : statistic(owner, std::move(name), "1", std::move(help)) {}
+
+    void set_flit(std::uint64_t bytes) { m_flit = bytes; }
+    void add(const packet& p) { ++m_counts[static_cast<unsigned>(p.type)][p.bytes < sizes ? p.bytes : sizes - 1]; }
+
+    sums of(packet_class c) const;
+    sums all() const;
+    /// Since construction, whatever the region of interest.
+    std::uint64_t total_packets() const;
+
+    void report(statistics_snapshot& to) const override;
+    void restart() override;
+    /// Start of the region of interest.
+    ticks since() const { return m_since; }
+
+private:
+    static constexpr unsigned sizes = 256;
+    using table = std::array<std::array<std::uint64_t, sizes>, packet_classes>;  // by class and bytes
+    std::uint64_t m_flit = 16;
+    table m_counts{}, m_base{};
+    ticks m_since = 0;
+};
+
+}  // namespace fabricvp::fabric

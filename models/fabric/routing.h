@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// Ways through a graph of switches. Each destination has one way from everywhere, so packets of one pair of terminals and
+// one virtual channel stay in order.
+#pragma once
+
+#include <cstddef>
+#include <utility>
+#include <vector>
+
+namespace fabricvp::fabric {
+
+struct topology {
+    std::size_t terminals = 0;  ///< vertices 0 … terminals - 1; packets do not pass through them
+    std::size_t switches = 0;   ///< the vertices after them
+    std::vector<std::pair<std::size_t, std::size_t>> links;
+    std::size_t vertices() const { return terminals + switches; }
+};
+
+inline constexpr std::size_t no_link = ~std::size_t{0};
+
+/// By vertex and terminal: the link by which a packet goes on, `no_link` where it has arrived or there is no way.
+using routing_table = std::vector<std::vector<std::size_t>>;
+
+/// Shortest ways; where several are as short, destinations share them in turns. If packets could then wait for each other in
+/// a ring (in a ring of switches, say), ways are up*/down* instead: first towards the first switch, then away from it, never
+/// up again after down (Schroeder et al., Autonet, 1991), which may be longer but cannot deadlock.
+routing_table find_routes(const topology& t);
+
+/// Whether packets that follow the table can wait for each other in a ring.
+bool can_deadlock(const topology& t, const routing_table& table);
+
+}  // namespace fabricvp::fabric

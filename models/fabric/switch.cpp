@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fabric/switch.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "base/log.h"
+
+namespace fabricvp::fabric {
+
+void switch_params::describe(parameter_visitor& v) {
+    v.field("clock", clock, between{1e6, 1e11}, "of the pipeline");
+    v.field("latency", latency, between{0, 100000}, "of the pipeline, from input to output, in cycles of the switch");
+    v.group("input", input, "every input buffer");
+    v.field("output_entries", output_entries, between{2, 1e6}, "flits that wait at an output, half of them requests, half responses");
+    v.field("cut_through", cut_through, "a packet goes on when its head has come; otherwise when all of it has come");
+}
+
+fabric_switch::fabric_switch(const sc_core::sc_module_name& name, const switch_params& p, unsigned c, const packet_format& format,
+                             const std::vector<port_node>& nodes, const egress_maker& maker)
+    : model(name), params(p), cluster(c), m_latency(clock_domain(p.clock).span(p.latency)), m_ingress(nodes.size()), m_turn(nodes.size()) {
+    m_routes.fill(no_route);
+    for (const auto& n : nodes) {
+        m_ports.push_back(std::make_unique<port>(n.name.c_str(), n.link, p.input, format, static_cast<port_owner&>(*this), ports(), n.crosses_clusters));
+        m_egress.push_back(maker((n.name + "_egress").c_str(), *m_ports.back(), p.output_entries));
+    }
+    for (auto& i : m_ingress)
+        for (auto& w : i.waiting) w.set_capacity(16);
+}
+
+void fabric_switch::set_route(unsigned terminal, unsigned port) { m_routes.at(terminal) = port; }
+
+ticks fabric_switch::packet_announced(port&, packet& p) {
+    p.route = static_cast<std::uint8_t>(m_routes[p.destination]);
+    if (!params.cut_through) return p.tail + m_latency;
+    const auto out = m_ports[p.route]->serialisation(p);
+    return std::max(p.head, p.tail > out ? p.tail - out : 0) + m_latency;
+}
+
+void fabric_switch::packet_arrived(port& at, const packet_ptr& p) {
+    p->pass(m_tail_span, span_kind::service, p->due - m_latency);
+    p->pass(m_pipeline_span, span_kind::service, now());
+    auto& waiting = m_ingress[at.index].waiting[static_cast<unsigned>(p->channel())];
+    if (!waiting.empty() || !m_egress[p->route]->has_room(*p)) {
+        ++blocked;
+        ++m_waiting;
+        if (waiting.full()) waiting.set_capacity(2 * waiting.capacity());
+        waiting.push_back(p);
+        return;
+    }
+    move(at.index, p);
+    transmit(p->route);
+}
+
+void fabric_switch::move(unsigned from, const packet_ptr& p) {
+    ++packets;
+    m_ports[from]->release(*p, p->tail);
+    m_egress[p->route]->push(p);
+}
+
+void fabric_switch::transmit(unsigned to) {
+    auto& out = *m_ports[to];
+    auto& queue = *m_egress[to];
+    if (queue.empty()) return;
+    if (!out.idle()) {
+        out.call_when_idle();
+        return;
+    }
+    const auto p = queue.next(out);
+    if (!p) return;
+    out.send(p, p->tail + m_latency);
+    if (m_waiting) refill(to);
+    if (!queue.empty()) out.call_when_idle();
+}
+
+/// Room has come about at an output: inputs that wait for it move up, in turns.
+void fabric_switch::refill(unsigned to) {
+    for (unsigned channel = 0; channel < virtual_channels; ++channel) {
+        for (unsigned idle = 0; idle < ports() && m_waiting;) {
+            const auto from = m_turn[to];
+            m_turn[to] = (from + 1) % ports();
+            idle = advance(from, channel, to) ? 0 : idle + 1;
+        }
+    }
+}
+
+/// The head of an input moves up if it is bound for that output. What comes to the front behind it may be bound for others,
+/// which are not going to ask on their own. \returns whether it moved
+bool fabric_switch::advance(unsigned from, unsigned channel, unsigned to) {
+    auto& waiting = m_ingress[from].waiting[channel];
+    if (waiting.empty() || waiting.front()->route != to || !m_egress[to]->has_room(*waiting.front())) return false;
+    do {
+        const auto p = std::move(waiting.front());
+        waiting.pop_front();
+        --m_waiting;
+        p->pass(m_blocked_span, span_kind::queueing, now());
+        move(from, p);
+        if (p->route != to) transmit(p->route);
+    } while (!waiting.empty() && waiting.front()->route != to && m_egress[waiting.front()->route]->has_room(*waiting.front()));
+    return true;
+}
+
+void fabric_switch::reset() {
+    for (auto& i : m_ingress)
+        for (auto& w : i.waiting) w.clear();
+    std::fill(m_turn.begin(), m_turn.end(), 0u);
+    m_waiting = 0;
+    model::reset();
+}
+
+}  // namespace fabricvp::fabric

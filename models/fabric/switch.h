@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+// A switch between GPUs. A packet that comes in takes the time of the pipeline, from its head on (cut-through; a packet
+// that leaves faster than it came waits until its end cannot be late), and moves to the queue of the port by which it
+// leaves, if there is room: otherwise it holds up those behind it on its virtual channel. Inputs that wait for room take
+// turns, packet by packet. A hop costs two calendar events: the arrival, and the lanes becoming free if something waits
+// for them.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <boost/circular_buffer.hpp>
+
+#include "base/clock_domain.h"
+#include "base/model.h"
+#include "base/parameters.h"
+#include "base/statistics.h"
+#include "fabric/egress.h"
+#include "fabric/port.h"
+
+namespace fabricvp::fabric {
+
+struct switch_params {
+    frequency clock{1'000'000'000};
+    cycles latency{30};
+    buffer_params input;
+    std::uint64_t output_entries = 1024;
+    bool cut_through = true;
+    void describe(parameter_visitor& v);
+};
+
+class fabric_switch final : public model, private port_owner {
+public:
+    const switch_params params;
+    const unsigned cluster;
+
+    counter packets{*this, "packets", "1", "packets passed on"};
+    counter blocked{*this, "blocked", "1", "packets that waited in an input buffer for room at their output"};
+
+    struct port_node {
+        std::string name;
+        link_params link;
+        bool crosses_clusters = false;
+    };
+    /// \param maker of the queues at its ports
+    fabric_switch(const sc_core::sc_module_name& name, const switch_params& params, unsigned cluster, const packet_format& format,
+                  const std::vector<port_node>& ports, const egress_maker& maker = make_fifo_egress);
+
+    /// By which port packets for a terminal leave.
+    void set_route(unsigned terminal, unsigned port);
+
+    unsigned ports() const { return static_cast<unsigned>(m_ports.size()); }
+    port& at(unsigned index) { return *m_ports[index]; }
+    egress& egress_of(unsigned index) { return *m_egress[index]; }
+
+    void reset() override;
+
+private:
+    static constexpr unsigned no_route = ~0u;
+    struct ingress {
+        std::array<boost::circular_buffer<packet_ptr>, virtual_channels> waiting;
+    };
+
+    ticks packet_announced(port& at, packet& p) override;
+    void packet_arrived(port& at, const packet_ptr& p) override;
+    void transmitter_ready(port& at) override { transmit(at.index); }
+    void move(unsigned ingress, const packet_ptr& p);
+    void transmit(unsigned egress);
+    void refill(unsigned egress);
+    bool advance(unsigned ingress, unsigned channel, unsigned egress);
+
+    const ticks m_latency;
+    span_stage m_tail_span{*this, "tail"}, m_pipeline_span{*this, "pipeline"}, m_blocked_span{*this, "blocked"};
+    std::vector<std::unique_ptr<port>> m_ports;
+    std::vector<std::unique_ptr<egress>> m_egress;
+    std::vector<ingress> m_ingress;
+    std::array<unsigned, most_terminals> m_routes;
+    std::vector<unsigned> m_turn;  // by egress: the input that may go next
+    unsigned m_waiting = 0;        // packets in input buffers that wait for room
+};
+
+}  // namespace fabricvp::fabric

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where a device is attached to the fabric: a GPU, a traffic generator. The device hands over packets and is handed what
+// arrives. Its own packets wait here, as many as it has; of what others want from it, it serves so many requests at a
+// time, and the rest waits in the input buffer, whose credits then hold up the senders. Responses are always taken at
+// once, so requests may wait for responses but nothing waits for requests in return.
+#pragma once
+
+#include <memory>
+
+#include <boost/circular_buffer.hpp>
+
+#include "base/model.h"
+#include "base/parameters.h"
+#include "base/statistics.h"
+#include "fabric/egress.h"
+#include "fabric/port.h"
+
+namespace fabricvp::fabric {
+
+struct terminal_params {
+    buffer_params input;
+    std::uint64_t serving = 256;
+    duration latency{5'000};
+    void describe(parameter_visitor& v);
+};
+
+class terminal_client {
+public:
+    /// A request, which must be answered by terminal::send() of the same packet after turn(); or the response to a request.
+    virtual void packet_received(const packet_ptr& p) = 0;
+
+protected:
+    ~terminal_client() = default;
+};
+
+class terminal final : public model, private port_owner {
+public:
+    const terminal_params params;
+    const unsigned number;   ///< address on the fabric; GPU n of the node is n
+    const packet_format format;
+
+    counter requests_sent{*this, "requests_sent", "1", "requests of this device"};
+    counter requests_served{*this, "requests_served", "1", "requests of others to this device"};
+    counter held{*this, "held", "1", "requests of others that waited because too many were being served"};
+    histogram round_trip{*this, "round_trip", "ps", "from handing over a request to its response"};
+    histogram one_way{*this, "one_way", "ps", "of requests that arrived here, from handing over"};
+
+    /// \param link null if it has none
+    terminal(const sc_core::sc_module_name& name, const terminal_params& params, unsigned number, const packet_format& format,
+             const link_params* link);
+
+    std::unique_ptr<port> link;
+
+    void attach(terminal_client& client) { m_client = &client; }
+    bool attached() const { return m_client != nullptr; }
+    /// Which cluster it belongs to, and which one another terminal does.
+    unsigned cluster() const { return m_clusters[number]; }
+    unsigned cluster_of(unsigned terminal) const { return m_clusters[terminal]; }
+    void set_clusters(const std::array<std::uint16_t, most_terminals>& clusters) { m_clusters = clusters; }
+    /// Whether there is a way to another terminal.
+    bool reaches(unsigned terminal) const { return terminal < most_terminals && m_reaches >> terminal & 1; }
+    void set_reach(std::uint64_t terminals) { m_reaches = terminals; }
+    std::uint64_t reach() const { return m_reaches; }
+
+    /// Sends a request or a response; `destination` must be one that it reaches.
+    void send(const packet_ptr& p);
+    /// Packets that wait for the link.
+    const egress& queue() const { return m_queue; }
+
+    std::optional<wait> waits() const override;
+    void reset() override;
+
+private:
+    ticks packet_announced(port&, packet& p) override { return p.tail + params.latency; }
+    void packet_arrived(port& at, const packet_ptr& p) override;
+    void transmitter_ready(port& at) override { transmit(); }
+    void transmit();
+    void serve(const packet_ptr& p);
+
+    fifo_egress m_queue{"queue", 0};
+    span_stage m_held_span{*this, "held"}, m_input_span{*this, "input"};
+    terminal_client* m_client = nullptr;
+    boost::circular_buffer<packet_ptr> m_held;
+    std::uint64_t m_serving = 0;
+    ticks m_held_since = never;
+    std::array<std::uint16_t, most_terminals> m_clusters{};
+    std::uint64_t m_reaches = 0;
+};
+
+}  // namespace fabricvp::fabric

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+// A fabric with a probe in the place of each device: it keeps what it hears, and answers at once or late.
+#pragma once
+
+#include <catch2/catch.hpp>
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "fabric/interconnect.h"
+
+namespace fabricvp::test {
+
+using namespace fabricvp::fabric;
+
+inline interconnect_params::switch_node make_switch(const std::string& name, std::uint64_t cluster = 0) {
+    interconnect_params::switch_node s;
+    s.name = name;
+    s.cluster = cluster;
+    return s;
+}
+
+inline interconnect_params::link_node make_link(const std::string& from, const std::string& to, std::uint64_t lane_rate = 16'000'000'000,
+                                                std::uint64_t lanes = 8) {
+    interconnect_params::link_node l;
+    l.from = from;
+    l.to = to;
+    l.lanes = lanes;
+    l.lane_rate = {lane_rate};
+    return l;
+}
+
+/// NetCrafter's four devices in two clusters, with probes d0 … d3.
+inline interconnect_params quad(std::uint64_t slow_lane_rate = 2'000'000'000) {
+    interconnect_params p;
+    p.devices = {"d0", "d1", "d2", "d3"};
+    p.switches = {make_switch("cluster0", 0), make_switch("cluster1", 1)};
+    p.links = {make_link("d0", "cluster0"), make_link("d1", "cluster0"), make_link("d2", "cluster1"), make_link("d3", "cluster1"),
+               make_link("cluster0", "cluster1", slow_lane_rate)};
+    return p;
+}
+
+class probe final : public terminal_client {
+public:
+    explicit probe(terminal& t) : at(t) { t.attach(*this); }
+    struct heard {
+        ticks when;
+        packet_class type;
+        unsigned source;
+        std::uint32_t tag;
+        access_status status;
+    };
+    terminal& at;
+    std::vector<heard> responses, requests;
+    std::vector<packet_ptr> unanswered;
+    bool answers = true;
+
+    packet_ptr make(unsigned to, access_kind kind = access_kind::read, bool page_table = false) {
+        const auto p = make_packet();
+        p->kind = kind;
+        p->destination = static_cast<std::uint16_t>(to);
+        p->tag = m_tag++;
+        p->set_request(at.format, page_table, kind == access_kind::atomic ? 8 : 0);
+        return p;
+    }
+    void packet_received(const packet_ptr& p) override {
+        const heard h{calendar::current().now(), p->type, p->source, p->tag, p->status};
+        if (is_response(p->type)) {
+            responses.push_back(h);
+        } else {
+            requests.push_back(h);
+            if (!answers) return unanswered.push_back(p);
+            answer(p);
+        }
+    }
+    void answer(const packet_ptr& p) {
+        p->valid_sectors = 0xf;
+        p->turn(at.format);
+        at.send(p);
+    }
+    void clear() {
+        responses.clear();
+        requests.clear();
+        unanswered.clear();
+        answers = true;
+        m_tag = 0;
+    }
+
+private:
+    std::uint32_t m_tag = 0;
+};
+
+/// A fabric of probes, one a device.
+struct probed_fabric {
+    interconnect net;
+    std::vector<std::unique_ptr<probe>> probes;
+
+    probed_fabric(const char* name, const interconnect_params& p) : net(name, p) {
+        for (std::size_t i = 0; i < p.devices.size(); ++i) probes.push_back(std::make_unique<probe>(*net.terminals[i]));
+        net.start();
+    }
+    void reset() {
+        net.reset();
+        for (auto& p : probes) p->clear();
+        restart_statistics(net.name());
+    }
+};
+
+inline void run_all(ticks most = 100'000'000'000) {
+    auto& c = calendar::current();
+    const ticks limit = c.now() + most;
+    while (c.next_event_time() != never) {
+        REQUIRE(c.now() < limit);
+        c.run_until(std::min(limit, c.next_event_time()));
+    }
+}
+
+inline double stat(const std::string& path) {
+    const auto all = snapshot_statistics(path);
+    const auto at = all.find(path);
+    REQUIRE(at != all.end());
+    return at->second;
+}
+
+}  // namespace fabricvp::test

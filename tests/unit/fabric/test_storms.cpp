@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+// Generators on fabrics of all shapes, with buffers that hold hardly anything: everything arrives whole, nothing stops, and
+// it happens the same way twice.
+#include "unit/fabric/fabric_bench.h"
+
+using namespace fabricvp;
+using namespace fabricvp::test;
+
+namespace {
+
+constexpr std::uint64_t each = 1500;
+
+interconnect_params storm(interconnect_params p, traffic_pattern pattern = traffic_pattern::uniform) {
+    unsigned n = 0;
+    for (const auto& d : std::exchange(p.devices, {})) {
+        interconnect_params::generator_node g;
+        g.name = d;
+        g.pattern = pattern;
+        g.requests = each;
+        g.writes = 0.4;
+        g.page_tables = 0.2;
+        g.atomics = 0.2;
+        g.outstanding = 64;
+        g.seed = ++n;
+        p.generators.push_back(g);
+    }
+    return p;
+}
+
+interconnect_params tiny(interconnect_params p) {
+    p.device.input.entries = 10;  // one packet of the longest for each channel
+    p.device.serving = 1;
+    for (auto& s : p.switches) {
+        s.input.entries = 10;
+        s.output_entries = 10;
+    }
+    return p;
+}
+
+interconnect_params ring() {
+    interconnect_params p;
+    for (unsigned i = 0; i < 5; ++i) {
+        p.devices.push_back("d" + std::to_string(i));
+        p.switches.push_back(make_switch("s" + std::to_string(i), i));
+        p.links.push_back(make_link(p.devices.back(), p.switches.back().name));
+    }
+    for (unsigned i = 0; i < 5; ++i) p.links.push_back(make_link("s" + std::to_string(i), "s" + std::to_string((i + 1) % 5), 2'000'000'000));
+    return p;
+}
+
+interconnect_params small_flits(interconnect_params p) {
+    p.packet.flit = {8};
+    for (auto& s : p.switches) s.input.entries = s.output_entries = 20;
+    return p;
+}
+
+interconnect_params noisy(interconnect_params p) {
+    for (auto& l : p.links) l.bit_error_rate = 1e-5;
+    return p;
+}
+
+struct machines {
+    calendar timeline;
+    std::vector<std::unique_ptr<interconnect>> all;
+    machines() {
+        const auto add = [&](const char* name, const interconnect_params& p) {
+            all.push_back(std::make_unique<interconnect>(name, p));
+            all.back()->start();
+        };
+        add("quad", storm(quad()));
+        add("tiny", storm(tiny(quad())));
+        add("ring", storm(tiny(ring())));
+        add("hot", storm(tiny(quad()), traffic_pattern::hot_spot));
+        add("next", storm(quad(), traffic_pattern::neighbour));
+        add("eight", storm(small_flits(quad())));
+        add("noisy", storm(noisy(ring())));
+    }
+    static machines& get() {
+        static machines m;
+        return m;
+    }
+};
+
+void check_conservation(const interconnect& net) {
+    const std::string base = net.name();
+    INFO(base);
+    double sent = 0, heard = 0, served = 0;
+    for (const auto& g : net.generators) {
+        CHECK(g->finished());
+        CHECK(g->corrupt.value() == 0);
+        CHECK(g->refused.value() == 0);
+        sent += static_cast<double>(g->requests.value());
+        heard += static_cast<double>(g->responses.value());
+        served += static_cast<double>(g->served.value());
+    }
+    CHECK(sent == static_cast<double>(each * net.generators.size()));
+    CHECK(heard == sent);
+    CHECK(served == sent);
+    // What leaves switches is what came in; every request has its response; all buffers are empty.
+    packet_counts::sums in, out;
+    std::array<std::uint64_t, packet_classes> by_class{};
+    for (const auto& t : net.terminals) {
+        in += t->link->sent.all();
+        out += t->link->partner()->sent.all();
+        for (unsigned c = 0; c < packet_classes; ++c) by_class[c] += t->link->sent.of(static_cast<packet_class>(c)).packets;
+        CHECK(t->queue().empty());
+    }
+    CHECK(in.packets == out.packets);
+    CHECK(in.flits == out.flits);
+    CHECK(in.flits * net.params.packet.flit == in.bytes + in.padding);
+    CHECK(in.flits == in.padded[0] + in.padded[1] + in.padded[2] + in.padded[3] + in.padded[4]);
+    CHECK(by_class[0] + by_class[1] == by_class[3] + by_class[4]);  // atomics are write requests, answered as reads
+    CHECK(by_class[2] == by_class[5]);
+    CHECK(by_class[2] > 0);
+    for (const auto& l : net.links())
+        for (const auto* p : {l.a, l.b}) {
+            CHECK(p->occupied(virtual_channel::request) == 0);
+            CHECK(p->occupied(virtual_channel::response) == 0);
+            CHECK_FALSE(p->waits());
+        }
+}
+
+statistics_snapshot all_numbers() {
+    statistics_snapshot s;
+    for (const auto& net : machines::get().all)
+        for (const auto& [k, v] : snapshot_statistics(net->name()))
+            if (k.find(".load.") == std::string::npos && k.find("utilisation") == std::string::npos) s[k] = v;
+    return s;
+}
+
+}  // namespace
+
+TEST_CASE("everything arrives, whatever the shape; and twice the same way") {
+    auto& m = machines::get();
+    run_all();
+    for (const auto& net : m.all) check_conservation(*net);
+    const auto first = all_numbers();
+    const auto blocked = stat("tiny.cluster0.blocked") + stat("tiny.cluster1.blocked");
+    CHECK(blocked > 0);
+    CHECK(stat("tiny.d0.held") > 0);
+    CHECK(stat("noisy.s0.to_s1.transmitter.replays") > 0);
+    restart_statistics();
+    for (const auto& net : m.all) net->reset();
+    run_all();
+    for (const auto& net : m.all) check_conservation(*net);
+    auto second = all_numbers();
+    for (const auto& [k, v] : first) {
+        INFO(k);
+        CHECK(second[k] == v);
+    }
+}
+
+TEST_CASE("patterns send where they say") {
+    const auto requests_to = [](const char* net, unsigned to) { return stat(std::string(net) + ".d" + std::to_string(to) + ".requests_served"); };
+    for (unsigned i = 0; i < 4; ++i) CHECK(requests_to("next", i) == each);
+    CHECK(requests_to("hot", 0) == Approx(3 * each * (0.5 + 0.5 / 3)).epsilon(0.05));
+    CHECK(requests_to("quad", 1) == Approx(each).epsilon(0.1));
+}
+
+TEST_CASE("a reset in the middle of everything leaves nothing behind") {
+    auto& m = machines::get();
+    auto& net = *m.all[1];
+    net.reset();
+    calendar::current().run_until(calendar::current().now() + 2'000'000);
+    restart_statistics(net.name());
+    net.reset();
+    run_all();
+    check_conservation(net);
+}
+
+TEST_CASE("descriptions that make no sense are refused") {
+    const auto refused = [](const interconnect_params& p, const std::string& words) {
+        try {
+            interconnect net("refused", p);
+            FAIL("not refused: " << words);
+        } catch (const std::invalid_argument& e) {
+            INFO(e.what());
+            CHECK(std::string(e.what()).find(words) != std::string::npos);
+        }
+    };
+    auto p = quad();
+    p.links.push_back(make_link("d0", "cluster1"));
+    refused(p, "'d0' has more than one link");
+    p = quad();
+    p.links[4].to = "cluster7";
+    refused(p, "a link goes to 'cluster7'");
+    p = quad();
+    p.switches[1].name = "cluster0";
+    refused(p, "the name 'cluster0' is taken twice");
+    p = quad();
+    p.switches[1].input.entries = 8;
+    refused(p, "cluster1.input.entries of 8 flits leaves 4 for requests: the longest packet has 5");
+    p = storm(quad());
+    p.links.pop_back();
+    p.links.erase(p.links.begin());
+    refused(p, "the generator 'd0' has no link");
+    p = quad();
+    p.links[4].to = "cluster0";
+    refused(p, "to itself");
+}
