@@ -163,9 +163,9 @@ private:
 
 }  // namespace
 
-std::vector<pci_function> enumerate_pci(node& n) {
+std::vector<pci_function> enumerate_pci(node& n, pci_placement placement) {
     if (!n.pcie) return {};
-    // Where everything fits below 4 GiB, it goes there, as firmware has it: any bus master and any software reaches it.
+    if (placement == pci_placement::above_4g) return enumerator(n, true).run();
     try {
         return enumerator(n, false).run();
     } catch (const input_error&) {

@@ -31,10 +31,14 @@ struct pci_function {
     std::uint64_t ecam_offset() const { return std::uint64_t{bus} << 20 | device << 15 | function << 12; }
 };
 
+/// Where prefetchable memory goes: below 4 GiB if all fits there (any bus master and any software reaches it), or always
+/// above, where TLP headers have four words.
+enum class pci_placement { compact, above_4g };
+
 /// Enumerates the PCIe tree of a node, and leaves it so. Functions come in the order in which they were found: depth
 /// first, a bridge before what lies behind it.
 /// \throws input_error if buses or addresses do not suffice
-std::vector<pci_function> enumerate_pci(node& n);
+std::vector<pci_function> enumerate_pci(node& n, pci_placement placement = pci_placement::compact);
 
 /// The 4 KiB of a function's configuration space.
 std::array<std::uint8_t, 4096> read_configuration(node& n, const pci_function& f);

@@ -27,7 +27,8 @@ pcie_traffic run_pcie_traffic(node& n, const std::vector<pcie::message>& message
     if (!n.pcie) throw input_error(std::string(n.name()) + " has no PCIe tree");
     auto& tree = *n.pcie;
     const auto enabled = [](const auto& e) { return e->config.memory_enabled() && e->config.bus_master(); };
-    if (!std::all_of(tree.endpoints.begin(), tree.endpoints.end(), enabled)) enumerate_pci(n);
+    // The memory of what these engines stand for lies above 4 GiB.
+    if (!std::all_of(tree.endpoints.begin(), tree.endpoints.end(), enabled)) enumerate_pci(n, pci_placement::above_4g);
     const auto engines = tree.copy_engines();
     auto& timeline = calendar::current();
     const auto hops_before = hops(tree), events_before = timeline.executed();

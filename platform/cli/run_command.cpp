@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "base/spans.h"
 #include "platform/cli/command.h"
 #include "platform/config/config_tree.h"
 #include "platform/console.h"
@@ -147,6 +148,7 @@ options::options_description describe() {
         "trace-filter", options::value<std::string>()->value_name("GLOB"), "only components with such names, e.g. node0.host.hart*")(
         "trace-window", options::value<std::string>()->value_name("FROM..TO"), "only this part of simulated time")(
         "trace-size", options::value<std::string>()->value_name("SIZE"), "end the trace before its file grows larger (default 256 MiB)")(
+        "spans", "record where the time of every access goes: per component in stats.json, one by one in the trace")(
         "quiet", "no progress and no summary");
     o.add(run).add(image_options()).add(override_options());
     return o;
@@ -164,6 +166,7 @@ int execute(const options::variables_map& given) {
     }
     if (given.count("out")) p->write_results(given["out"].as<std::string>());  // fail now rather than after the run
     start_trace(*p, given);
+    if (given.count("spans")) span_recorder::current().enable(true);
     if (given.count("gdb")) {
         const auto [node, port] = for_node(given["gdb"].as<std::string>(), *p, "--gdb");
         const bool wait = !given.count("gdb-nowait");
