@@ -2,10 +2,12 @@
 """Plays a dialogue of the real gdb-multiarch with a simulated machine.
 
 `run_gdb.py FABRICVP ELF DIALOGUE` starts `FABRICVP run` on two_harts.yaml with a GDB port and feeds DIALOGUE to GDB: a
-GDB script in which @PORT@ and @ELF@ stand for the port and the program. Its comments say what is to come of it:
+GDB script in which @PORT@, @ELF@, @FIRMWARE@ and @SCRIPTS@ stand for the port, the program, and the folders of our own
+firmware and of scripts. Its comments say what is to come of it:
   #> REGEX     lines of GDB match these, from their start, in this order
   #! REGEX     no line of GDB matches this
   #$ OPTIONS   further options of `FABRICVP run`
+  #% OPTIONS   configuration (in this folder) and options in place of two_harts.yaml with the program
   #= STATUS    the simulator ends by itself, with this exit status (else it is interrupted when GDB has gone)
 """
 import os
@@ -27,8 +29,9 @@ def comments(text, mark):
 def play(fabricvp, elf, text):
     """Output of GDB, output of the simulator, its exit status."""
     with tempfile.TemporaryDirectory() as work:
+        machine, *images = " ".join(comments(text, "%")).split() or ["two_harts.yaml", "--firmware", str(elf)]
         simulator = subprocess.Popen(
-            [str(fabricvp), "run", str(HERE / "two_harts.yaml"), "--firmware", str(elf), "--gdb", "0", "--console", "none",
+            [str(fabricvp), "run", str(HERE / machine), *images, "--gdb", "0", "--console", "none",
              *" ".join(comments(text, "$")).split()],
             stderr=subprocess.PIPE, stdin=subprocess.DEVNULL, text=True, cwd=work)
         try:
@@ -39,7 +42,10 @@ def play(fabricvp, elf, text):
                     sys.exit(f"the simulator did not open a GDB port:\n{said}")
                 said += line
             script = pathlib.Path(work, "script.gdb")
-            script.write_text(text.replace("@PORT@", port[1]).replace("@ELF@", str(elf)))
+            firmware, scripts = fabricvp.parent.parent / "firmware", HERE.parents[2] / "scripts"
+            for name, value in {"PORT": port[1], "ELF": elf, "FIRMWARE": firmware, "SCRIPTS": scripts}.items():
+                text = text.replace(f"@{name}@", str(value))
+            script.write_text(text)
             gdb = subprocess.run(
                 ["gdb-multiarch", "-q", "-nx", "-batch", "-ex", "set pagination off", "-ex", "set confirm off", "-ex", "set width 0",
                  "-ex", "set breakpoint pending off", "-x", str(script)],

@@ -1,0 +1,18 @@
+# SPDX-License-Identifier: Apache-2.0
+# For GDB on a machine with GPUs: `source scripts/gpu.gdb` before `target remote`. See docs/gpu.md.
+
+# GDB shall step by asking for it. Left to itself it sets breakpoints behind instructions, which other wavefronts hit.
+set osabi none
+
+define lane
+  if $argc == 0
+    monitor lane
+  else
+    eval "monitor lane %d", $arg0
+    maintenance flush register-cache
+    frame
+  end
+end
+document lane
+lane [N]: which lane of the present wavefront is shown, or show lane N (0 to 63).
+end
