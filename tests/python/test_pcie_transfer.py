@@ -45,6 +45,7 @@ def test_a_machine_without_a_tree():
 @pytest.mark.parametrize("where, turns", [("gpu0", 3), ("board", 3)])
 def test_weighted_round_robin(tmp_path, where, turns):
     """Two streams meet at an egress; the one with more turns has that share of it until it ends."""
+    rival = "board" if where == "gpu0" else "socket"  # who meets where the weight is
     weight = {name: f", turns: {turns}" if name == where else "" for name in ("gpu0", "board")}
     tree = tmp_path / "tree.yaml"
     tree.write_text(f"""
@@ -54,9 +55,9 @@ node:
       - {{name: socket}}
       - {{name: board, below: socket{weight["board"]}}}
     endpoints:
-      - {{name: gpu0, below: {"socket" if where == "gpu0" else "board"}{weight["gpu0"]}}}
-      - {{name: gpu1, below: socket}}
-      - {{name: gpu2, below: socket}}
+      - {{name: gpu0, below: board{weight["gpu0"]}}}
+      - {{name: gpu1, below: {rival}}}
+      - {{name: gpu2, below: {rival}}}
 """)
     with fabricvp.spawn(tree) as machine:
         first, second = machine.nodes[0].pcie.transfer([("gpu0", "gpu2", "256 KiB"), ("gpu1", "gpu2", "256 KiB")]).arrived
