@@ -74,7 +74,7 @@ TEST_CASE("latency without load is the sum of what it passes") {
     CHECK(one_way(net, 0, 1, access_kind::read) == fast(16) + wire + pipeline + fast(16) + wire + device);
     CHECK(one_way(net, 0, 1, access_kind::write) == fast(16) + wire + pipeline + fast(80) + wire + device);
     // Onto the slow link the head goes on at once, off it the tail is what counts.
-    CHECK(one_way(net, 0, 3, access_kind::read) == fast(16) + wire + pipeline + slow(16) + wire + pipeline + wire + device);
+    CHECK(one_way(net, 0, 3, access_kind::read) == fast(16) + wire + pipeline + slow(16) + wire + pipeline + fast(16) + wire + device);
     CHECK(one_way(net, 0, 3, access_kind::write) == fast(16) + wire + pipeline + slow(80) + wire + pipeline + wire + device);
     auto& whole = machines::get().whole;
     CHECK(one_way(whole, 0, 1, access_kind::write) == fast(80) + wire + pipeline + fast(80) + wire + device);
@@ -125,7 +125,7 @@ TEST_CASE("credits: never more in a buffer than it holds, and the round trip bou
     auto& m = machines::get();
     const auto rate = [](probed_fabric& f) {
         f.reset();
-        constexpr unsigned packets = 1000;
+        constexpr unsigned packets = 5000;
         for (unsigned i = 0; i < packets; ++i) f.probes[0]->at.send(f.probes[0]->make(1, access_kind::write));
         std::uint64_t most = 0;
         const auto begin = calendar::current().now();
@@ -144,7 +144,7 @@ TEST_CASE("credits: never more in a buffer than it holds, and the round trip bou
     // 2 packets lasts from the first one's departure until its credit is back.
     const double round = static_cast<double>(fast(16) + wire + pipeline + 1 * ns);
     CHECK(rate(m.narrow) == Approx(2 * 80 / (round * 1e-12)).epsilon(0.02));
-    CHECK(stat("narrow.d0.link.credit_stalls") > 400);
+    CHECK(stat("narrow.d0.link.credit_stalls") > 2000);
     CHECK(stat("wide.d0.link.credit_stalls") == 0);
 }
 
@@ -204,12 +204,12 @@ TEST_CASE("responses pass requests that cannot get on") {
 TEST_CASE("corrupted packets are sent again") {
     auto& f = machines::get().errors;
     f.reset();
-    constexpr unsigned packets = 2000;
+    constexpr unsigned packets = 20000;
     for (unsigned i = 0; i < packets; ++i) f.probes[0]->at.send(f.probes[0]->make(1, access_kind::write));
     run_all();
     CHECK(f.probes[0]->responses.size() == packets);
     const double bits = packets * 80 * 8;
-    CHECK(stat("noisy.d0.link.transmitter.replays") == Approx(bits * 1e-5).epsilon(0.5));
+    CHECK(stat("noisy.d0.link.transmitter.replays") == Approx(bits * 1e-5).epsilon(0.25));
 }
 
 TEST_CASE("a device that is not reachable is known not to be") {

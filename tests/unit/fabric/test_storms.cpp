@@ -62,6 +62,7 @@ interconnect_params noisy(interconnect_params p) {
 struct machines {
     calendar timeline;
     std::vector<std::unique_ptr<interconnect>> all;
+    std::vector<std::pair<std::string, std::string>> refusals;  // what an error should say, and what it says
     machines() {
         const auto add = [&](const char* name, const interconnect_params& p) {
             all.push_back(std::make_unique<interconnect>(name, p));
@@ -74,6 +75,35 @@ struct machines {
         add("next", storm(quad(), traffic_pattern::neighbour));
         add("eight", storm(small_flits(quad())));
         add("noisy", storm(noisy(ring())));
+        refuse();
+    }
+    void refuse() {
+        const auto attempt = [&](const interconnect_params& p, const std::string& words) {
+            try {
+                interconnect net("refused", p);
+                refusals.emplace_back(words, "not refused");
+            } catch (const std::invalid_argument& e) {
+                refusals.emplace_back(words, e.what());
+            }
+        };
+        auto p = quad();
+        p.links.push_back(make_link("d0", "cluster1"));
+        attempt(p, "'d0' has more than one link");
+        p = quad();
+        p.links[4].to = "cluster7";
+        attempt(p, "a link goes to 'cluster7'");
+        p = quad();
+        p.switches[1].name = "cluster0";
+        attempt(p, "the name 'cluster0' is taken twice");
+        p = quad();
+        p.switches[1].input.entries = 8;
+        attempt(p, "cluster1.input.entries of 8 flits leaves 4 for requests: the longest packet has 5");
+        p = storm(quad());
+        p.links.erase(p.links.begin());
+        attempt(p, "the generator 'd0' has no link");
+        p = quad();
+        p.links[4].to = "cluster0";
+        attempt(p, "to itself");
     }
     static machines& get() {
         static machines m;
@@ -169,32 +199,9 @@ TEST_CASE("a reset in the middle of everything leaves nothing behind") {
 }
 
 TEST_CASE("descriptions that make no sense are refused") {
-    const auto refused = [](const interconnect_params& p, const std::string& words) {
-        try {
-            interconnect net("refused", p);
-            FAIL("not refused: " << words);
-        } catch (const std::invalid_argument& e) {
-            INFO(e.what());
-            CHECK(std::string(e.what()).find(words) != std::string::npos);
-        }
-    };
-    auto p = quad();
-    p.links.push_back(make_link("d0", "cluster1"));
-    refused(p, "'d0' has more than one link");
-    p = quad();
-    p.links[4].to = "cluster7";
-    refused(p, "a link goes to 'cluster7'");
-    p = quad();
-    p.switches[1].name = "cluster0";
-    refused(p, "the name 'cluster0' is taken twice");
-    p = quad();
-    p.switches[1].input.entries = 8;
-    refused(p, "cluster1.input.entries of 8 flits leaves 4 for requests: the longest packet has 5");
-    p = storm(quad());
-    p.links.pop_back();
-    p.links.erase(p.links.begin());
-    refused(p, "the generator 'd0' has no link");
-    p = quad();
-    p.links[4].to = "cluster0";
-    refused(p, "to itself");
+    for (const auto& [words, error] : machines::get().refusals) {
+        INFO(error);
+        CHECK(error.find(words) != std::string::npos);
+    }
+    CHECK(machines::get().refusals.size() == 6);
 }
