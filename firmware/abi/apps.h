@@ -24,6 +24,9 @@
     A(hpgmg_like, 128, "cells a side", 27.5 * n * n * n, "a V-cycle of multigrid on a cube, doubles")                      \
     A(pagerank, 262144, "vertices", 148.0 * n, "page ranks of an R-MAT graph, fixed point")                                \
     A(mis, 1048576, "vertices", 44.0 * n, "maximal independent set of an R-MAT graph")                                     \
+    A(lenet, 64, "images", 900000.0 * n, "two training steps of LeNet-5")                                                  \
+    A(vgg16, 4, "images", 6800000.0 * n, "two training steps of a VGG-16 with an eighth of the channels")                  \
+    A(resnet18, 4, "images", 5600000.0 * n, "two training steps of a ResNet-18 with an eighth of the channels")            \
     A(locks, 256, "lanes", 72.0 * n / 64, "spin locks and mailboxes between lanes of one wavefront")
 
 #endif
