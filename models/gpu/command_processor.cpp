@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "base/clock_domain.h"
+#include "base/trace.h"
 #include "gpu/fault_number.h"
 #include "riscv/timebase.h"
 
@@ -59,7 +60,8 @@ command_processor::command_processor(const sc_core::sc_module_name& name, const 
       tlb_invalidate(registers, "tlb_invalidate", CP_TLB_INVALIDATE, 4, 0),
       tlb_busy(registers, "tlb_busy", CP_TLB_BUSY, 4, 0, {{"busy", 0, 1, field_access::read_only, "an invalidation is under way"}}),
       m_time(std::make_unique<clock>()),
-      m_events(p.harts) {
+      m_events(p.harts),
+      m_event_since(p.harts) {
     m_direct.add(GPU_LOCAL(0), params.memory, {&memory, 0, true});
     for (std::uint64_t i = 0; i < params.harts; ++i) {
         bus.push_back(std::make_unique<cp_bus>(fmt::format("bus{}", i).c_str(), params.bus, memory, registers, router, mmu,
@@ -92,6 +94,7 @@ command_processor::~command_processor() = default;
 void command_processor::ring(unsigned queue, std::uint64_t value) {
     if (queue >= GPU_QUEUES) return;
     ++doorbells;
+    if (trace::on()) trace::instant(*this, fmt::format("doorbell of queue {}", queue), now());
     doorbell_value.set(value, queue);
     doorbell_pending.set(doorbell_pending() | std::uint64_t{1} << queue);
     update_doorbells();
@@ -123,12 +126,25 @@ void command_processor::run(std::uint64_t entry) {
 void command_processor::hold() { reset(); }
 
 void command_processor::set_event(unsigned hart, unsigned event, bool level) {
-    m_events[hart] = level ? m_events[hart] | event : m_events[hart] & ~event;
+    const auto before = m_events[hart];
+    m_events[hart] = level ? before | event : before & ~event;
+    if (trace::on() && m_events[hart] != before) show_events(hart, before);
     update(hart);
 }
 
 void command_processor::set_event(unsigned event, bool level) {
     for (unsigned hart = 0; hart < harts.size(); ++hart) set_event(hart, event, level);
+}
+
+/// A slice on the hart's track for the time that an event was pending.
+void command_processor::show_events(std::size_t hart, std::uint32_t before) {
+    static constexpr const char* names[] = {"doorbell", "dispatch ended", "host request", "fault"};
+    const auto changed = before ^ m_events[hart];
+    for (unsigned i = 0; i < std::size(names); ++i) {
+        if (!(changed >> i & 1)) continue;
+        if (before >> i & 1) trace::slice(*harts[hart], names[i], m_event_since[hart][i], now());
+        else m_event_since[hart][i] = now();
+    }
 }
 
 void command_processor::update(std::size_t hart) {

@@ -3,6 +3,7 @@
 // is what it reaches by the registers of abi/gpu.h and by memory; the hardware here knows nothing of queues or packets.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -72,12 +73,14 @@ public:
 
 private:
     class clock;
+    void show_events(std::size_t hart, std::uint32_t before);
     void update(std::size_t hart);
     void update_doorbells();
 
     std::unique_ptr<clock> m_time;
     direct_memory_map m_direct;
     std::vector<std::uint32_t> m_events;
+    std::vector<std::array<ticks, 4>> m_event_since;  // for traces
     bool m_running = false;
 };
 

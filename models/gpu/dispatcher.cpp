@@ -126,8 +126,8 @@ void dispatcher::lane_faulted(dispatch_run& run, const fault_record& record) {
     if (run.aborted) return;
     run.fault = record;
     ++faults;
-    log(log_level::warning, *this, "dispatch {} aborted: {}{}{} at pc {:#x}, address {:#x}, work-group {},{},{} lane {} (compute unit {}, wavefront {})",
-        run.number, describe(record.kind), record.kind == lane_fault::memory ? ": " : "",
+    log(log_level::warning, *this, "dispatch {}{} aborted: {}{}{} at pc {:#x}, address {:#x}, work-group {},{},{} lane {} (compute unit {}, wavefront {})",
+        run.number, name_of ? fmt::format(" ({})", name_of(run.what)) : "", describe(record.kind), record.kind == lane_fault::memory ? ": " : "",
         record.kind == lane_fault::memory ? describe(record.memory) : "", record.pc, record.address, record.group_id[0],
         record.group_id[1], record.group_id[2], record.lane, record.compute_unit, record.wavefront);
     abort(run);
@@ -157,7 +157,7 @@ void dispatcher::complete() {
         ++dispatches;
         if (run->started) {
             duration.add(now() - run->started_at);
-            trace::slice(*this, "dispatch", run->started_at, now());
+            if (trace::on()) trace::slice(*this, name_of ? name_of(run->what) : "dispatch", run->started_at, now());
         }
         if (m_client) m_client->dispatch_done(*run);
     }

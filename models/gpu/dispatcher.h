@@ -4,6 +4,7 @@
 #include <deque>
 #include <functional>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "gpu/compute_unit.h"
@@ -43,6 +44,8 @@ public:
     void attach(compute_unit& unit) { m_units.push_back(&unit); }
     void attach(instruction_cache& cache) { m_code.push_back(&cache); }
     void set_client(dispatch_client& client) { m_client = &client; }
+    /// What people call a dispatch, in traces and logs.
+    std::function<std::string(const dispatch&)> name_of;
     /// Called when the first work-group of a dispatch starts.
     void on_launch(std::function<void(const dispatch_run&)> listener) { m_launch.push_back(std::move(listener)); }
     /// What compute units report to.

@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include "gpu/kernel_name.h"
+
 namespace fabricvp::gpu {
 
 void gpu_core_params::describe(parameter_visitor& v) {
@@ -39,6 +41,7 @@ gpu_core::gpu_core(const sc_core::sc_module_name& name, const gpu_core_params& p
                                                                *instruction_caches[i / p.sharing], dispatcher.listener()));
         dispatcher.attach(*compute_units.back());
     }
+    dispatcher.name_of = [this](const dispatch& what) { return kernel_name(memory, what); };
     processor.on_page_table = [this](std::uint32_t space, std::uint64_t root) { memory.mmu.set_root(space, root); };
     processor.on_tlb_invalidate = [this](std::uint32_t space) { memory.invalidate_translations(space); };
 }
