@@ -19,6 +19,7 @@
 #define GPU_MSIX_TABLE 0x4000
 #define GPU_SRAM_WINDOW 0x80000 /* the command processor's memory in BAR 4; up to 512 KiB */
 
+enum { GPU_GROUP_ITEMS = 1024 }; /* of a work-group at most */
 enum { GPU_QUEUES = 64, GPU_ADDRESS_SPACES = 16, GPU_VECTORS = 4 };
 enum { GPU_VECTOR_SIGNAL = 0, GPU_VECTOR_FAULT = 1, GPU_VECTOR_FIRMWARE = 2 };
 
@@ -35,7 +36,8 @@ enum { GPU_VECTOR_SIGNAL = 0, GPU_VECTOR_FAULT = 1, GPU_VECTOR_FIRMWARE = 2 };
     R(GPU_CP_CONTROL, 0x028, 4, 1, 0)      /* bit 0: run; cleared: hold in reset */               \
     R(GPU_CP_STATUS, 0x02c, 4, 1, 0)       /* written by firmware, enum gpu_firmware_state */     \
     R(GPU_CP_ENTRY, 0x030, 8, 1, 0)        /* where the harts start: an offset in their memory */ \
-    R(GPU_HOST_REQUEST, 0x038, 4, 1, 0)    /* any write: event GPU_EVENT_HOST for the firmware */
+    R(GPU_HOST_REQUEST, 0x038, 4, 1, 0)    /* any write: event GPU_EVENT_HOST for the firmware */   \
+    R(GPU_INTERRUPT, 0x03c, 4, 1, 0)       /* vectors raised, cleared by writing 1; INTA while any is set, unless MSI-X is on */
 enum { GPU_HOST_REGISTERS(ABI_OFFSET) };
 #define GPU_ID_VALUE 0x46565047
 
@@ -62,6 +64,7 @@ enum gpu_firmware_state { GPU_FIRMWARE_HELD = 0, GPU_FIRMWARE_READY = 1, GPU_FIR
     R(CP_PAGE_TABLE, 0x0400, 8, 16, 8)        /* by address space: physical address of the root table */      \
     R(CP_TLB_INVALIDATE, 0x0480, 4, 1, 0)     /* write: forget this address space */                          \
     R(CP_TLB_BUSY, 0x0484, 4, 1, 0)                                                                           \
+    R(CP_ACQUIRE, 0x0488, 4, 1, 0)            /* write: compute units forget what their caches hold */        \
     R(CP_DISPATCH_IMAGE, 0x1000, 8, 16, 0x100)    /* by hart, as all below: global address of the image */    \
     R(CP_DISPATCH_ENTRY, 0x1008, 8, 16, 0x100)                                                                \
     R(CP_DISPATCH_KERNARG, 0x1010, 8, 16, 0x100)                                                              \
@@ -80,6 +83,8 @@ enum gpu_firmware_state { GPU_FIRMWARE_HELD = 0, GPU_FIRMWARE_READY = 1, GPU_FIR
     R(CP_DISPATCH_SCRATCH_SIZE, 0x1068, 8, 16, 0x100) /* bytes of the scratch area */                         \
     R(CP_DISPATCH_CHUNK, 0x1070, 4, 16, 0x100)    /* not 0: this many of every CP_DISPATCH_PERIOD work-groups run here */ \
     R(CP_DISPATCH_PERIOD, 0x1074, 4, 16, 0x100)                                                               \
+    R(CP_DISPATCH_ACQUIRE, 0x1078, 4, 16, 0x100)  /* 0: caches of compute units keep what they hold */        \
+    R(CP_DISPATCH_ABORT, 0x107c, 4, 16, 0x100)    /* write the cookie of a launch: end it */                  \
     R(CP_DISPATCH_START, 0x1058, 4, 16, 0x100)    /* write a cookie: launch */                                \
     R(CP_DISPATCH_FREE, 0x105c, 4, 16, 0x100)     /* launches that would be taken now */                      \
     R(CP_DISPATCH_DONE, 0x1060, 8, 16, 0x100)     /* read pops: bit 63 valid, bits 39…32 enum gpu_fault, cookie */
@@ -107,8 +112,9 @@ enum gpu_fault {
     GPU_FAULT_PACKET = 32,        /* malformed AQL packet */
     GPU_FAULT_KERNEL = 33,        /* not a kernel descriptor */
     GPU_FAULT_OVERFLOW = 34,      /* doorbell beyond the ring */
+    GPU_FAULT_FIRMWARE = 35,      /* the command processor's firmware took a trap: pc, address, its cause for a queue, hart for a lane */
     GPU_FAULT_DEPENDENCY = 36,    /* a barrier packet waits for a signal that tells an error */
-    GPU_FAULT_FIRMWARE = 35       /* the command processor's firmware took a trap: pc, address, and its cause for a queue */
+    GPU_FAULT_ABORTED = 37        /* a launch that the firmware ended (CP_DISPATCH_ABORT) */
 };
 
 /* Tables in the command processor's memory, by offset there. */
@@ -120,9 +126,11 @@ enum gpu_fault {
 /* Scratch that host drivers provide: bytes a lane of every wavefront slot. */
 enum { GPU_QUEUE_SCRATCH = 1024 };
 
+/* The host writes `state` (ACTIVE, FREE) and then GPU_HOST_REQUEST. FREE aborts what runs; a queue becomes ACTIVE, from its
+ * first packet on, when FREE has been taken. */
 enum gpu_queue_state { GPU_QUEUE_FREE = 0, GPU_QUEUE_ACTIVE = 1, GPU_QUEUE_ERROR = 2 };
 struct gpu_queue {
-    uint32_t state;               /* enum gpu_queue_state; the host sets ACTIVE or FREE, then writes GPU_HOST_REQUEST */
+    uint32_t state;               /* enum gpu_queue_state, never ERROR */
     uint32_t priority;            /* 0 low … 2 high */
     uint32_t packets;             /* size of the ring, a power of two */
     uint32_t address_space;
@@ -131,8 +139,8 @@ struct gpu_queue {
     uint64_t scratch;             /* global virtual address of scratch for all wavefront slots */
     uint64_t scratch_bytes;
     uint32_t error;               /* enum gpu_fault */
-    uint32_t taken;               /* by the firmware: the last `state` that it has acted on; FREE once nothing of the queue runs */
-    uint32_t reserved[2];
+    uint32_t taken;               /* by the firmware: the `state` it has acted on, or ERROR; FREE once nothing of the queue runs */
+    uint64_t stopped_at;          /* by the firmware, with ERROR: packets from this one on are not looked at any more */
 };
 
 /* The firmware appends; the host reads `written` and the records. */

@@ -1,64 +1,61 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cp/packet.h"
 
+#include <stddef.h>
+
 #include "abi/gpu_apertures.h"
 #include "abi/kernel_descriptor.h"
+#include "cp/access.h"
+#include "cp/launch.h"
 #include "cp/registers.h"
 
-static struct launch launches[16][LAUNCHES];
+struct launch launches[MOST_HARTS][LAUNCHES];
 
-struct launch* packet_launch(unsigned hart, unsigned slot) { return &launches[hart][slot]; }
-
-void signal_complete(uint64_t signal, uint64_t start_ns, uint32_t fault) {
-    if (!signal) return;
-    volatile struct aql_signal* s = VIRTUAL(struct aql_signal, signal);
-    s->start_ns = start_ns;
-    s->end_ns = register_read64(CP_TIME_NS);
-    order();
-    volatile int64_t* value = &s->value;
-    if (fault)
-        *value = -(int64_t)fault;
-    else
-        __asm__ volatile("amoadd.d.aqrl zero, %1, %0" : "+A"(*value) : "r"(-1ll) : "memory");
-    if (s->event_id) register_write(CP_INTERRUPT, GPU_VECTOR_SIGNAL);
+static enum progress fail(struct failure* failure, uint32_t fault, uint64_t address) {
+    failure->fault = fault;
+    failure->address = address;
+    return PROGRESS_FAILED;
 }
 
+static uint32_t field(uint64_t signal, size_t offset, uint64_t* value) { return virtual_load(signal + offset, value, 1); }
+
+uint32_t signal_complete(uint64_t signal, uint64_t start_ns, uint32_t fault) {
+    if (!signal) return GPU_FAULT_NONE;
+    uint64_t event;
+    uint32_t problem = field(signal, offsetof(struct aql_signal, event_id), &event);
+    if (!problem) problem = virtual_store(signal + offsetof(struct aql_signal, start_ns), start_ns);
+    if (!problem) problem = virtual_store(signal + offsetof(struct aql_signal, end_ns), register_read64(CP_TIME_NS));
+    if (problem) return problem;
+    order();
+    const uint64_t value = signal + offsetof(struct aql_signal, value);
+    problem = fault ? virtual_store(value, (uint64_t)-(int64_t)fault) : virtual_add(value, -1);
+    if (!problem && (uint32_t)event) register_write(CP_INTERRUPT, GPU_VECTOR_SIGNAL);
+    return problem;
+}
+
+static unsigned acquire_scope(uint16_t header) { return header >> AQL_HEADER_ACQUIRE_SHIFT & 3; }
+
 static bool kernel_fits(const struct kernel_descriptor* k) {
-    return k->magic == KERNEL_DESCRIPTOR_MAGIC && k->entry - GPU_CODE_BASE < GPU_CODE_SIZE && k->entry % 2 == 0 &&
+    return k->magic == KERNEL_DESCRIPTOR_MAGIC && k->entry - GPU_CODE_BASE < GPU_CODE_SIZE && k->entry % 4 == 0 &&
            k->scratch_bytes <= GPU_SCRATCH_SIZE && k->lds_bytes <= GPU_LDS_SIZE;
 }
 
-static enum progress dispatch(struct queue* q, const struct aql_kernel_dispatch* p, uint32_t* fault) {
-    const unsigned hart = q->hart;
-    unsigned slot = 0;
-    while (slot < LAUNCHES && launches[hart][slot].used) ++slot;
-    if (slot == LAUNCHES || !register_read(banked(CP_DISPATCH_FREE, hart, DISPATCH_STRIDE))) return PROGRESS_WAITS;
+/* Places that a launch of this priority leaves to more important queues. */
+static bool dispatcher_has_room(const struct queue* q) {
+    static unsigned depth;
+    const unsigned free = register_read(banked(CP_DISPATCH_FREE, q->hart, DISPATCH_STRIDE));
+    if (free > depth) depth = free;
+    const unsigned reserve = PRIORITIES - 1 - q->priority;
+    return free > (reserve < depth ? reserve : depth - 1);
+}
 
-    const unsigned dimensions = p->dimensions & 3;
-    uint32_t grid[3], group[3];
-    uint64_t items = 1;
-    for (unsigned d = 0; d < 3; ++d) {
-        grid[d] = d < dimensions ? p->grid_size[d] : 1;
-        group[d] = d < dimensions ? p->workgroup_size[d] : 1;
-        items *= group[d];
-        if (!grid[d] || !group[d]) *fault = GPU_FAULT_PACKET;
-    }
-    if (!dimensions || items > 1024 || p->kernel_object % 8 || p->kernel_object < GPU_GLOBAL_BASE) *fault = GPU_FAULT_PACKET;
-    if (*fault) return PROGRESS_FAILED;
-
-    const volatile struct kernel_descriptor* from = VIRTUAL(struct kernel_descriptor, p->kernel_object);
-    const struct kernel_descriptor k = {.magic = from->magic, .entry = from->entry, .image_offset = from->image_offset,
-                                        .lds_bytes = from->lds_bytes, .scratch_bytes = from->scratch_bytes};
-    if (!kernel_fits(&k)) {
-        *fault = GPU_FAULT_KERNEL;
-        return PROGRESS_FAILED;
-    }
-    const uint32_t scratch = k.scratch_bytes > p->private_segment_bytes ? k.scratch_bytes : p->private_segment_bytes;
-    const uint32_t lds = k.lds_bytes > p->group_segment_bytes ? k.lds_bytes : p->group_segment_bytes;
-
-    const uint64_t at = hart * (uint64_t)DISPATCH_STRIDE;
-    register_write64(CP_DISPATCH_IMAGE + at, p->kernel_object - k.image_offset);
-    register_write64(CP_DISPATCH_ENTRY + at, k.entry);
+static void program(const struct queue* q, const struct aql_kernel_dispatch* p, const struct kernel_descriptor* k,
+                    const uint32_t grid[3], const uint32_t group[3]) {
+    const uint32_t scratch = k->scratch_bytes > p->private_segment_bytes ? k->scratch_bytes : p->private_segment_bytes;
+    const uint32_t lds = k->lds_bytes > p->group_segment_bytes ? k->lds_bytes : p->group_segment_bytes;
+    const uint64_t at = q->hart * (uint64_t)DISPATCH_STRIDE;
+    register_write64(CP_DISPATCH_IMAGE + at, p->kernel_object - k->image_offset);
+    register_write64(CP_DISPATCH_ENTRY + at, k->entry);
     register_write64(CP_DISPATCH_KERNARG + at, p->kernarg_address);
     register_write64(CP_DISPATCH_SCRATCH + at, q->scratch);
     register_write64(CP_DISPATCH_SCRATCH_SIZE + at, q->scratch_bytes);
@@ -69,75 +66,98 @@ static enum progress dispatch(struct queue* q, const struct aql_kernel_dispatch*
         register_write(CP_DISPATCH_GROUP_X + at + 4 * d, group[d]);
     }
     register_write(CP_DISPATCH_SPACE + at, q->address_space);
+    register_write(CP_DISPATCH_ACQUIRE + at, acquire_scope(p->header));
     register_write64(CP_DISPATCH_FIRST_GROUP + at, p->part & 0xffffffff);
     register_write64(CP_DISPATCH_GROUPS + at, p->chunk ? 0 : p->part >> 32);
     register_write(CP_DISPATCH_CHUNK + at, p->chunk);
     register_write(CP_DISPATCH_PERIOD + at, (uint32_t)(p->part >> 32));
+}
 
-    struct launch* l = &launches[hart][slot];
+static enum progress dispatch(struct queue* q, const struct aql_kernel_dispatch* p, struct failure* failure) {
+    struct launch* l = launch_free(q->hart);
+    if (!l) return PROGRESS_WAITS;
+    if (!dispatcher_has_room(q)) return launch_any(q->hart) ? PROGRESS_WAITS : PROGRESS_POLLS;
+
+    const unsigned dimensions = p->dimensions & 3;
+    uint32_t grid[3], group[3];
+    uint64_t items = 1;
+    bool good = dimensions && p->kernel_object % 8 == 0 && p->kernarg_address % 16 == 0;
+    for (unsigned d = 0; d < 3; ++d) {
+        grid[d] = d < dimensions ? p->grid_size[d] : 1;
+        group[d] = d < dimensions ? p->workgroup_size[d] : 1;
+        items *= group[d];
+        good = good && grid[d] && group[d];
+    }
+    if (!good || items > GPU_GROUP_ITEMS) return fail(failure, GPU_FAULT_PACKET, 0);
+
+    struct kernel_descriptor k;
+    const uint32_t problem = virtual_load(p->kernel_object, (uint64_t*)&k, sizeof k / 8);
+    if (problem) return fail(failure, problem, p->kernel_object);
+    if (!kernel_fits(&k)) return fail(failure, GPU_FAULT_KERNEL, p->kernel_object);
+    if (k.kernarg_bytes && !p->kernarg_address) return fail(failure, GPU_FAULT_PACKET, 0);
+
+    program(q, p, &k, grid, group);
     l->used = true;
     l->signal = p->completion_signal;
-    l->queue = q;
     l->start_ns = register_read64(CP_TIME_NS);
+    l->packet = q->next;
+    l->image = p->kernel_object - k.image_offset;
+    l->queue = q;
     ++q->under_way;
-    register_write(CP_DISPATCH_START + at, make_cookie(q->index, slot, q->next));
+    register_write(CP_DISPATCH_START + q->hart * (uint64_t)DISPATCH_STRIDE, l->cookie);
     return PROGRESS_LAUNCHED;
 }
 
-/* AND: all signals are 0. OR: one is. */
-static bool satisfied(const struct aql_barrier* b, bool all) {
-    bool any_named = false;
+/* AND: all signals are 0. OR: one is. A negative signal tells that what it stood for has failed. */
+static enum progress barrier(const struct aql_barrier* b, bool all, struct failure* failure) {
+    unsigned named = 0, zero = 0;
+    uint64_t negative = 0;
     for (unsigned i = 0; i < 5; ++i) {
         if (!b->dependency[i]) continue;
-        any_named = true;
-        const bool zero = VIRTUAL(struct aql_signal, b->dependency[i])->value == 0;
-        if (zero != all) return zero;
+        if (b->dependency[i] % 64) return fail(failure, GPU_FAULT_PACKET, b->dependency[i]);
+        uint64_t value;
+        const uint32_t problem = field(b->dependency[i], offsetof(struct aql_signal, value), &value);
+        if (problem) return fail(failure, problem, b->dependency[i]);
+        ++named;
+        zero += value == 0;
+        if ((int64_t)value < 0) negative = b->dependency[i];
     }
-    return all || !any_named;
+    const bool satisfied = all ? zero == named : zero || !named;
+    if (!satisfied && negative) return fail(failure, GPU_FAULT_DEPENDENCY, negative);
+    if (!satisfied) return PROGRESS_POLLS;
+    if (acquire_scope(b->header) != AQL_FENCE_NONE) register_write(CP_ACQUIRE, acquire_scope(b->header));
+    return PROGRESS_DONE;
 }
 
-static enum progress vendor(struct queue* q, const struct aql_vendor* v, uint32_t* fault) {
+static enum progress vendor(struct queue* q, const struct aql_vendor* v, struct failure* failure) {
+    uint32_t problem = GPU_FAULT_NONE;
     switch (v->operation) {
-        case AQL_VENDOR_TIMESTAMP:
-            *VIRTUAL(uint64_t, v->argument[0]) = register_read64(CP_TIME_NS);
-            return PROGRESS_DONE;
-        case AQL_VENDOR_COPY:
-            for (uint64_t i = 0; i < v->argument[2]; ++i)
-                *VIRTUAL(uint8_t, v->argument[1] + i) = *VIRTUAL(uint8_t, v->argument[0] + i);
-            return PROGRESS_DONE;
+        case AQL_VENDOR_TIMESTAMP: problem = virtual_store(v->argument[0], register_read64(CP_TIME_NS)); break;
+        case AQL_VENDOR_COPY: problem = virtual_copy(v->argument[1], v->argument[0], v->argument[2]); break;
         case AQL_VENDOR_INVALIDATE_TLB:
             register_write(CP_TLB_INVALIDATE, q->address_space);
             while (register_read(CP_TLB_BUSY)) __asm__ volatile("pause");
-            return PROGRESS_DONE;
-        default:
-            *fault = GPU_FAULT_PACKET;
-            return PROGRESS_FAILED;
+            break;
+        default: return fail(failure, GPU_FAULT_PACKET, 0);
     }
+    return problem ? fail(failure, problem, v->argument[0]) : PROGRESS_DONE;
 }
 
-enum progress packet_execute(struct queue* q, const uint64_t packet[8], uint32_t* fault) {
+enum progress packet_execute(struct queue* q, const uint64_t packet[8], struct failure* failure) {
     const uint16_t header = (uint16_t)packet[0];
     const uint64_t signal = packet[7];
     const uint64_t start = register_read64(CP_TIME_NS);
     if (header & AQL_HEADER_BARRIER && q->under_way) return PROGRESS_WAITS;
-    if (signal % 64) {
-        *fault = GPU_FAULT_PACKET;
-        return PROGRESS_FAILED;
-    }
+    if (signal % 64) return fail(failure, GPU_FAULT_PACKET, signal);
     enum progress outcome;
     switch (header & AQL_HEADER_TYPE_MASK) {
-        case AQL_TYPE_KERNEL_DISPATCH: return dispatch(q, (const struct aql_kernel_dispatch*)packet, fault);
-        case AQL_TYPE_BARRIER_AND:
-            outcome = satisfied((const struct aql_barrier*)packet, true) ? PROGRESS_DONE : PROGRESS_WAITS;
-            break;
-        case AQL_TYPE_BARRIER_OR:
-            outcome = satisfied((const struct aql_barrier*)packet, false) ? PROGRESS_DONE : PROGRESS_WAITS;
-            break;
-        case AQL_TYPE_VENDOR: outcome = vendor(q, (const struct aql_vendor*)packet, fault); break;
-        default:
-            *fault = GPU_FAULT_PACKET;
-            return PROGRESS_FAILED;
+        case AQL_TYPE_KERNEL_DISPATCH: return dispatch(q, (const struct aql_kernel_dispatch*)packet, failure);
+        case AQL_TYPE_BARRIER_AND: outcome = barrier((const struct aql_barrier*)packet, true, failure); break;
+        case AQL_TYPE_BARRIER_OR: outcome = barrier((const struct aql_barrier*)packet, false, failure); break;
+        case AQL_TYPE_VENDOR: outcome = vendor(q, (const struct aql_vendor*)packet, failure); break;
+        default: return fail(failure, GPU_FAULT_PACKET, 0);
     }
-    if (outcome == PROGRESS_DONE) signal_complete(signal, start, 0);
-    return outcome;
+    if (outcome != PROGRESS_DONE) return outcome;
+    const uint32_t problem = signal_complete(signal, start, GPU_FAULT_NONE);
+    return problem ? fail(failure, problem, signal) : PROGRESS_DONE;
 }

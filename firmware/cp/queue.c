@@ -2,64 +2,93 @@
 #include "cp/queue.h"
 
 #include "abi/aql.h"
+#include "cp/access.h"
+#include "cp/launch.h"
+#include "cp/lock.h"
 #include "cp/packet.h"
 #include "cp/registers.h"
 #include "cp/report.h"
 
 static struct queue queues[GPU_QUEUES];
-enum { PRIORITIES = 3 };
+static unsigned turn[MOST_HARTS]; /* of the queue that was served last */
+
+static volatile struct gpu_queue* shared(const struct queue* q) { return SRAM(struct gpu_queue, GPU_SRAM_QUEUES) + q->index; }
 
 static void select_space(const struct queue* q) {
     register_write(banked(CP_ADDRESS_SPACE, q->hart, WORD_STRIDE), q->address_space);
 }
 
-static void fail(struct queue* q, uint32_t fault) {
-    volatile struct gpu_queue* shared = SRAM(struct gpu_queue, GPU_SRAM_QUEUES) + q->index;
-    shared->error = fault;
-    shared->state = GPU_QUEUE_ERROR;
+static void stop(struct queue* q, uint32_t fault) {
     q->active = false;
+    shared(q)->error = fault;
+    shared(q)->stopped_at = q->next;
+    order();
+    shared(q)->taken = GPU_QUEUE_ERROR;
 }
 
-static void report_packet(const struct queue* q, uint64_t packet, uint32_t fault, uint64_t address) {
+/* The host hears of it in the queue's entry and in the log. */
+static void fail(struct queue* q, uint64_t packet, const struct failure* failure) {
+    stop(q, failure->fault);
     struct gpu_fault_record r = {0};
-    r.fault = fault;
+    r.fault = failure->fault;
     r.queue = q->index;
     r.packet = packet;
-    r.address = address;
+    r.address = failure->address;
     report(&r);
 }
 
+static void activate(struct queue* q) {
+    volatile struct gpu_queue* from = shared(q);
+    q->packets = from->packets;
+    q->address_space = from->address_space % GPU_ADDRESS_SPACES;
+    q->priority = from->priority < PRIORITIES ? from->priority : PRIORITIES - 1;
+    q->ring = from->ring;
+    q->read_index_at = from->read_index;
+    q->scratch = from->scratch;
+    q->scratch_bytes = from->scratch_bytes;
+    q->next = 0;
+    q->active = q->rung = true; /* a doorbell may have come before the host's request was read */
+    from->error = GPU_FAULT_NONE;
+    from->taken = GPU_QUEUE_ACTIVE;
+    if (q->packets && !(q->packets & (q->packets - 1)) && q->ring % 64 == 0) return;
+    fail(q, 0, &(struct failure){GPU_FAULT_PACKET, q->ring});
+}
+
+/* Kernels of a queue that goes are aborted: nobody waits for them any more. */
+static void release(struct queue* q) {
+    q->active = false;
+    for (unsigned i = 0; i < LAUNCHES; ++i) {
+        const struct launch* l = &launches[q->hart][i];
+        if (l->used && l->queue == q) register_write(banked(CP_DISPATCH_ABORT, q->hart, DISPATCH_STRIDE), l->cookie);
+    }
+    register_write64(CP_DOORBELL_PENDING, 1ull << q->index);
+    if (!q->under_way) shared(q)->taken = GPU_QUEUE_FREE;
+}
+
+static void take_page_tables(void) {
+    static uint32_t lock;
+    lock_take(&lock);
+    for (unsigned s = 0; s < GPU_ADDRESS_SPACES; ++s) {
+        const uint64_t root = SRAM(uint64_t, GPU_SRAM_SPACES)[s];
+        if (register_read64(CP_PAGE_TABLE + 8 * s) == root) continue;
+        register_write64(CP_PAGE_TABLE + 8 * s, root);
+        register_write(CP_TLB_INVALIDATE, s);
+        while (register_read(CP_TLB_BUSY)) __asm__ volatile("pause");
+    }
+    lock_give(&lock);
+}
+
 void queues_update(unsigned hart, unsigned harts) {
-    if (hart == 0)
-        for (unsigned s = 0; s < GPU_ADDRESS_SPACES; ++s) {
-            const uint64_t root = SRAM(uint64_t, GPU_SRAM_SPACES)[s];
-            if (register_read64(CP_PAGE_TABLE + 8 * s) == root) continue;
-            register_write64(CP_PAGE_TABLE + 8 * s, root);
-            register_write(CP_TLB_INVALIDATE, s);
-            while (register_read(CP_TLB_BUSY)) __asm__ volatile("pause");
-        }
+    take_page_tables();
     for (unsigned i = hart; i < GPU_QUEUES; i += harts) {
-        volatile struct gpu_queue* shared = SRAM(struct gpu_queue, GPU_SRAM_QUEUES) + i;
         struct queue* q = &queues[i];
-        const bool wanted = shared->state == GPU_QUEUE_ACTIVE;
-        if (wanted == q->active) continue;
-        q->active = wanted;
-        if (!wanted) continue;
         q->hart = hart;
         q->index = i;
-        q->packets = shared->packets;
-        q->address_space = shared->address_space % GPU_ADDRESS_SPACES;
-        q->priority = shared->priority < PRIORITIES ? shared->priority : PRIORITIES - 1;
-        q->ring = shared->ring;
-        q->read_index_at = shared->read_index;
-        q->scratch = shared->scratch;
-        q->scratch_bytes = shared->scratch_bytes;
-        q->next = q->limit = 0;
-        q->under_way = 0;
-        if (!q->packets || q->packets & (q->packets - 1) || q->ring % 64) {
-            fail(q, GPU_FAULT_PACKET);
-            report_packet(q, 0, GPU_FAULT_PACKET, q->ring);
-        }
+        const uint32_t wanted = shared(q)->state, taken = shared(q)->taken;
+        if (wanted == GPU_QUEUE_FREE && taken != GPU_QUEUE_FREE)
+            release(q);
+        else if (wanted == GPU_QUEUE_ACTIVE && taken == GPU_QUEUE_FREE)
+            activate(q);
     }
 }
 
@@ -70,59 +99,64 @@ void queues_rung(unsigned hart, unsigned harts) {
         register_write64(CP_DOORBELL_PENDING, 1ull << i);
         struct queue* q = &queues[i];
         if (!q->active) continue;
-        const uint64_t limit = register_read64(CP_DOORBELL_VALUE + 8 * i) + 1;
-        if (limit - q->next > q->packets) {  /* nobody can have written that many */
-            report_packet(q, limit, GPU_FAULT_OVERFLOW, q->ring);
-            fail(q, GPU_FAULT_OVERFLOW);
-        } else if (limit > q->limit) {
-            q->limit = limit;
-        }
+        /* Several producers may ring out of order, so the value only tells whether the ring was overrun. */
+        const uint64_t packet = register_read64(CP_DOORBELL_VALUE + 8 * i);
+        if ((int64_t)(packet - q->next) >= (int64_t)q->packets)
+            fail(q, packet, &(struct failure){GPU_FAULT_OVERFLOW, q->ring});
+        else
+            q->rung = true;
     }
 }
 
-/* One packet of a queue, if it has one that can be executed. */
+/* The packet at the head of a queue, if it has been written and can be executed. */
 static enum progress step(struct queue* q) {
-    volatile uint64_t* slot = VIRTUAL(uint64_t, q->ring + (q->next & (q->packets - 1)) * 64);
+    const uint64_t at = q->ring + (q->next & (q->packets - 1)) * 64, index = q->next;
     select_space(q);
-    uint64_t packet[8];
-    packet[0] = slot[0];
-    if ((packet[0] & AQL_HEADER_TYPE_MASK) == AQL_TYPE_INVALID) {
-        q->limit = q->next;  /* not written yet: its doorbell comes */
-        return PROGRESS_DONE;
+    uint64_t packet[8] = {0};
+    struct failure failure = {0, at};
+    enum progress outcome = PROGRESS_FAILED;
+    failure.fault = virtual_load(at, packet, 1);
+    if (!failure.fault) {
+        if ((packet[0] & AQL_HEADER_TYPE_MASK) == AQL_TYPE_INVALID) {
+            q->rung = false; /* its doorbell comes when it has been written */
+            return PROGRESS_WAITS;
+        }
+        order();
+        failure.fault = virtual_load(at + 8, packet + 1, 7);
     }
-    order();
-    for (unsigned i = 1; i < 8; ++i) packet[i] = slot[i];
-    uint32_t fault = 0;
-    const uint64_t index = q->next;
-    const enum progress outcome = packet_execute(q, packet, &fault);
-    if (outcome == PROGRESS_WAITS) return outcome;
-    *(volatile uint16_t*)slot = AQL_TYPE_INVALID;
-    order();
-    ++q->next;
-    if (q->read_index_at) *VIRTUAL(uint64_t, q->read_index_at) = q->next;
+    if (!failure.fault) outcome = packet_execute(q, packet, &failure);
+    if (outcome == PROGRESS_WAITS || outcome == PROGRESS_POLLS) return outcome;
     if (outcome == PROGRESS_FAILED) {
-        report_packet(q, index, fault, q->ring + (index & (q->packets - 1)) * 64);
-        signal_complete(packet[7] % 64 ? 0 : packet[7], register_read64(CP_TIME_NS), fault);
-        fail(q, fault);
+        if (!failure.address) failure.address = at;
+        fail(q, index, &failure);
+        if (packet[7] % 64 == 0) signal_complete(packet[7], register_read64(CP_TIME_NS), failure.fault);
     }
+    ++q->next;
+    failure.fault = virtual_store16(at, AQL_TYPE_INVALID);
+    order();
+    if (!failure.fault && q->read_index_at) {
+        failure.address = q->read_index_at;
+        failure.fault = virtual_store(q->read_index_at, q->next);
+    }
+    if (failure.fault && q->active) fail(q, index, &failure);
     return outcome;
 }
 
-bool queues_work(unsigned hart, unsigned harts) {
-    bool waits = false;
+enum work queues_work(unsigned hart, unsigned harts) {
+    enum work found = WORK_NONE;
+    const unsigned count = (GPU_QUEUES - hart + harts - 1) / harts;
     for (int priority = PRIORITIES - 1; priority >= 0; --priority)
-        for (unsigned i = hart; i < GPU_QUEUES; i += harts) {
-            struct queue* q = &queues[i];
-            while (q->active && (int)q->priority == priority && q->next < q->limit) {
-                const enum progress outcome = step(q);
-                if (outcome == PROGRESS_WAITS) {
-                    /* A kernel's end makes an event; a barrier's signal, which anybody may change, makes none. */
-                    waits |= q->under_way == 0;
-                    break;
-                }
-            }
+        for (unsigned n = 1; n <= count; ++n) {
+            const unsigned place = (turn[hart] + n) % count;
+            struct queue* q = &queues[hart + place * harts];
+            if (!q->active || !q->rung || (int)q->priority != priority) continue;
+            const enum progress outcome = step(q);
+            if (outcome == PROGRESS_POLLS) found = WORK_WAITS;
+            if (outcome == PROGRESS_WAITS || outcome == PROGRESS_POLLS) continue;
+            turn[hart] = place;
+            return WORK_DONE;
         }
-    return waits;
+    return found;
 }
 
 void queues_finish(unsigned hart) {
@@ -130,12 +164,18 @@ void queues_finish(unsigned hart) {
     uint64_t done;
     while ((done = register_read64(done_register)) & CP_DISPATCH_DONE_VALID) {
         const uint32_t fault = CP_DISPATCH_DONE_FAULT(done);
-        struct launch* l = packet_launch(hart, cookie_slot((uint32_t)done));
+        struct launch* l = launch_of((uint32_t)done);
         struct queue* q = l->queue;
+        if (fault) {
+            report_dispatcher_faults(); /* records name launches, so before this one is forgotten */
+            if (q->active) stop(q, fault);
+        }
         select_space(q);
-        signal_complete(l->signal, l->start_ns, fault);
+        const struct failure failure = {signal_complete(l->signal, l->start_ns, fault), l->signal};
+        const uint64_t packet = l->packet;
         l->used = false;
         --q->under_way;
-        if (fault) fail(q, fault);
+        if (failure.fault && q->active) fail(q, packet, &failure);
+        if (!q->under_way && shared(q)->state == GPU_QUEUE_FREE) shared(q)->taken = GPU_QUEUE_FREE;
     }
 }

@@ -1,41 +1,49 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cp/report.h"
 
-#include "cp/queue.h"
+#include "cp/launch.h"
+#include "cp/lock.h"
 #include "cp/registers.h"
 
-static uint32_t log_lock;
+static uint32_t log_lock, fifo_lock;
 
-static void take(uint32_t* lock) {
-    uint32_t old;
-    do {
-        __asm__ volatile("amoswap.w.aq %0, %2, %1" : "=r"(old), "+A"(*lock) : "r"(1) : "memory");
-        if (old) __asm__ volatile("pause");
-    } while (old);
-}
-static void give(uint32_t* lock) { __asm__ volatile("amoswap.w.rl zero, zero, %0" : "+A"(*lock)::"memory"); }
-
-void report(const struct gpu_fault_record* record) {
+static void append(const struct gpu_fault_record* record) {
     volatile struct gpu_fault_log* log = SRAM(struct gpu_fault_log, GPU_SRAM_FAULTS);
-    take(&log_lock);
     volatile uint64_t* to = (volatile uint64_t*)&log->record[log->written % GPU_FAULT_RECORDS];
     const uint64_t* from = (const uint64_t*)record;
     for (unsigned i = 0; i < sizeof *record / 8; ++i) to[i] = from[i];
     order();
     log->written = log->written + 1;
-    give(&log_lock);
+}
+
+void report(const struct gpu_fault_record* record) {
+    lock_take(&log_lock);
+    append(record);
+    lock_give(&log_lock);
     order();
     register_write(CP_INTERRUPT, GPU_VECTOR_FAULT);
 }
 
+/* Whoever held the lock may be the one that has crashed. */
+void report_crash(const struct gpu_fault_record* record) {
+    for (unsigned tries = 0; tries < 1000 && !lock_try(&log_lock); ++tries) __asm__ volatile("pause");
+    append(record);
+    lock_give(&log_lock);
+    register_write(CP_INTERRUPT, GPU_VECTOR_FAULT);
+    register_write(CP_FIRMWARE_STATE, GPU_FIRMWARE_CRASHED);
+    register_write(CP_INTERRUPT, GPU_VECTOR_FIRMWARE);
+}
+
 void report_dispatcher_faults(void) {
     uint32_t kind;
+    lock_take(&fifo_lock);
     while ((kind = register_read(CP_FAULT_KIND)) != GPU_FAULT_NONE) {
+        const struct launch* l = launch_of(register_read(CP_FAULT_COOKIE));
         struct gpu_fault_record r = {0};
-        const uint32_t cookie = register_read(CP_FAULT_COOKIE);
         r.fault = kind;
-        r.queue = cookie_queue(cookie);
-        r.packet = cookie_packet(cookie);
+        r.queue = l->queue->index;
+        r.packet = l->packet;
+        r.image = l->image;
         r.pc = register_read64(CP_FAULT_PC);
         r.address = register_read64(CP_FAULT_ADDRESS);
         r.compute_unit = register_read(CP_FAULT_COMPUTE_UNIT);
@@ -47,4 +55,5 @@ void report_dispatcher_faults(void) {
         register_write(CP_FAULT_POP, 1);
         report(&r);
     }
+    lock_give(&fifo_lock);
 }

@@ -36,12 +36,25 @@ _start:
 
     .align  2
 trap_entry:
+    csrr    t0, mepc
+    la      t1, guarded_begin
+    bltu    t0, t1, 6f
+    la      t1, guarded_end
+    bgeu    t0, t1, 6f
+    la      t0, guarded_failed
+    csrw    mepc, t0
+    mret
+6:  la      sp, __stacks        /* the stack pointer may be what has gone wrong */
+    csrr    a3, mhartid
+    addi    t0, a3, 1
+    slli    t0, t0, 11
+    add     sp, sp, t0
     csrr    a0, mcause
     csrr    a1, mepc
     csrr    a2, mtval
     call    processor_crashed
-6:  wfi
-    j       6b
+7:  wfi
+    j       7b
 
     .section .data
     .align  2

@@ -59,6 +59,7 @@ command_processor::command_processor(const sc_core::sc_module_name& name, const 
       page_table(registers, "page_table", CP_PAGE_TABLE, 8, 0, {}, {GPU_ADDRESS_SPACES}),
       tlb_invalidate(registers, "tlb_invalidate", CP_TLB_INVALIDATE, 4, 0),
       tlb_busy(registers, "tlb_busy", CP_TLB_BUSY, 4, 0, {{"busy", 0, 1, field_access::read_only, "an invalidation is under way"}}),
+      acquire(registers, "acquire", CP_ACQUIRE, 4, 0),
       m_time(std::make_unique<clock>()),
       m_events(p.harts),
       m_event_since(p.harts) {
@@ -71,7 +72,12 @@ command_processor::command_processor(const sc_core::sc_module_name& name, const 
         harts.back()->bus.bind(bus.back()->bus);
     }
     event_enable.on_write([this](std::size_t hart, std::uint64_t) { update(hart); });
-    doorbell_pending.on_write([this](std::size_t, std::uint64_t) { update_doorbells(); });
+    doorbell_pending.on_write([this](std::size_t, std::uint64_t) {
+        for (auto taken = m_rung & ~doorbell_pending(); taken; taken &= taken - 1)
+            doorbell_service.add(now() - m_rung_at[static_cast<unsigned>(__builtin_ctzll(taken))]);
+        m_rung = doorbell_pending();
+        update_doorbells();
+    });
     host_pending.on_write([this](std::size_t hart, std::uint64_t) {
         set_event(static_cast<unsigned>(hart), GPU_EVENT_HOST, host_pending.get(hart) != 0);
     });
@@ -87,6 +93,7 @@ command_processor::command_processor(const sc_core::sc_module_name& name, const 
     tlb_invalidate.on_write([this](std::size_t, std::uint64_t space) {
         if (on_tlb_invalidate) on_tlb_invalidate(static_cast<std::uint32_t>(space % GPU_ADDRESS_SPACES));
     });
+    acquire.on_write([this](std::size_t, std::uint64_t) { if (on_acquire) on_acquire(); });
 }
 
 command_processor::~command_processor() = default;
@@ -97,6 +104,9 @@ void command_processor::ring(unsigned queue, std::uint64_t value) {
     if (trace::on()) trace::instant(*this, fmt::format("doorbell of queue {}", queue), now());
     doorbell_value.set(value, queue);
     doorbell_pending.set(doorbell_pending() | std::uint64_t{1} << queue);
+    if (!(m_rung >> queue & 1)) m_rung_at[queue] = now();
+    m_rung = doorbell_pending();
+    if (on_doorbell) on_doorbell();
     update_doorbells();
 }
 
@@ -161,6 +171,7 @@ void command_processor::host_write(std::uint64_t offset, const void* from, std::
 void command_processor::reset() {
     m_running = false;
     registers.reset();
+    m_rung = 0;
     for (auto& events : m_events) events = 0;
     model::reset();
     for (auto& hart : harts) hart->stop();

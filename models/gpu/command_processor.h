@@ -37,9 +37,11 @@ public:
     sparse_memory memory;
     register_bank registers{GPU_CP_REGISTERS_SIZE};
     device_register event_pending, event_enable, doorbell_pending, host_pending, firmware_state, interrupt, hart_count, time_ns,
-        access_fault, address_space, doorbell_value, page_table, tlb_invalidate, tlb_busy;
+        access_fault, address_space, doorbell_value, page_table, tlb_invalidate, tlb_busy,
+        acquire;
 
     counter doorbells{*this, "doorbells", "1", "doorbells rung"};
+    histogram doorbell_service{*this, "doorbell_service", "ps", "from a doorbell to the firmware's clearing it"};
 
     std::vector<std::unique_ptr<cp_bus>> bus;
     std::vector<std::unique_ptr<riscv::hart>> harts;
@@ -48,6 +50,8 @@ public:
     std::function<void(unsigned vector)> on_interrupt;
     std::function<void(std::uint32_t space, std::uint64_t root)> on_page_table;
     std::function<void(std::uint32_t space)> on_tlb_invalidate;
+    std::function<void()> on_acquire;
+    std::function<void()> on_doorbell;
 
     /// \param gpu index in the node
     command_processor(const sc_core::sc_module_name& name, const command_processor_params& params, unsigned gpu,
@@ -81,6 +85,8 @@ private:
     direct_memory_map m_direct;
     std::vector<std::uint32_t> m_events;
     std::vector<std::array<ticks, 4>> m_event_since;  // for traces
+    std::array<ticks, GPU_QUEUES> m_rung_at{};
+    std::uint64_t m_rung = 0;  // doorbells not yet cleared
     bool m_running = false;
 };
 

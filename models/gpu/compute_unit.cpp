@@ -115,6 +115,7 @@ void compute_unit::run_segment(simd_unit& s, wavefront& w) {
         break;
     }
     wavefront_instructions += c.instructions - before;
+    if (w.group->run->executed_at == never && c.instructions != before) w.group->run->executed_at = now();
     lane_instructions += c.lane_instructions - lanes_before;
     const ticks duration = span(std::max<std::uint64_t>(c.cycles, 1));
     simd_busy += duration;

@@ -26,6 +26,7 @@ struct dispatch {
     std::uint64_t groups = 0;          ///< and how many; 0: all from there on
     std::uint32_t chunk = 0;           ///< not 0: this many of every `period` work-groups run here, from first_group on
     std::uint32_t period = 0;
+    bool acquire = true;               ///< caches of compute units forget what they hold when the first work-group starts
     std::uint64_t cookie = 0;          ///< the client's own
 };
 
@@ -55,6 +56,7 @@ public:
     std::uint32_t group_wavefronts = 0;    ///< of a full work-group
     std::vector<std::uint32_t> free_scratch;  ///< wavefront-sized areas of the scratch memory
     ticks queued_at = 0, started_at = 0;
+    ticks executed_at = never;             ///< the first instruction
     bool aborted = false;
     fault_record fault;                    ///< the first one
 };

@@ -44,7 +44,9 @@ dispatch_port::dispatch_port(const sc_core::sc_module_name& name, const dispatch
       BANKED(groups, "dispatch_groups", CP_DISPATCH_GROUPS, 8),
       BANKED(chunk, "dispatch_chunk", CP_DISPATCH_CHUNK, 4),
       BANKED(period, "dispatch_period", CP_DISPATCH_PERIOD, 4),
+      BANKED(acquire, "dispatch_acquire", CP_DISPATCH_ACQUIRE, 4),
       BANKED(start, "dispatch_start", CP_DISPATCH_START, 4),
+      BANKED(abort, "dispatch_abort", CP_DISPATCH_ABORT, 4),
       free(p.registers, "dispatch_free", CP_DISPATCH_FREE, 4, 0, {readable("count", 32, "launches that would be taken now")},
            {p.harts.size(), hart_stride}),
       done(p.registers, "dispatch_done", CP_DISPATCH_DONE, 8, 0, {readable("result", 64, "oldest end of a launch; reading pops it")},
@@ -70,6 +72,8 @@ dispatch_port::dispatch_port(const sc_core::sc_module_name& name, const dispatch
         return taken < m_target.params.queue_depth ? m_target.params.queue_depth - taken : 0;
     });
     done.on_read([this](std::size_t hart) { return pop(static_cast<unsigned>(hart)); });
+    abort.on_write([this](std::size_t hart, std::uint64_t cookie) { abort_launch(std::uint64_t{hart} << 32 | (cookie & 0xffffffff)); });
+    p.on_doorbell = [this] { m_rung = m_waiting.empty() && m_under_way.empty() ? now() : never; };
     fault_pop.on_write([this](std::size_t, std::uint64_t) {
         if (m_faults.empty()) return;
         m_faults.pop_front();
@@ -96,6 +100,7 @@ void dispatch_port::launch(unsigned h, std::uint32_t cookie) {
     d.groups = groups.get(h);
     d.chunk = word(chunk);
     d.period = word(period);
+    d.acquire = acquire.get(h) != 0;
     d.cookie = std::uint64_t{h} << 32 | cookie;
     if (const char* why = m_target.refusal(d)) {
         ++refused;
@@ -104,14 +109,15 @@ void dispatch_port::launch(unsigned h, std::uint32_t cookie) {
         finish(h, cookie, GPU_FAULT_RESOURCES);
         return;
     }
-    m_waiting.push_back({now() + params.software_overhead.value, d});
+    m_waiting.push_back({now(), now() + params.software_overhead.value, std::exchange(m_rung, never), d, 0});
     submit_due();
 }
 
 /// In order. Harts that have read FREE at the same time may launch more than fits: that waits for its turn.
 void dispatch_port::submit_due() {
     while (!m_waiting.empty() && m_waiting.front().due <= now() && m_target.can_submit()) {
-        m_numbers.push_back(m_target.submit(m_waiting.front().what));
+        m_under_way.push_back(m_waiting.front());
+        m_under_way.back().number = m_target.submit(m_waiting.front().what);
         m_waiting.pop_front();
     }
     if (!m_waiting.empty() && m_waiting.front().due > now() && !m_submit.scheduled()) schedule(m_submit, m_waiting.front().due);
@@ -119,14 +125,35 @@ void dispatch_port::submit_due() {
 
 void dispatch_port::dispatch_done(const dispatch_run& run) {
     submit_due();
-    const auto number = std::find(m_numbers.begin(), m_numbers.end(), run.number);
-    if (number == m_numbers.end()) return;  // of a processor that has been reset since
-    m_numbers.erase(number);
+    const auto l = std::find_if(m_under_way.begin(), m_under_way.end(), [&](const launched& o) { return o.number == run.number; });
+    if (l == m_under_way.end()) return;  // of a processor that has been reset since
+    note_times(*l, run);
+    m_under_way.erase(l);
     const auto hart = static_cast<unsigned>(run.what.cookie >> 32);
     const auto cookie = static_cast<std::uint32_t>(run.what.cookie);
     const auto fault = run.aborted ? fault_number(run.fault) : GPU_FAULT_NONE;
     if (fault != GPU_FAULT_NONE) add_fault(fault, cookie, run.fault);
-    finish(hart, cookie, fault);
+    finish(hart, cookie, run.aborted && fault == GPU_FAULT_NONE ? GPU_FAULT_ABORTED : fault);
+}
+
+void dispatch_port::note_times(const launched& l, const dispatch_run& run) {
+    if (run.started == 0) return;
+    launch_to_start.add(run.started_at - l.at);
+    if (l.rung != never) doorbell_to_launch.add(l.at - l.rung);
+    if (run.executed_at == never) return;
+    start_to_instruction.add(run.executed_at - run.started_at);
+    if (l.rung != never) doorbell_to_instruction.add(run.executed_at - l.rung);
+}
+
+void dispatch_port::abort_launch(std::uint64_t cookie) {
+    const auto same = [&](const launched& l) { return l.what.cookie == cookie; };
+    const auto waiting = std::find_if(m_waiting.begin(), m_waiting.end(), same);
+    if (waiting != m_waiting.end()) {
+        m_waiting.erase(waiting);
+        return finish(static_cast<unsigned>(cookie >> 32), static_cast<std::uint32_t>(cookie), GPU_FAULT_ABORTED);
+    }
+    const auto found = std::find_if(m_under_way.begin(), m_under_way.end(), same);
+    if (found != m_under_way.end()) m_target.abort(found->number);
 }
 
 void dispatch_port::add_fault(gpu_fault number, std::uint32_t cookie, const fault_record& record) {
@@ -172,8 +199,9 @@ void dispatch_port::show_fault() {
 void dispatch_port::forget() {
     m_waiting.clear();
     cancel(m_submit);
-    const auto numbers = std::exchange(m_numbers, {});
-    for (const auto number : numbers) m_target.abort(number);
+    const auto launches = std::exchange(m_under_way, {});
+    for (const auto& l : launches) m_target.abort(l.number);
+    m_rung = never;
     for (auto& r : m_results) r.clear();
     m_faults.clear();
     for (unsigned hart = 0; hart < m_results.size(); ++hart) m_processor.set_event(hart, GPU_EVENT_DISPATCH, false);
@@ -182,7 +210,8 @@ void dispatch_port::forget() {
 
 void dispatch_port::reset() {
     m_waiting.clear();
-    m_numbers.clear();
+    m_under_way.clear();
+    m_rung = never;
     cancel(m_submit);
     for (auto& r : m_results) r.clear();
     m_faults.clear();

@@ -25,10 +25,16 @@ public:
     const dispatch_port_params params;
 
     device_register image, entry, kernarg, scratch, scratch_bytes, scratch_size, lds_bytes, grid_x, grid_y, grid_z, group_x, group_y, group_z,
-        space, first_group, groups, chunk, period, start, free, done;
+        space, first_group, groups, chunk, period, acquire, start, abort, free, done;
     device_register fault_kind, fault_lane, fault_compute_unit, fault_wavefront, fault_pc, fault_address, fault_cookie, fault_group_x,
         fault_group_y, fault_group_z, fault_pop;
 
+    /// Of launches that a doorbell found the GPU idle for: the stages of the way from there to the first instruction.
+    histogram doorbell_to_launch{*this, "doorbell_to_launch", "ps", "from the last doorbell to the firmware's launch"};
+    histogram doorbell_to_instruction{*this, "doorbell_to_instruction", "ps", "from the last doorbell to the first instruction"};
+    /// Of all launches.
+    histogram launch_to_start{*this, "launch_to_start", "ps", "from a launch to the start of its first work-group"};
+    histogram start_to_instruction{*this, "start_to_instruction", "ps", "from the start of the first work-group to the first instruction"};
     counter refused{*this, "refused", "1", "launches that the dispatcher cannot perform"};
     counter faults_dropped{*this, "faults_dropped", "1", "faults that found the firmware's FIFO full"};
 
@@ -43,9 +49,11 @@ private:
     struct result {
         std::uint32_t cookie, fault;
     };
-    struct waiting_launch {
-        ticks due;
+    struct launched {
+        ticks at, due;
+        ticks rung;            // never: other launches were under way
         dispatch what;
+        std::uint64_t number;  // of the dispatcher's
     };
     struct waiting_fault {
         gpu_fault number;
@@ -55,6 +63,8 @@ private:
 
     void dispatch_done(const dispatch_run& run) override;
     void launch(unsigned hart, std::uint32_t cookie);
+    void abort_launch(std::uint64_t cookie);
+    void note_times(const launched& l, const dispatch_run& run);
     void submit_due();
     void add_fault(gpu_fault number, std::uint32_t cookie, const fault_record& record);
     void finish(unsigned hart, std::uint32_t cookie, std::uint32_t fault);
@@ -64,9 +74,10 @@ private:
     command_processor& m_processor;
     dispatcher& m_target;
     std::vector<std::deque<result>> m_results;  // by hart
-    std::deque<waiting_launch> m_waiting;       // written, not yet taken by the dispatcher
+    std::deque<launched> m_waiting;             // not yet taken by the dispatcher
+    std::vector<launched> m_under_way;          // taken by it
+    ticks m_rung = never;                       // the last doorbell, if nothing was under way then
     std::deque<waiting_fault> m_faults;
-    std::vector<std::uint64_t> m_numbers;       // of the dispatcher's, that this port hears of
     calendar_event m_submit{method<&dispatch_port::submit_due>, this};
 };
 

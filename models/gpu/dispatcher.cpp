@@ -88,9 +88,13 @@ std::uint64_t dispatcher::submit(const dispatch& what) {
 /// The first work-group is about to start: what caches hold may be older than what the dispatch must see.
 void dispatcher::begin(dispatch_run& run) {
     run.started_at = now();
+    if (run.what.acquire) acquire();
+    for (const auto& listener : m_launch) listener(run);
+}
+
+void dispatcher::acquire() {
     for (auto* c : m_code) c->invalidate();
     for (auto* u : m_units) u->acquire();
-    for (const auto& listener : m_launch) listener(run);
 }
 
 void dispatcher::place() {

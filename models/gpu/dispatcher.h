@@ -60,6 +60,8 @@ public:
     std::size_t under_way() const { return m_runs.size(); }
     /// Aborts a dispatch as a fault would; nothing happens if it has ended.
     void abort(std::uint64_t number);
+    /// Caches of all compute units forget what they hold.
+    void acquire();
     void reset() override;
 
 private:

@@ -33,6 +33,8 @@ gpu_device::gpu_device(const sc_core::sc_module_name& name, const gpu_device_par
       cp_status(registers, "cp_status", GPU_CP_STATUS, 4, 0, {constant("state", 32, "enum gpu_firmware_state")}),
       cp_entry(registers, "cp_entry", GPU_CP_ENTRY, 8, 0),
       host_request(registers, "host_request", GPU_HOST_REQUEST, 4, 0),
+      interrupt(registers, "interrupt", GPU_INTERRUPT, 4, 0,
+                {{"vectors", 0, GPU_VECTORS, field_access::write_one_to_clear, "raised since they were cleared"}}),
       core("core", p.core, number) {
     add_memory_bar(GPU_BAR_MEMORY, p.core.memory.capacity);
     config.add_bar(GPU_BAR_DOORBELLS, GPU_DOORBELLS_SIZE, true, true);
@@ -41,7 +43,13 @@ gpu_device::gpu_device(const sc_core::sc_module_name& name, const gpu_device_par
     add_common_capabilities(true);
     add_msi_x(GPU_VECTORS, GPU_BAR_REGISTERS, GPU_MSIX_TABLE);
     core.router().set_aperture(GPU_PA_SYSTEM, &system);
-    core.processor.on_interrupt = [this](unsigned vector) { if (vector < GPU_VECTORS) raise(vector); };
+    core.processor.on_interrupt = [this](unsigned vector) {
+        if (vector >= GPU_VECTORS) return;
+        interrupt.set(interrupt() | 1u << vector);
+        set_intx(true);
+        if (msi_x_enabled()) raise(vector);
+    };
+    interrupt.on_write([this](std::size_t, std::uint64_t) { set_intx(interrupt() != 0); });
     cp_status.on_read([this](std::size_t) { return core.processor.firmware_state(); });
     cp_status.on_debug_read([this](std::size_t) { return core.processor.firmware_state(); });
     cp_control.on_write([this](std::size_t, std::uint64_t) {

@@ -57,7 +57,7 @@ bool app_run(struct app* app, struct gpu_kernel kernel, const struct gpu_grid* g
         const unsigned fault = gpu_wait(&app->queue[g], packet[g]);
         if (!fault) continue;
         console_printf("gpu%u: a kernel ended with '%s'\n", g, gpu_fault_name(fault));
-        gpu_print_faults(app->queue[g].gpu);
+        gpu_print_faults(app->node, app->queue[g].gpu);
         app->failed = true;
     }
     return !app->failed;

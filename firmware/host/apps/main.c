@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Runs one GPU application. On the kernel command line stand `app=NAME` and, where the defaults are not to be, `size=N`,
- * `gpus=N`, `placement=POLICY`, `dispatch=POLICY`. */
+ * `gpus=N`, `placement=POLICY`, `dispatch=POLICY`, `limit=MS` (for which a kernel may run). */
 #include "host/apps/app.h"
 
 #include "host/console.h"
@@ -57,12 +57,13 @@ static bool start(struct app* app, struct pci_host* host, struct gpu_node* node)
         return false;
     }
     node->count = (unsigned)wanted;
+    node->limit_us = number(argument("limit"), node->limit_us / 1000) * 1000;
     const char *placement = argument("placement"), *dispatch = argument("dispatch");
     if ((placement && !gpu_placement_named(placement, &app->placement)) || (dispatch && !gpu_dispatch_named(dispatch, &app->dispatch))) {
         console_printf("no such placement or dispatch policy\n");
         return false;
     }
-    for (unsigned g = 0; g < node->count; ++g) gpu_create_queue(&app->queue[g], node, g, QUEUE_PACKETS, false, 1);
+    for (unsigned g = 0; g < node->count; ++g) gpu_create_queue(&app->queue[g], node, g, QUEUE_PACKETS, 0, 1);
     return true;
 }
 

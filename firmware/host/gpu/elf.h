@@ -14,5 +14,8 @@ struct elf_segment {
 /* The next loadable segment from program header `*index` on, which is advanced. False: there is none, or it is malformed. */
 bool elf_next_segment(const void* file, uint64_t bytes, unsigned* index, struct elf_segment* segment);
 uint64_t elf_entry(const void* file);
+/* The symbol that covers an address, NULL if there is none; and the other way round, 0 if there is none. */
+const char* elf_symbol_at(const void* file, uint64_t bytes, uint64_t address, uint64_t* offset);
+uint64_t elf_symbol(const void* file, uint64_t bytes, const char* name);
 
 #endif

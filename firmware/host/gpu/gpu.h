@@ -23,9 +23,21 @@ struct gpu {
     uint64_t memory_bytes, free; /* bump allocator over device memory: offset of the first free byte */
     unsigned compute_units, wavefront_slots;
     uint64_t clock;              /* Hz */
-    unsigned queues;             /* created so far */
+    uint64_t queues;             /* bit n: queue n is in use */
     uint32_t faults_seen;
+    enum pci_delivery delivery;  /* PCI_POLLED until gpu_use_interrupts() */
+    volatile uint32_t interrupts[GPU_VECTORS]; /* taken so far; pins share lines, but not these */
 };
+
+/* A kernel image in device memory, and the ELF file that it came from. */
+struct gpu_image {
+    gpu_address at;
+    const void* elf;
+    uint64_t bytes;
+    struct gpu_image* next;
+};
+
+enum { GPU_WAIT_LIMIT_US = 1000000 };
 
 /* All GPUs of the node, and the address space that they share. */
 struct gpu_node {
@@ -33,11 +45,17 @@ struct gpu_node {
     unsigned count;
     struct gpu_table* root;
     gpu_address next;            /* first free virtual address */
+    struct gpu_image* images;
+    uint64_t limit_us;           /* how long gpu_wait() waits: GPU_WAIT_LIMIT_US unless changed */
 };
 
 /* Finds and starts all GPUs. \returns false with a line on the console if one cannot be started. */
 bool gpu_start(struct gpu_node* node, struct pci_host* host);
 void gpu_print(const struct gpu_node* node);
+/* Loads the command processor's firmware again, after a crash say. Its queues are gone; gpu_reset_queue() brings each back. */
+bool gpu_restart(struct gpu_node* node, unsigned gpu);
+/* Waits sleep until an interrupt comes, by the best way that the machine has, at most `best`. PCI_POLLED: they poll. */
+enum pci_delivery gpu_use_interrupts(struct gpu* gpu, enum pci_delivery best);
 
 /* ---- memory ---- */
 
@@ -58,6 +76,11 @@ void gpu_align(struct gpu_node* node, uint64_t alignment);
 /* Physical address behind a virtual one, 0 if unmapped. */
 uint64_t gpu_physical(const struct gpu_node* node, gpu_address at);
 
+/* Where the host's loads and stores reach it; contiguous to the end of the page. Panics if it is unmapped. */
+uintptr_t gpu_reach(const struct gpu_node* node, gpu_address at);
+/* Tells command processors where the page tables are. */
+void gpu_publish_tables(const struct gpu_node* node);
+
 /* Copies by the host's own loads and stores through the BAR: for small things. */
 void gpu_write(struct gpu_node* node, gpu_address to, const void* from, uint64_t bytes);
 void gpu_read(struct gpu_node* node, void* to, gpu_address from, uint64_t bytes);
@@ -72,19 +95,26 @@ struct gpu_kernel {
 gpu_address gpu_load_image(struct gpu_node* node, const void* elf, uint64_t bytes);
 struct gpu_kernel gpu_find_kernel(const void* elf, gpu_address image, const char* name);
 
+enum gpu_queue_flags { GPU_RING_IN_HOST = 1, GPU_SIGNALS_ON_DEVICE = 2 };
+
 struct gpu_queue_handle {
     struct gpu_node* node;
     struct gpu* gpu;
-    unsigned index;
+    unsigned index, flags;
     uint32_t packets;
-    gpu_address ring, kernargs;
+    gpu_address ring, kernargs, signals_at;
     uint64_t next;                 /* index of the next packet */
-    volatile struct aql_signal* signals; /* of host memory, one a packet slot */
-    gpu_address signals_at;
+    struct aql_signal* signals;    /* of host memory, one a packet slot; NULL: on the device */
+    struct gpu_queue description;
 };
-/* A queue of `packets` (a power of two) in device memory. `in_host` puts the ring into host memory. */
-void gpu_create_queue(struct gpu_queue_handle* queue, struct gpu_node* node, unsigned gpu, uint32_t packets, bool in_host,
+/* A queue of `packets` (a power of two). Ring in device memory and signals in host memory, unless `flags` say otherwise. */
+void gpu_create_queue(struct gpu_queue_handle* queue, struct gpu_node* node, unsigned gpu, uint32_t packets, unsigned flags,
                       unsigned priority);
+/* Takes a queue from the command processor, which aborts what runs, and gives it back empty: after an error, or a kernel
+ * that does not end. \returns false if the command processor does not answer */
+bool gpu_reset_queue(struct gpu_queue_handle* queue);
+/* Takes it away for good. Its memory stays mapped. */
+bool gpu_destroy_queue(struct gpu_queue_handle* queue);
 
 /* How LASP spreads a grid over GPUs. */
 enum gpu_binding {
@@ -107,12 +137,26 @@ struct gpu_grid {
 /* Writes arguments and packet, rings the doorbell. \returns the packet's number, for gpu_wait() */
 uint64_t gpu_dispatch(struct gpu_queue_handle* queue, struct gpu_kernel kernel, const struct gpu_grid* grid, const void* arguments,
                       uint32_t bytes);
-/* Any packet; header and signal are filled in. */
+/* Any packet, with acquire and release of system scope; its type and completion signal are filled in. */
 uint64_t gpu_submit(struct gpu_queue_handle* queue, const uint64_t packet[8], unsigned type);
-/* Waits until a packet has completed. \returns 0, or the enum gpu_fault that ended it */
+/* The same with a header of the caller's. A completion signal that the packet names stays. */
+uint64_t gpu_submit_as(struct gpu_queue_handle* queue, const uint64_t packet[8], uint16_t header);
+/* The completion signal of a packet, for kernels and barrier packets, and for the host. */
+gpu_address gpu_signal_address(const struct gpu_queue_handle* queue, uint64_t packet);
+volatile struct aql_signal* gpu_signal(const struct gpu_queue_handle* queue, uint64_t packet);
+/* Waits until a packet has completed. \returns 0, the enum gpu_fault that ended it or its queue, or GPU_TIMED_OUT after
+ * the node's limit_us */
+enum { GPU_TIMED_OUT = 256 };
 unsigned gpu_wait(struct gpu_queue_handle* queue, uint64_t packet);
+
+/* ---- faults ---- */
+
+/* Takes the oldest record that was not taken. \returns false if there is none */
+bool gpu_next_fault(struct gpu* gpu, struct gpu_fault_record* record);
+/* "kernel+0x1c" of the kernel or firmware that a record is about; empty if its ELF file does not tell. */
+void gpu_fault_symbol(const struct gpu_node* node, const struct gpu_fault_record* record, char* text, size_t room);
 /* Prints and forgets new fault records of a GPU. \returns how many */
-unsigned gpu_print_faults(struct gpu* gpu);
+unsigned gpu_print_faults(const struct gpu_node* node, struct gpu* gpu);
 const char* gpu_fault_name(unsigned fault);
 
 #endif

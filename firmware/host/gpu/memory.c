@@ -44,7 +44,8 @@ static void set_entry(struct gpu_node* node, struct gpu_table* t, unsigned index
 
 static unsigned index_at(gpu_address at, unsigned level) { return at >> (PAGE_BITS + INDEX_BITS * level) & (ENTRIES - 1); }
 
-static void publish_root(struct gpu_node* node) {
+void gpu_publish_tables(const struct gpu_node* node) {
+    if (!node->root) return;
     for (unsigned i = 0; i < node->count; ++i) {
         mmio_write64(node->gpu[i].registers + GPU_SRAM_WINDOW + GPU_SRAM_SPACES, node->root->physical);
         mmio_write32(node->gpu[i].registers + GPU_HOST_REQUEST, 1);
@@ -57,7 +58,7 @@ static void map_page(struct gpu_node* node, gpu_address at, uint64_t physical, u
     const unsigned home = where >= GPU_PA_GPU0 && where < GPU_PA_GPU0 + GPU_MOST ? where - GPU_PA_GPU0 : 0;
     if (!node->root) {
         node->root = new_table(node, home);
-        publish_root(node);
+        gpu_publish_tables(node);
     }
     struct gpu_table* t = node->root;
     for (unsigned level = LEVELS - 1; level > 0; --level) {
@@ -112,7 +113,7 @@ static uint64_t stretch(gpu_address at, uint64_t bytes) {
     return bytes < rest ? bytes : rest;
 }
 
-static uintptr_t reach(const struct gpu_node* node, gpu_address at) {
+uintptr_t gpu_reach(const struct gpu_node* node, gpu_address at) {
     const uint64_t physical = gpu_physical(node, at);
     if (physical >> GPU_PA_WHERE_SHIFT == GPU_PA_SYSTEM) {
         if (!physical) panic("no device memory at 0x%lx", at);
@@ -125,7 +126,7 @@ void gpu_write(struct gpu_node* node, gpu_address to, const void* from, uint64_t
     const uint8_t* source = from;
     while (bytes) {
         const uint64_t part = stretch(to, bytes);
-        const uintptr_t at = reach(node, to);
+        const uintptr_t at = gpu_reach(node, to);
         uint64_t i = 0;
         for (; i < part && (at + i) % 8; ++i) mmio_write8(at + i, source[i]);
         for (; part - i >= 8; i += 8) {
@@ -142,7 +143,7 @@ void gpu_read(struct gpu_node* node, void* to, gpu_address from, uint64_t bytes)
     uint8_t* target = to;
     while (bytes) {
         const uint64_t part = stretch(from, bytes);
-        const uintptr_t at = reach(node, from);
+        const uintptr_t at = gpu_reach(node, from);
         uint64_t i = 0;
         for (; i < part && (at + i) % 8; ++i) target[i] = mmio_read8(at + i);
         for (; part - i >= 8; i += 8) {

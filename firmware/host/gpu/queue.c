@@ -6,8 +6,9 @@
 #include "host/heap.h"
 #include "host/machine.h"
 #include "host/mmio.h"
+#include "host/timer.h"
 
-enum { KERNARG_SLOT = 256 };
+enum { KERNARG_SLOT = 256, TAKEN_WITHIN_US = 10000 };
 
 gpu_address gpu_load_image(struct gpu_node* node, const void* elf, uint64_t bytes) {
     struct elf_segment s;
@@ -19,6 +20,11 @@ gpu_address gpu_load_image(struct gpu_node* node, const void* elf, uint64_t byte
     if (!end) return 0;
     const gpu_address image = gpu_allocate(node, end, gpu_place_interleaved, NULL);
     for (unsigned i = 0; elf_next_segment(elf, bytes, &i, &s);) gpu_write(node, image + (s.address - GPU_CODE_BASE), s.data, s.file_bytes);
+    struct gpu_image* known = heap_allocate(sizeof *known);
+    if (known) {
+        *known = (struct gpu_image){image, elf, bytes, node->images};
+        node->images = known;
+    }
     return image;
 }
 
@@ -35,70 +41,128 @@ struct gpu_kernel gpu_find_kernel(const void* elf, gpu_address image, const char
     return (struct gpu_kernel){0, 0};
 }
 
-void gpu_create_queue(struct gpu_queue_handle* q, struct gpu_node* node, unsigned gpu, uint32_t packets, bool in_host, unsigned priority) {
-    struct gpu* g = &node->gpu[gpu];
-    if (g->queues == GPU_QUEUES) panic("gpu%u has no queue left", gpu);
-    memset(q, 0, sizeof *q);
-    q->node = node;
-    q->gpu = g;
-    q->index = g->queues++;
-    q->packets = packets;
-    const uint64_t signal_bytes = packets * sizeof(struct aql_signal);
-    struct aql_signal* signals = heap_allocate_aligned((signal_bytes + GPU_PAGE - 1) & ~(uint64_t)(GPU_PAGE - 1), GPU_PAGE);
-    if (!signals) panic("no host memory for signals");
-    memset(signals, 0, signal_bytes);
-    q->signals = signals;
-    q->signals_at = gpu_map_host(node, signals, signal_bytes, true);
-    if (in_host) {
-        const uint64_t ring_bytes = ((uint64_t)packets * 64 + GPU_PAGE - 1) & ~(uint64_t)(GPU_PAGE - 1);
-        uint8_t* ring = heap_allocate_aligned(ring_bytes, GPU_PAGE);
-        if (!ring) panic("no host memory for a queue");
-        q->ring = gpu_map_host(node, ring, ring_bytes, true);
-    } else {
-        q->ring = gpu_allocate_on(node, gpu, (uint64_t)packets * 64);
-    }
-    q->kernargs = gpu_allocate_on(node, gpu, (uint64_t)packets * KERNARG_SLOT);
-    const uint64_t invalid = AQL_TYPE_INVALID;
-    for (uint32_t i = 0; i < packets; ++i) gpu_write(node, q->ring + 64 * i, &invalid, 8);
-
-    const uint64_t scratch_bytes = (uint64_t)g->compute_units * g->wavefront_slots * 64 * GPU_QUEUE_SCRATCH;
-    const struct gpu_queue description = {.state = GPU_QUEUE_ACTIVE,
-                                          .priority = priority,
-                                          .packets = packets,
-                                          .ring = q->ring,
-                                          .scratch = gpu_allocate_on(node, gpu, scratch_bytes),
-                                          .scratch_bytes = scratch_bytes};
-    const uintptr_t to = g->registers + GPU_SRAM_WINDOW + GPU_SRAM_QUEUES + q->index * sizeof description;
-    uint64_t words[sizeof description / 8];
-    memcpy(words, &description, sizeof words);
-    for (unsigned i = sizeof words / 8; i-- > 0;) mmio_write64(to + 8 * i, words[i]); /* the state last */
-    mmio_write32(g->registers + GPU_HOST_REQUEST, 1);
+static uintptr_t entry_of(const struct gpu_queue_handle* q) {
+    return q->gpu->registers + GPU_SRAM_WINDOW + GPU_SRAM_QUEUES + q->index * sizeof(struct gpu_queue);
 }
 
-uint64_t gpu_submit(struct gpu_queue_handle* q, const uint64_t packet[8], unsigned type) {
+static void request(const struct gpu_queue_handle* q) { mmio_write32(q->gpu->registers + GPU_HOST_REQUEST, 1); }
+
+static void* host_pages(uint64_t bytes) {
+    void* p = heap_allocate_aligned((bytes + GPU_PAGE - 1) & ~(uint64_t)(GPU_PAGE - 1), GPU_PAGE);
+    if (!p) panic("no host memory for a queue");
+    return p;
+}
+
+/* Empties ring and signals, and hands the queue to the command processor. */
+static void give(struct gpu_queue_handle* q) {
+    const uint64_t invalid = AQL_TYPE_INVALID, zeros[8] = {0};
+    for (uint32_t i = 0; i < q->packets; ++i) {
+        gpu_write(q->node, q->ring + 64 * i, &invalid, 8);
+        gpu_write(q->node, q->signals_at + 64 * i, zeros, sizeof zeros);
+    }
+    q->next = 0;
+    uint64_t words[sizeof q->description / 8];
+    memcpy(words, &q->description, sizeof words);
+    for (unsigned i = sizeof words / 8; i-- > 0;) mmio_write64(entry_of(q) + 8 * i, words[i]); /* the state last */
+    request(q);
+}
+
+void gpu_create_queue(struct gpu_queue_handle* q, struct gpu_node* node, unsigned gpu, uint32_t packets, unsigned flags, unsigned priority) {
+    struct gpu* g = &node->gpu[gpu];
+    memset(q, 0, sizeof *q);
+    while (g->queues >> q->index & 1)
+        if (++q->index == GPU_QUEUES) panic("gpu%u has no queue left", gpu);
+    g->queues |= 1ull << q->index;
+    q->node = node;
+    q->gpu = g;
+    q->flags = flags;
+    q->packets = packets;
+    const uint64_t signal_bytes = packets * sizeof(struct aql_signal), ring_bytes = (uint64_t)packets * 64;
+    if (!(flags & GPU_SIGNALS_ON_DEVICE)) q->signals = host_pages(signal_bytes);
+    q->signals_at = q->signals ? gpu_map_host(node, q->signals, signal_bytes, true) : gpu_allocate_on(node, gpu, signal_bytes);
+    q->ring = flags & GPU_RING_IN_HOST ? gpu_map_host(node, host_pages(ring_bytes), ring_bytes, true) : gpu_allocate_on(node, gpu, ring_bytes);
+    q->kernargs = gpu_allocate_on(node, gpu, (uint64_t)packets * KERNARG_SLOT);
+    const uint64_t scratch_bytes = (uint64_t)g->compute_units * g->wavefront_slots * 64 * GPU_QUEUE_SCRATCH;
+    q->description = (struct gpu_queue){.state = GPU_QUEUE_ACTIVE,
+                                        .priority = priority,
+                                        .packets = packets,
+                                        .ring = q->ring,
+                                        .scratch = gpu_allocate_on(node, gpu, scratch_bytes),
+                                        .scratch_bytes = scratch_bytes};
+    give(q);
+}
+
+static bool was_taken(void* context) {
+    const struct gpu_queue_handle* q = context;
+    return mmio_read32(entry_of(q) + offsetof(struct gpu_queue, taken)) == GPU_QUEUE_FREE;
+}
+
+static bool take_away(struct gpu_queue_handle* q) {
+    mmio_write32(entry_of(q) + offsetof(struct gpu_queue, state), GPU_QUEUE_FREE);
+    request(q);
+    for (unsigned waited = 0; waited < TAKEN_WITHIN_US; waited += 10) {
+        if (was_taken(q)) return true;
+        timer_wait(10);
+    }
+    return false;
+}
+
+bool gpu_reset_queue(struct gpu_queue_handle* q) {
+    if (!take_away(q)) return false;
+    give(q);
+    return true;
+}
+
+bool gpu_destroy_queue(struct gpu_queue_handle* q) {
+    if (!take_away(q)) return false;
+    q->gpu->queues &= ~(1ull << q->index);
+    return true;
+}
+
+gpu_address gpu_signal_address(const struct gpu_queue_handle* q, uint64_t packet) {
+    return q->signals_at + (packet & (q->packets - 1)) * sizeof(struct aql_signal);
+}
+
+volatile struct aql_signal* gpu_signal(const struct gpu_queue_handle* q, uint64_t packet) {
+    if (q->signals) return &q->signals[packet & (q->packets - 1)];
+    return (volatile struct aql_signal*)gpu_reach(q->node, gpu_signal_address(q, packet));
+}
+
+/* A packet's slot, signal and arguments can be used again when the one that had them has completed. */
+static void await_slot(struct gpu_queue_handle* q) {
+    if (q->next >= q->packets) gpu_wait(q, q->next - q->packets);
+}
+
+uint64_t gpu_submit_as(struct gpu_queue_handle* q, const uint64_t packet[8], uint16_t header) {
+    await_slot(q);
     const uint64_t index = q->next++;
-    const uint32_t slot = (uint32_t)(index & (q->packets - 1));
-    while (index >= q->packets && q->signals[slot].value > 0) __asm__ volatile("pause"); /* its last user is under way */
-    q->signals[slot].kind = 1;
-    q->signals[slot].value = 1;
+    const gpu_address at = q->ring + (index & (q->packets - 1)) * 64;
+    volatile struct aql_signal* s = gpu_signal(q, index);
+    s->kind = 1;
+    s->event_id = q->gpu->delivery != PCI_POLLED;
+    s->value = 1;
     uint64_t words[8];
     memcpy(words, packet, sizeof words);
-    words[7] = q->signals_at + slot * sizeof(struct aql_signal);
-    const uint64_t header = type | AQL_FENCE_SYSTEM << AQL_HEADER_ACQUIRE_SHIFT | AQL_FENCE_SYSTEM << AQL_HEADER_RELEASE_SHIFT;
-    words[0] = (words[0] & ~(uint64_t)0xffff) | (words[0] & AQL_HEADER_BARRIER) | header;
-    gpu_write(q->node, q->ring + slot * 64 + 8, words + 1, 56);
-    gpu_write(q->node, q->ring + slot * 64, words, 8);
+    if (!words[7]) words[7] = gpu_signal_address(q, index);
+    words[0] = (words[0] & ~(uint64_t)0xffff) | header;
+    gpu_write(q->node, at + 8, words + 1, 56);
+    __asm__ volatile("fence iorw, ow" ::: "memory");
+    gpu_write(q->node, at, words, 8);
     __asm__ volatile("fence iorw, o" ::: "memory");
     q->gpu->doorbells[q->index] = index;
     return index;
 }
 
+uint64_t gpu_submit(struct gpu_queue_handle* q, const uint64_t packet[8], unsigned type) {
+    const unsigned fences = AQL_FENCE_SYSTEM << AQL_HEADER_ACQUIRE_SHIFT | AQL_FENCE_SYSTEM << AQL_HEADER_RELEASE_SHIFT;
+    return gpu_submit_as(q, packet, (uint16_t)(type | fences | (packet[0] & AQL_HEADER_BARRIER)));
+}
+
 uint64_t gpu_dispatch(struct gpu_queue_handle* q, struct gpu_kernel kernel, const struct gpu_grid* grid, const void* arguments,
                       uint32_t bytes) {
     if (bytes > KERNARG_SLOT) panic("kernel arguments of %u bytes", bytes);
-    const uint32_t slot = (uint32_t)(q->next & (q->packets - 1));
-    while (q->next >= q->packets && q->signals[slot].value > 0) __asm__ volatile("pause");
-    const gpu_address kernarg = q->kernargs + slot * KERNARG_SLOT;
+    await_slot(q);
+    const gpu_address kernarg = q->kernargs + (q->next & (q->packets - 1)) * KERNARG_SLOT;
     gpu_write(q->node, kernarg, arguments, bytes);
     struct aql_kernel_dispatch p = {.header = AQL_HEADER_BARRIER,
                                     .dimensions = 3,
@@ -114,52 +178,4 @@ uint64_t gpu_dispatch(struct gpu_queue_handle* q, struct gpu_kernel kernel, cons
     uint64_t words[8];
     memcpy(words, &p, sizeof words);
     return gpu_submit(q, words, AQL_TYPE_KERNEL_DISPATCH);
-}
-
-unsigned gpu_wait(struct gpu_queue_handle* q, uint64_t packet) {
-    const volatile struct aql_signal* s = &q->signals[packet & (q->packets - 1)];
-    while (s->value > 0) __asm__ volatile("pause");
-    __asm__ volatile("fence r, rw" ::: "memory");
-    return s->value < 0 ? (unsigned)-s->value : 0;
-}
-
-const char* gpu_fault_name(unsigned fault) {
-    switch (fault) {
-        case GPU_FAULT_NONE: return "none";
-        case GPU_FAULT_UNMAPPED: return "unmapped";
-        case GPU_FAULT_READ_ONLY: return "read only";
-        case GPU_FAULT_NOT_EXECUTABLE: return "not executable";
-        case GPU_FAULT_MISALIGNED: return "misaligned";
-        case GPU_FAULT_BAD_APERTURE: return "bad aperture";
-        case GPU_FAULT_BUS: return "bus error";
-        case GPU_FAULT_POISONED: return "poisoned";
-        case GPU_FAULT_ILLEGAL: return "illegal instruction";
-        case GPU_FAULT_BARRIER: return "barrier";
-        case GPU_FAULT_RESOURCES: return "resources";
-        case GPU_FAULT_PC: return "wild jump";
-        case GPU_FAULT_RUNAWAY: return "runaway";
-        case GPU_FAULT_PACKET: return "malformed packet";
-        case GPU_FAULT_KERNEL: return "not a kernel";
-        case GPU_FAULT_OVERFLOW: return "queue overflow";
-        case GPU_FAULT_FIRMWARE: return "firmware trap";
-        default: return "?";
-    }
-}
-
-unsigned gpu_print_faults(struct gpu* g) {
-    const uintptr_t log = g->registers + GPU_SRAM_WINDOW + GPU_SRAM_FAULTS;
-    const uint32_t written = mmio_read32(log + offsetof(struct gpu_fault_log, written));
-    unsigned printed = 0;
-    for (; g->faults_seen != written; ++g->faults_seen, ++printed) {
-        if (written - g->faults_seen > GPU_FAULT_RECORDS) continue; /* overwritten */
-        const uintptr_t at = log + offsetof(struct gpu_fault_log, record) + g->faults_seen % GPU_FAULT_RECORDS * sizeof(struct gpu_fault_record);
-        uint64_t words[sizeof(struct gpu_fault_record) / 8];
-        for (unsigned i = 0; i < sizeof words / 8; ++i) words[i] = mmio_read64(at + 8 * i);
-        struct gpu_fault_record r;
-        memcpy(&r, words, sizeof r);
-        console_printf("gpu%u fault: %s, queue %u packet %lu, work-group %u,%u,%u, compute unit %u wavefront %u lane %u, pc 0x%lx, address 0x%lx\n",
-                       g->index, gpu_fault_name(r.fault), r.queue, r.packet, r.group[0], r.group[1], r.group[2], r.compute_unit, r.wavefront,
-                       r.lane, r.pc, r.address);
-    }
-    return printed;
 }

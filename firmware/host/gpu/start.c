@@ -32,6 +32,7 @@ static bool start_processor(struct gpu* g) {
         return false;
     }
     mmio_write32(g->registers + GPU_CP_CONTROL, 0);
+    g->faults_seen = 0;
     for (unsigned i = 0; i < GPU_SRAM_FIRMWARE; i += 8) mmio_write64(g->registers + GPU_SRAM_WINDOW + i, 0);
     if (!load_firmware(g, firmware)) {
         console_printf("gpu%u: the command-processor firmware does not fit\n", g->index);
@@ -46,8 +47,15 @@ static bool start_processor(struct gpu* g) {
     return false;
 }
 
+bool gpu_restart(struct gpu_node* node, unsigned gpu) {
+    if (!start_processor(&node->gpu[gpu])) return false;
+    gpu_publish_tables(node);
+    return true;
+}
+
 bool gpu_start(struct gpu_node* node, struct pci_host* host) {
     memset(node, 0, sizeof *node);
+    node->limit_us = GPU_WAIT_LIMIT_US;
     struct pci_function* f = NULL;
     while ((f = pci_find_id(host, f, GPU_VENDOR, GPU_DEVICE))) {
         if (!pci_enable(f)) {
