@@ -12,19 +12,20 @@ void fifo_egress::push(const packet_ptr& p) {
     const auto c = static_cast<unsigned>(p->channel());
     waiting.add(m_flits[0] + m_flits[1]);
     if (m_queues[c].full()) m_queues[c].set_capacity(2 * m_queues[c].capacity());
-    m_queues[c].push_back(p);
+    m_queues[c].push_back({p, p->flits});
     m_flits[c] += p->flits;
 }
 
 packet_ptr fifo_egress::next(port& out) {
     for (unsigned tried = 0; tried < virtual_channels; ++tried) {
         const auto c = (m_turn + tried) % virtual_channels;
-        if (m_queues[c].empty() || !out.has_credit(*m_queues[c].front())) continue;
+        if (m_queues[c].empty() || !out.has_credit(static_cast<virtual_channel>(c), m_queues[c].front().flits)) continue;
         m_turn = (c + 1) % virtual_channels;
-        auto p = std::move(m_queues[c].front());
+        auto e = std::move(m_queues[c].front());
         m_queues[c].pop_front();
-        m_flits[c] -= p->flits;
-        return p;
+        m_flits[c] -= e.flits;
+        if (m_queues[c].size() > 1) __builtin_prefetch(m_queues[c][1].packet.get(), 1);
+        return std::move(e.packet);
     }
     return nullptr;
 }

@@ -22,7 +22,7 @@ public:
     explicit egress(const sc_core::sc_module_name& name) : model(name) {}
 
     /// Whether a packet fits in.
-    virtual bool has_room(const packet& p) const = 0;
+    virtual bool has_room(virtual_channel c, unsigned flits) const = 0;
     virtual void push(const packet_ptr& p) = 0;
     virtual bool empty() const = 0;
     /// Takes what goes next by a port whose lanes are free; null if nothing may go. If something is there nevertheless, the
@@ -38,8 +38,8 @@ public:
     /// \param entries flits that it holds, half of them requests, half responses; 0: as many as come
     fifo_egress(const sc_core::sc_module_name& name, std::uint64_t entries);
 
-    bool has_room(const packet& p) const override {
-        return m_share == 0 || m_flits[static_cast<unsigned>(p.channel())] + p.flits <= m_share;
+    bool has_room(virtual_channel c, unsigned flits) const override {
+        return m_share == 0 || m_flits[static_cast<unsigned>(c)] + flits <= m_share;
     }
     void push(const packet_ptr& p) override;
     bool empty() const override { return m_flits[0] + m_flits[1] == 0; }
@@ -49,7 +49,11 @@ public:
 
 private:
     std::uint64_t m_share;
-    std::array<boost::circular_buffer<packet_ptr>, virtual_channels> m_queues;
+    struct entry {
+        packet_ptr packet;
+        unsigned flits;  // of the packet, which has long left the host's caches
+    };
+    std::array<boost::circular_buffer<entry>, virtual_channels> m_queues;
     std::array<std::uint64_t, virtual_channels> m_flits{};
     unsigned m_turn = 0;
 };

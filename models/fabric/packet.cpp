@@ -20,9 +20,9 @@ void packet_format::describe(parameter_visitor& v) {
 }
 
 void packet::set_size(const packet_format& f, std::uint32_t data_bytes, bool with_address) {
-    bytes = static_cast<std::uint32_t>(f.header.bytes + (with_address ? f.address.bytes : 0)) + data_bytes;
-    flits = f.flits(bytes);
-    wire_bytes = f.wire_bytes(bytes);
+    bytes = static_cast<std::uint16_t>(f.header.bytes + (with_address ? f.address.bytes : 0) + data_bytes);
+    flits = static_cast<std::uint16_t>(f.flits(bytes));
+    wire_bytes = static_cast<std::uint16_t>(f.wire_bytes(bytes));
 }
 
 void packet::set_request(const packet_format& f, bool page_table, std::uint32_t operands) {

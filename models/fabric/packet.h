@@ -54,34 +54,35 @@ struct packet_format {
     }
 };
 
+/// What every block on the way looks at comes first, in one cache line.
 struct packet_fields {
     packet_class type = packet_class::read_request;
     access_kind kind = access_kind::read;
     access_status status = access_status::ok;
+    std::uint8_t route = 0;              ///< in the switch it is in: the port by which it leaves
+    std::uint16_t source = 0, destination = 0;  ///< terminals
+    std::uint16_t bytes = 0;             ///< header, address and data
+    std::uint16_t flits = 0;
+    std::uint16_t wire_bytes = 0;        ///< with the padding of the last flit
+    std::uint8_t hops = 0;               ///< links crossed
+    bool crossed_clusters = false;       ///< it has gone over a link between clusters
+    ticks head = 0, tail = 0;            ///< on the link it is on: arrival of its first flit and of its last byte
+    ticks due = 0;                       ///< when the block it is in may pass it on
+
+    ticks born = 0;                      ///< when its access was handed to the fabric
+    ticks accounted = 0;                 ///< up to when its spans say where the time went
+    std::uint32_t tag = 0;               ///< the requester's own: the ID of the header
     std::uint8_t size = 0;               ///< atomics: 4 or 8, at `offset`
     std::uint8_t offset = 0;
     std::uint8_t operation = 0;          ///< atomics: the two ends' own numbering
     std::uint8_t scope = 0;              ///< the two ends' own numbering
-    bool succeeded = false;              ///< store_conditional, lock, unlock
-    std::uint8_t needed_sectors = 0xf;   ///< reads: 16-byte sectors that the requester wants; three spare bits of the address
-    std::uint8_t valid_sectors = 0;      ///< read responses: sectors that are carried
-    std::uint16_t source = 0, destination = 0;  ///< terminals
-    std::uint32_t bytes = 0;             ///< header, address and data
-    std::uint32_t flits = 0;
-    std::uint32_t wire_bytes = 0;        ///< with the padding of the last flit
-    std::uint32_t tag = 0;               ///< the requester's own: the ID of the header
     std::uint64_t epoch = 0;             ///< the requester's own: which of its lives between resets
     std::uint64_t line = 0;              ///< physical address
     std::uint64_t byte_mask = 0;         ///< writes: bit n, byte n
     std::uint64_t operand = 0, compare = 0, owner = 0;
-
-    ticks born = 0;                      ///< when its access was handed to the fabric
-    ticks head = 0, tail = 0;            ///< on the link it is on: arrival of its first flit and of its last byte
-    ticks due = 0;                       ///< when the block it is in may pass it on
-    ticks accounted = 0;                 ///< up to when its spans say where the time went
-    std::uint8_t route = 0;              ///< in the switch it is in: the port by which it leaves
-    std::uint8_t hops = 0;               ///< links crossed
-    bool crossed_clusters = false;       ///< it has gone over a link between clusters
+    bool succeeded = false;              ///< store_conditional, lock, unlock
+    std::uint8_t needed_sectors = 0xf;   ///< reads: 16-byte sectors that the requester wants; three spare bits of the address
+    std::uint8_t valid_sectors = 0;      ///< read responses: sectors that are carried
 };
 
 struct packet;

@@ -50,20 +50,25 @@ port::port(const sc_core::sc_module_name& name, const link_params& p, const buff
 }
 
 void port::call_when_idle() {
+    if (faults.is_down()) {
+        m_down_since = std::min(m_down_since, now());
+        return;
+    }
+    m_down_since = never;
     const auto when = std::max(transmitter.free_at(), now());
     if (!m_wake.scheduled() || m_wake.when() > when) schedule(m_wake, when);
 }
 
-bool port::has_credit(const packet& p) {
-    const auto c = index_of(p);
+bool port::has_credit(virtual_channel channel, unsigned flits) {
+    const auto c = static_cast<std::size_t>(channel);
     auto& credits = m_credits[c];
-    if (credits.covers(p.flits, now())) return true;
+    if (credits.covers(flits, now())) return true;
     if (m_waiting_since[c] == never) {
         ++credit_stalls;
         m_waiting_since[c] = now();
     }
     m_waits_for_credit = true;
-    const auto when = credits.covered_at(p.flits);
+    const auto when = credits.covered_at(flits);
     if (when != never && (!m_wake.scheduled() || m_wake.when() > when)) schedule(m_wake, when);
     return false;
 }
@@ -81,6 +86,7 @@ void port::send(const packet_ptr& p, ticks tail_ready) {
         p->status = access_status::poisoned;
         passage.head_arrival = passage.tail_arrival = passage.end + params.propagation;
     }
+    if (faults.poisons()) p->status = access_status::poisoned;
     p->head = passage.head_arrival;
     p->tail = passage.tail_arrival;
     if (span_recorder::on()) {
@@ -127,12 +133,14 @@ tlm::tlm_sync_enum port::nb_transport_bw(packet& p, link_phase&, sc_core::sc_tim
 
 void port::wake() {
     m_waits_for_credit = false;
+    if (faults.is_down()) return call_when_idle();
     m_owner.transmitter_ready(*this);
 }
 
 void port::b_transport(packet&, sc_core::sc_time&) { SC_REPORT_ERROR(name(), "fabric links are not blocking: use nb_transport"); }
 
 std::optional<model::wait> port::waits() const {
+    if (m_down_since != never) return wait{m_down_since, "its link to come up"};
     const auto longest = std::min_element(m_waiting_since.begin(), m_waiting_since.end());
     if (*longest == never || !m_partner) return std::nullopt;
     const auto c = static_cast<std::size_t>(longest - m_waiting_since.begin());
@@ -154,6 +162,8 @@ void port::reset() {
     m_occupied.fill(0);
     m_waits_for_credit = false;
     m_last_due = 0;
+    m_down_since = never;
+    faults.reset();
     model::reset();
 }
 

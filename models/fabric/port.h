@@ -13,6 +13,7 @@
 #include "base/statistics.h"
 #include "fabric/packet.h"
 #include "fabric/packet_counts.h"
+#include "fabric/port_faults.h"
 #include "link/channel.h"
 #include "link/credits.h"
 
@@ -74,6 +75,8 @@ public:
                             return passed ? static_cast<double>(transmitter.busy.value()) / static_cast<double>(passed) : 0.0;
                         }};
 
+    port_faults faults{*this};
+
     /// Where time goes: behind others at the transmitter; waiting for lanes or the packet's own tail; serialisation of the
     /// first flit; wire; the rest of the packet, where it ends.
     span_stage queue_span{*this, "queue"}, lanes_span{*this, "lanes"}, serialisation_span{*this, "serialisation"},
@@ -82,12 +85,12 @@ public:
     port(const sc_core::sc_module_name& name, const link_params& params, const buffer_params& buffer, const packet_format& format,
          port_owner& owner, unsigned index, bool crosses_clusters);
 
-    /// True if the lanes are free.
-    bool idle() const { return transmitter.free_at() <= now(); }
+    /// True if the lanes are free, and not down.
+    bool idle() const { return transmitter.free_at() <= now() && !faults.is_down(); }
     /// Makes transmitter_ready() follow when the lanes are free.
     void call_when_idle();
     /// True if the partner has room. Otherwise transmitter_ready() follows when it may be so.
-    bool has_credit(const packet& p);
+    bool has_credit(virtual_channel c, unsigned flits);
     /// Sends; the lanes must be free and credits there. \param tail_ready when the packet's last byte is at hand
     void send(const packet_ptr& p, ticks tail_ready);
     /// Time that the lanes take for a packet.
@@ -129,6 +132,7 @@ private:
     std::array<std::uint64_t, virtual_channels> m_occupied{};
     bool m_waits_for_credit = false;
     ticks m_last_due = 0;
+    ticks m_down_since = never;  // since when something waits for the link to come up
     calendar_event m_arrive{method<&port::arrive>, this};
     calendar_event m_wake{method<&port::wake>, this};
 };

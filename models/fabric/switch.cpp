@@ -42,11 +42,11 @@ void fabric_switch::packet_arrived(port& at, const packet_ptr& p) {
     p->pass(m_tail_span, span_kind::service, p->due - m_latency);
     p->pass(m_pipeline_span, span_kind::service, now());
     auto& waiting = m_ingress[at.index].waiting[static_cast<unsigned>(p->channel())];
-    if (!waiting.empty() || !m_egress[p->route]->has_room(*p)) {
+    if (!waiting.empty() || !m_egress[p->route]->has_room(p->channel(), p->flits)) {
         ++blocked;
         ++m_waiting;
         if (waiting.full()) waiting.set_capacity(2 * waiting.capacity());
-        waiting.push_back(p);
+        waiting.push_back({p, p->route, p->flits});
         return;
     }
     move(at.index, p);
@@ -89,15 +89,16 @@ void fabric_switch::refill(unsigned to) {
 /// which are not going to ask on their own. \returns whether it moved
 bool fabric_switch::advance(unsigned from, unsigned channel, unsigned to) {
     auto& waiting = m_ingress[from].waiting[channel];
-    if (waiting.empty() || waiting.front()->route != to || !m_egress[to]->has_room(*waiting.front())) return false;
+    if (waiting.empty() || waiting.front().route != to || !fits(waiting.front(), channel)) return false;
     do {
-        const auto p = std::move(waiting.front());
+        const auto p = std::move(waiting.front().packet);
         waiting.pop_front();
+        if (waiting.size() > 1) __builtin_prefetch(waiting[1].packet.get(), 1);
         --m_waiting;
         p->pass(m_blocked_span, span_kind::queueing, now());
         move(from, p);
         if (p->route != to) transmit(p->route);
-    } while (!waiting.empty() && waiting.front()->route != to && m_egress[waiting.front()->route]->has_room(*waiting.front()));
+    } while (!waiting.empty() && waiting.front().route != to && fits(waiting.front(), channel));
     return true;
 }
 

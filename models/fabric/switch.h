@@ -60,14 +60,19 @@ public:
 
 private:
     static constexpr unsigned no_route = ~0u;
+    struct entry {
+        packet_ptr packet;
+        unsigned route, flits;
+    };
     struct ingress {
-        std::array<boost::circular_buffer<packet_ptr>, virtual_channels> waiting;
+        std::array<boost::circular_buffer<entry>, virtual_channels> waiting;
     };
 
     ticks packet_announced(port& at, packet& p) override;
     void packet_arrived(port& at, const packet_ptr& p) override;
     void transmitter_ready(port& at) override { transmit(at.index); }
     void move(unsigned ingress, const packet_ptr& p);
+    bool fits(const entry& e, unsigned channel) const { return m_egress[e.route]->has_room(static_cast<virtual_channel>(channel), e.flits); }
     void transmit(unsigned egress);
     void refill(unsigned egress);
     bool advance(unsigned ingress, unsigned channel, unsigned egress);

@@ -2,6 +2,8 @@
 // Time and bandwidth of links and switches, against closed forms.
 #include "unit/fabric/fabric_bench.h"
 
+#include "base/fault.h"
+
 using namespace fabricvp;
 using namespace fabricvp::test;
 
@@ -243,4 +245,71 @@ TEST_CASE("where the time of a request went adds up") {
     }
     CHECK(sum == sink.last.total);
     CHECK(queueing > 0);
+}
+
+namespace {
+
+template <class Change>
+void inject(const std::string& target, const std::string& kind, Change change) {
+    for (auto* f : all_faults())
+        if (f->target() == target && f->kind() == kind) {
+            const auto order = f->order();
+            change(*order);
+            return order->apply();
+        }
+    FAIL("no fault " << kind << " of " << target);
+}
+
+/// Sets one argument of a fault.
+struct setter final : parameter_visitor {
+    std::string key, text;
+    setter(std::string k, std::string t) : key(std::move(k)), text(std::move(t)) {}
+    void visit(parameter& p) override {
+        if (p.name == key) p.parse(text);
+    }
+    bool enter(const char*, const char*) override { return true; }
+    void leave() override {}
+    std::size_t enter_list(const char*, const char*, std::size_t n) override { return n; }
+    void enter_item(std::size_t) override {}
+    void leave_list() override {}
+};
+
+}  // namespace
+
+TEST_CASE("faults of a link: down, fewer lanes, poisoned packets") {
+    auto& net = machines::get().net;
+    const auto with = [](const char* key, const char* value) {
+        return [=](fault_order& o) {
+            setter s(key, value);
+            o.describe(s);
+        };
+    };
+    net.reset();
+    inject("quad.cluster0.to_cluster1", "down", with("lasting", "3 us"));
+    const auto begin = calendar::current().now();
+    net.probes[0]->at.send(net.probes[0]->make(2));
+    net.probes[0]->at.send(net.probes[0]->make(1));
+    calendar::current().run_until(begin + 2'000'000);
+    CHECK(net.probes[0]->responses.size() == 1);  // only the way between the clusters is down
+    const auto wait = net.net.switches[0]->at(2).waits();
+    REQUIRE(wait);
+    CHECK(wait->what == "its link to come up");
+    run_all();
+    REQUIRE(net.probes[0]->responses.size() == 2);
+    CHECK(net.probes[0]->responses[1].when - begin > 3'000'000);
+    CHECK_FALSE(net.net.switches[0]->at(2).waits());
+    net.reset();
+    inject("quad.cluster0.to_cluster1", "lanes", with("lanes", "6"));
+    for (unsigned i = 0; i < 2000; ++i) net.probes[0]->at.send(net.probes[0]->make(2, access_kind::write));
+    const auto start = calendar::current().now();
+    run_all();
+    const double seconds = static_cast<double>(net.probes[2]->requests.back().when - start) * 1e-12;
+    CHECK(2000 * 80 / seconds == Approx(4e9).epsilon(0.02));
+    net.reset();
+    inject("quad.d0.link", "poison", with("count", "2"));
+    for (unsigned i = 0; i < 5; ++i) net.probes[0]->at.send(net.probes[0]->make(2));
+    run_all();
+    unsigned poisoned = 0;
+    for (const auto& r : net.probes[0]->responses) poisoned += r.status == access_status::poisoned;
+    CHECK(poisoned == 2);
 }

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fabric/port_faults.h"
+
+#include <algorithm>
+
+#include "base/log.h"
+#include "fabric/port.h"
+
+namespace fabricvp::fabric {
+
+namespace {
+
+void describe_lasting(parameter_visitor& v, duration& lasting) { v.field("lasting", lasting, between{0, 1e18}, "for how long; 0 ps: for good"); }
+
+void later(calendar_event& e, duration lasting) {
+    auto& c = calendar::current();
+    if (lasting) c.schedule(e, c.now() + lasting);
+}
+
+}  // namespace
+
+void port_faults::bit_error_arguments::describe(parameter_visitor& v) {
+    v.field("rate", rate, between{0, 1e-3}, "chance that a bit arrives wrong");
+    describe_lasting(v, lasting);
+}
+
+void port_faults::down_arguments::describe(parameter_visitor& v) { describe_lasting(v, lasting); }
+
+void port_faults::lane_arguments::describe(parameter_visitor& v) {
+    v.field("lanes", lanes, between{1, 63}, "lanes that fail; one at least stays");
+    describe_lasting(v, lasting);
+}
+
+void port_faults::poison_arguments::describe(parameter_visitor& v) { v.field("count", count, between{1, 1e12}, "packets"); }
+
+port_faults::port_faults(port& at)
+    : bit_errors(at, "bit_errors", "the link corrupts bits this way",
+                 [this](const auto& a) {
+                     m_port.transmitter.set_bit_error_rate(a.rate);
+                     later(m_errors_end, a.lasting);
+                 }),
+      down(at, "down", "nothing is sent this way; what there is waits",
+           [this](const auto& a) {
+               log(log_level::info, m_port, "the link goes down");
+               m_down = true;
+               later(m_down_end, a.lasting);
+           }),
+      lanes(at, "lanes", "lanes fail this way; the others go on",
+            [this](const auto& a) {
+                const auto have = m_port.transmitter.lanes();
+                m_port.transmitter.set_lanes(have - std::min(a.lanes, have - 1));
+                later(m_lanes_end, a.lasting);
+            }),
+      poison(at, "poison", "the next packets this way arrive marked as spoilt", [this](const auto& a) { m_poison += a.count; }),
+      m_port(at) {}
+
+void port_faults::end_bit_errors() { m_port.transmitter.set_bit_error_rate(m_port.params.bit_error_rate); }
+
+void port_faults::end_down() {
+    m_down = false;
+    m_port.call_when_idle();
+}
+
+void port_faults::end_lanes() { m_port.transmitter.set_lanes(m_port.params.lanes); }
+
+void port_faults::reset() {
+    for (auto* e : {&m_errors_end, &m_down_end, &m_lanes_end}) calendar::current().cancel(*e);
+    m_poison = 0;
+    m_down = false;
+}
+
+}  // namespace fabricvp::fabric

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+
+#include "base/calendar.h"
+#include "base/fault.h"
+#include "fabric/packet.h"
+
+namespace fabricvp::fabric {
+
+class port;
+
+/// What can go wrong with one direction of a link, as seen from the end that sends.
+class port_faults {
+public:
+    struct bit_error_arguments {
+        double rate = 1e-6;
+        duration lasting{0};
+        void describe(parameter_visitor& v);
+    };
+    struct down_arguments {
+        duration lasting{0};
+        void describe(parameter_visitor& v);
+    };
+    struct lane_arguments {
+        std::uint64_t lanes = 1;
+        duration lasting{0};
+        void describe(parameter_visitor& v);
+    };
+    struct poison_arguments {
+        std::uint64_t count = 1;
+        void describe(parameter_visitor& v);
+    };
+
+    explicit port_faults(port& at);
+
+    fault_kind<bit_error_arguments> bit_errors;
+    fault_kind<down_arguments> down;
+    fault_kind<lane_arguments> lanes;
+    fault_kind<poison_arguments> poison;
+
+    /// \returns true if this packet shall arrive poisoned; counts down
+    bool poisons() { return m_poison && m_poison--; }
+    bool is_down() const { return m_down; }
+
+    /// Everything is whole again, and what was ordered is forgotten.
+    void reset();
+
+private:
+    void end_bit_errors();
+    void end_down();
+    void end_lanes();
+
+    port& m_port;
+    std::uint64_t m_poison = 0;
+    bool m_down = false;
+    calendar_event m_errors_end{method<&port_faults::end_bit_errors>, this};
+    calendar_event m_down_end{method<&port_faults::end_down>, this};
+    calendar_event m_lanes_end{method<&port_faults::end_lanes>, this};
+};
+
+}  // namespace fabricvp::fabric
