@@ -37,6 +37,7 @@ struct alignas(wavefront_lanes) access_state {
     ticks front = 0;             ///< earliest time of the first lookup
     ticks ready = 0;             ///< when what is there so far has reached the registers
     coalescer::pieces pieces;
+    std::array<ticks, wavefront_lanes> since;      ///< for spans: since when a piece waits for what it waits for
     std::array<piece_ref, wavefront_lanes> next;  ///< behind a piece in the queue in which it waits; it waits in one at most
 
     piece_ref ref(unsigned piece) { return reinterpret_cast<piece_ref>(this) | piece; }

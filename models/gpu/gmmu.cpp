@@ -137,6 +137,9 @@ void gmmu::finish(walker& w, const translation& t) {
     walk_latency.add(now() - w.begin);
     faults += t.fault != memory_fault::none;
     trace::slice(*this, "walk", w.begin, now());
+    translation found = t;
+    found.walk_begin = w.begin;
+    found.walk_end = now();
     const job done = w.work;
     if (w.stale) {
         begin(w, done);  // the tables have changed under way
@@ -147,7 +150,7 @@ void gmmu::finish(walker& w, const translation& t) {
     } else {
         begin(w, m_queue.pop());
     }
-    done.client->page_translated(done.space, done.page, t, done.cookie);
+    done.client->page_translated(done.space, done.page, found, done.cookie);
 }
 
 bool gmmu::look_up(std::uint32_t space, std::uint64_t page, unsigned level, std::uint64_t& table) {

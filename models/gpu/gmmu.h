@@ -38,6 +38,8 @@ public:
     histogram walk_latency{*this, "walk_latency", "ps", "of a walk from its start"};
     histogram walk_queueing{*this, "walk_queueing", "ps", "waiting for a free walker"};
 
+    span_stage queue_span{*this, "queue"}, walk_span{*this, "walk"};
+
     gmmu(const sc_core::sc_module_name& name, const gmmu_params& params, const clock_domain& clock, line_target& memory);
 
     /// Physical address of an address space's root table. \throws std::out_of_range
@@ -93,7 +95,6 @@ private:
     ticks m_latency;
     line_target& m_memory;
     pool<line_request> m_requests;
-    span_stage m_span{*this, "walk"};
     std::array<std::uint64_t, address_spaces> m_roots{};
     std::array<std::vector<cached_table>, top_level> m_cached;  // [n]: tables of level n, by what of the page number leads there
     std::uint64_t m_clock = 0;

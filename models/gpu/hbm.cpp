@@ -52,6 +52,7 @@ double hbm::peak() const {
 }
 
 ticks hbm::column_command(bank& b, std::uint64_t row, ticks at) {
+    m_last_service = m_cl + m_burst;
     if (b.row == row) {
         ++row_hits;
         return std::max(at, b.ready);
@@ -62,10 +63,12 @@ ticks hbm::column_command(bank& b, std::uint64_t row, ticks at) {
         return at;
     }
     ticks open = std::max(at, b.ready);
+    m_last_service += m_rcd;
     if (b.row == closed) {
         ++row_opens;
     } else {
         ++row_conflicts;
+        m_last_service += m_rp;
         open = std::max(open, b.activated + m_ras);
         b.previous_until = open;
         open += m_rp;

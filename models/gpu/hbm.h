@@ -11,6 +11,7 @@
 #include "base/clock_domain.h"
 #include "base/model.h"
 #include "base/parameters.h"
+#include "base/spans.h"
 #include "base/statistics.h"
 
 namespace fabricvp::gpu {
@@ -50,6 +51,10 @@ public:
     /// \returns when the last byte of it has passed the bus
     ticks access(std::uint64_t address, bool write, ticks at);
 
+    /// Of the last access: how long it would have taken if nobody else had been there, in the row's present state.
+    ticks last_service() const { return m_last_service; }
+    span_stage access_span{*this, "access"};
+
     /// Bytes a second of all channels together.
     double peak() const;
     /// Time of one line on a data bus.
@@ -70,6 +75,7 @@ private:
     ticks column_command(bank& b, std::uint64_t row, ticks at);
 
     ticks m_cl, m_rcd, m_rp, m_ras, m_burst;
+    ticks m_last_service = 0;
     std::vector<ticks> m_bus;        // by channel: when what is waiting will have passed
     std::vector<bank> m_banks;       // by channel, then bank
 };

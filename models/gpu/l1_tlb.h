@@ -51,6 +51,8 @@ public:
     /// \param page must be mappable \param end when the lookup ends, not before now()
     outcome look_up(std::uint32_t space, std::uint64_t page, piece_ref piece, ticks end, translation& to);
     ticks latency() const { return m_latency; }
+    void explain(span_list& spans, ticks begin, const translation& t) const { m_shared.explain(spans, begin, t); }
+    span_stage queue_span{*this, "queue"}, lookup_span{*this, "lookup"};
     void invalidate(std::uint32_t space);
 
     void reset() override;

@@ -130,14 +130,21 @@ bool l2_bank::serve(const line_request_ptr& request) {
             const ticks looked_up = done;
             done = fetch(r, index, looked_up);
             at = m_tags.find(index);
-            r.spans.add(m_fetch_span, span_kind::service, looked_up, done);
+            if (span_recorder::on() && done > looked_up) {
+                const ticks served = done - std::min(m_dram.last_service(), done - looked_up);
+                if (served > looked_up) r.spans.add(m_dram.access_span, span_kind::queueing, looked_up, served);
+                r.spans.add(m_dram.access_span, span_kind::service, served, done);
+            }
         }
         perform(r, index, at);
-        if (r.kind == line_kind::atomic) done += m_atomic;
+        if (r.kind == line_kind::atomic) {
+            r.spans.add(m_atomic_span, span_kind::service, done, done + m_atomic);
+            done += m_atomic;
+        }
     }
     const ticks arrived = r.flight.landing();
     queueing += start - arrived;
-    r.spans.add(m_queue_span, span_kind::queueing, arrived, start);
+    if (start > arrived) r.spans.add(m_queue_span, span_kind::queueing, arrived, start);
     r.spans.add(m_lookup_span, span_kind::service, start, start + m_latency);
     r.spans.add(m_answer_span, span_kind::service, done, done + m_answer);
     m_flights.answer(request, done + m_answer);

@@ -87,6 +87,7 @@ private:
     span_stage m_queue_span{*this, "queue"};
     span_stage m_lookup_span{*this, "lookup"};
     span_stage m_fetch_span{*this, "fetch"};
+    span_stage m_atomic_span{*this, "atomic"};
     span_stage m_answer_span{*this, "answer"};
 
     l2_tags m_tags;

@@ -33,7 +33,8 @@ l2_tlb::job& l2_tlb::make(std::uint32_t space, std::uint64_t page, std::uint64_t
     j.next = nullptr;
     const ticks start = std::max(departure, m_free);
     m_free = start + m_service;
-    schedule(j.lookup, start + m_latency);
+    j.looked_up = start + m_latency;
+    schedule(j.lookup, j.looked_up);
     return j;
 }
 
@@ -93,10 +94,28 @@ void l2_tlb::page_translated(std::uint32_t space, std::uint64_t page, const tran
 void l2_tlb::answer(job& j, const translation& t) {
     m_idle.push_back(&j);  // nothing makes a new job of it before the call below has its arguments
     const std::uint64_t page = j.page, cookie = j.cookie;
-    if (j.client) return j.client->page_translated(j.space, page, t, cookie);
+    if (j.client) {
+        translation found = t;
+        found.looked_up = j.looked_up;
+        return j.client->page_translated(j.space, page, found, cookie);
+    }
     const memory_fault fault = t.check(j.access);
     const std::uint64_t address = page << small_page_bits;
     j.outside->translated(address, fault == memory_fault::none ? t.at(address) : 0, fault, cookie);
+}
+
+void l2_tlb::explain(span_list& spans, ticks begin, const translation& t) const {
+    const auto until = [&](ticks end, const span_stage& stage, span_kind kind) {
+        end = std::min(end, now());
+        if (end <= begin) return;
+        spans.add(stage, kind, begin, end);
+        begin = end;
+    };
+    until(t.looked_up - std::min(t.looked_up, m_latency), m_queue_span, span_kind::queueing);
+    until(t.looked_up, m_lookup_span, span_kind::service);
+    until(t.walk_begin, m_gmmu.queue_span, span_kind::queueing);
+    until(t.walk_end, m_gmmu.walk_span, span_kind::service);
+    until(now(), m_queue_span, span_kind::queueing);
 }
 
 void l2_tlb::invalidate(std::uint32_t space) {

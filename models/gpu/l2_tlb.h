@@ -45,6 +45,9 @@ public:
     /// Forgets an address space; so does the GMMU. Walks under way start again.
     void invalidate(std::uint32_t space);
 
+    /// Adds the spans of an access that has waited for a translation from `begin` until now.
+    void explain(span_list& spans, ticks begin, const translation& t) const;
+
     void reset() override;
 
 private:
@@ -58,6 +61,7 @@ private:
         translation_client* outside = nullptr;  // instead of `client`
         unsigned access = 0;
         std::uint64_t cookie = 0;
+        ticks looked_up = 0;
         job* next = nullptr;                    // of those that wait for the same walk
         calendar_event lookup{method<&job::look_up>, this};
     };
@@ -74,6 +78,7 @@ private:
     void answer(job& j, const translation& t);
     void page_translated(std::uint32_t space, std::uint64_t page, const translation& t, std::uint64_t cookie) override;
 
+    span_stage m_queue_span{*this, "queue"}, m_lookup_span{*this, "lookup"};
     ticks m_latency, m_service;
     gmmu& m_gmmu;
     tlb_entries m_entries;

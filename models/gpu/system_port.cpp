@@ -38,13 +38,16 @@ void system_port::read(const line_request_ptr& request) {
     const unsigned last = request->needed_sectors ? 31u - static_cast<unsigned>(__builtin_clz(request->needed_sectors)) : line_sectors - 1;
     const auto from = first * sector_bytes, bytes = (last + 1 - first) * sector_bytes;
     const auto slice = allocate_slice(bytes);
-    m_dma.read(offset_of(request->line) + from, slice, [this, request, slice, from, first, last](pcie::request_status status) {
+    const ticks sent = now();
+    m_dma.read(offset_of(request->line) + from, slice, [this, sent, request, slice, from, first, last](pcie::request_status status) {
         request->fault = fault_of(status);
         if (status == pcie::request_status::ok) {
             std::memcpy(request->data.data() + from, slice.data(), slice.length);
             request->valid_sectors = 0;
             for (unsigned s = first; s <= last; ++s) request->valid_sectors |= static_cast<std::uint8_t>(1u << s);
         }
+        request->spans.add(m_trip_span, span_kind::service, sent, now());
+        read_latency.add(now() - sent);
         request->client->line_done(*request);
     });
 }
@@ -74,13 +77,16 @@ void system_port::atomic(const line_request_ptr& request) {
     }
     ++atomics;
     const auto old = allocate_slice(request->size);
+    const ticks sent = now();
     m_dma.atomic(kind, offset_of(request->line) + request->offset, request->size, request->operand, request->compare, old,
-                 [request, old](pcie::request_status status) {
+                 [this, sent, request, old](pcie::request_status status) {
                      request->fault = fault_of(status);
                      if (status == pcie::request_status::ok) {
                          request->operand = 0;
                          std::memcpy(&request->operand, old.data(), old.length);
                      }
+                     request->spans.add(m_trip_span, span_kind::service, sent, now());
+                     atomic_latency.add(now() - sent);
                      request->client->line_done(*request);
                  });
 }

@@ -19,6 +19,9 @@ public:
     counter atomics{*this, "atomics", "1", "AtomicOps"};
     counter refused{*this, "refused", "1", "requests that PCIe has no transaction for"};
 
+    histogram read_latency{*this, "read_latency", "ps", "from the request to its data"};
+    histogram atomic_latency{*this, "atomic_latency", "ps", "from the request to the old value"};
+
     system_port(const sc_core::sc_module_name& name, pcie::requester& dma);
 
     void send(const line_request_ptr& request) override;
@@ -31,6 +34,7 @@ private:
     void answer_later(const line_request_ptr& request, memory_fault fault);
     void answer();
 
+    span_stage m_trip_span{*this, "round_trip"};
     pcie::requester& m_dma;
     std::deque<line_request_ptr> m_answers;  // due at the present time
     calendar_event m_answer{method<&system_port::answer>, this};

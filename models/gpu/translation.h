@@ -19,6 +19,8 @@ struct translation {
     std::uint8_t permissions = 0;  ///< GPU_PTE_READ, _WRITE, _EXECUTE
     std::uint8_t type = 0;         ///< GPU_PTE_TYPE_CACHED, _UNCACHED
     memory_fault fault = memory_fault::none;
+    // For spans: when the shared TLB had looked it up, and from when to when a walker worked (0: no walk).
+    ticks looked_up = 0, walk_begin = 0, walk_end = 0;
 
     std::uint64_t at(std::uint64_t address) const {
         return physical | (address & ((std::uint64_t{1} << page_bits) - 1));

@@ -40,6 +40,7 @@ bool vector_cache::load(access_state& state, unsigned piece, ticks at) {
         if (m < m_open.size()) {
             ++mshr_merges;
             m_mshrs[m].bytes |= p.bytes;
+            state.since[piece] = at;
             m_mshrs[m].waiters.push(state.ref(piece));
             return true;
         }
@@ -56,6 +57,7 @@ bool vector_cache::load(access_state& state, unsigned piece, ticks at) {
     m_mshrs[m].bytes = p.bytes;
     ++m_open_count;
     m_mshrs[m].waiters.push(state.ref(piece));
+    state.since[piece] = at + m_tag_latency;
     state.access->spans.add(m_lookup_span, span_kind::service, at, at + m_tag_latency);
     fetch(m, *state.access, sectors, at + m_tag_latency);
     return true;
@@ -106,8 +108,10 @@ void vector_cache::line_done(line_request& r) {
         access_state& state = access_state::of(p);
         auto& spans = state.access->spans;
         if (span_recorder::on()) {
-            spans.append(r.spans);
-            spans.add(m_fill_span, span_kind::queueing, now(), taken);
+            const ticks since = state.since[access_state::piece_of(p)];
+            if (since == r.issued) spans.append(r.spans);
+            else if (since < now()) spans.add(m_merge_span, span_kind::queueing, since, now());
+            if (taken > now()) spans.add(m_fill_span, span_kind::queueing, now(), taken);
             spans.add(m_fill_span, span_kind::service, taken, ready);
         }
         state.unit->piece_loaded(state, access_state::piece_of(p), r.data.data(), r.fault, ready);

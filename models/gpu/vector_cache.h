@@ -90,6 +90,7 @@ private:
     span_stage m_hit_span{*this, "hit"};
     span_stage m_lookup_span{*this, "lookup"};
     span_stage m_fill_span{*this, "fill"};
+    span_stage m_merge_span{*this, "merge"};  // waiting for what another access has asked for
 
     l1_lines m_lines;
     std::vector<std::uint64_t> m_open;  // by MSHR: line of an open fetch, or `closed`

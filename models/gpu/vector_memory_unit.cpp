@@ -64,7 +64,8 @@ void vector_memory_unit::issue(const vector_access_ptr& access) {
     lines_per_access.add(s.count);
     s.front = now() + m_latency + tlb.latency();
     s.ready = now();
-    a.spans.add(m_coalesce_span, span_kind::service, now(), s.front);
+    a.spans.add(m_coalesce_span, span_kind::service, now(), now() + m_latency);
+    a.spans.add(tlb.lookup_span, span_kind::service, now() + m_latency, s.front);
     a.pieces = s.count + 1;  // one more until all are translated, so that it does not end before
     if (!m_blocked.empty() || !translate(s)) return m_blocked.push(&s);
     release(s);
@@ -77,6 +78,7 @@ bool vector_memory_unit::translate(access_state& s) {
     while (s.translated < s.count) {
         const unsigned i = s.translated;
         const std::uint64_t page = page_of(s.pieces[i].line);
+        s.since[i] = std::max(s.front, now());
         if (page != known) {
             known = ~std::uint64_t{0};
             if (!is_mappable(page)) {
@@ -86,6 +88,7 @@ bool vector_memory_unit::translate(access_state& s) {
             }
             const auto outcome = tlb.look_up(space, page, s.ref(i), std::max(s.front, now()), t);
             if (outcome == l1_tlb::outcome::full) return false;
+            if (s.since[i] > s.front) s.access->spans.add(tlb.queue_span, span_kind::queueing, s.front, s.since[i]);
             if (outcome == l1_tlb::outcome::wait) {
                 ++s.translated;
                 continue;
@@ -127,6 +130,8 @@ void vector_memory_unit::pieces_translated(piece_queue pieces, const translation
             failed.push(r);
             continue;
         }
+        if (span_recorder::on()) tlb.explain(s.access->spans, s.since[i], t);
+        s.since[i] = std::max(s.since[i], now());
         s.pieces[i].line = t.at(s.pieces[i].line);
         if (t.type == GPU_PTE_TYPE_UNCACHED) s.passing |= std::uint64_t{1} << i;
         m_port.push(r);
@@ -159,6 +164,10 @@ bool vector_memory_unit::look_up(access_state& s, unsigned piece) {
     const ticks at = std::max({s.front, now(), m_port_free});
     const bool through = a.kind == access_kind::load && !(s.passing >> piece & 1);
     const bool in_scratch = a.scratch;
+    if (span_recorder::on() && at > s.since[piece]) {
+        s.access->spans.add(m_port_span, span_kind::queueing, s.since[piece], at);
+        s.since[piece] = at;
+    }
     if (!(through ? (a.constant ? m_constants : l1).load(s, piece, at) : past_l1(s, piece, at))) return false;
     m_port_free = at + m_cycle;
     ++transactions;
@@ -209,6 +218,7 @@ bool vector_memory_unit::past_l1(access_state& s, unsigned piece, ticks at) {
         l1.pass(p.line);
     }
     r.issued = at + l1.tag_latency();
+    if (span_recorder::on()) s.access->spans.add(m_past_span, span_kind::service, at, r.issued);
     m_router.send_at(request, r.issued);
     return true;
 }
@@ -232,6 +242,7 @@ void vector_memory_unit::line_done(line_request& r) {
         } else {
             a.data[lane] = r.kind == line_kind::store_conditional ? !r.succeeded : r.operand;
         }
+        if (span_recorder::on()) a.spans.add(m_past_span, span_kind::service, now(), now() + l1.fill_latency());
         piece_ended(s, piece, now() + l1.fill_latency());
     }
     pump();
@@ -266,7 +277,11 @@ void vector_memory_unit::release(access_state& s) {
     m_free = &s;
     (a.kind == access_kind::store ? store_latency : load_latency).add(ready - a.issued);
     faults += a.fault != memory_fault::none;
-    if (span_recorder::on()) span_recorder::current().finish(a.spans, a.issued, ready);
+    if (span_recorder::on()) {
+        static constexpr const char* names[] = {"load", "store", "atomic", "load reserved", "store conditional"};
+        const auto lane = a.mask ? __builtin_ctzll(a.mask) : 0;
+        span_recorder::current().finish(a.spans, a.issued, ready, this, names[static_cast<unsigned>(a.kind)], a.address[static_cast<unsigned>(lane)]);
+    }
     const bool was_full = !can_issue();
     --m_in_flight;
     access_client* const client = a.client;

@@ -94,7 +94,7 @@ private:
     memory_router& m_router;
     vector_cache& m_constants;
     memory_pools& m_pools;
-    span_stage m_coalesce_span{*this, "coalesce"};
+    span_stage m_coalesce_span{*this, "coalesce"}, m_port_span{*this, "port"}, m_past_span{*this, "past_l1"};
 
     coalescer m_coalescer;
     remote_order m_order;
