@@ -6,21 +6,17 @@
 #include "gpu/kernels/arguments.h"
 #include "gpu/kernels/random.h"
 
-/* R-MAT with probabilities 0.57, 0.19, 0.19, 0.05, drawn row by row: how many edges a vertex has is their expected
- * number, rounded at random; where each goes is drawn bit by bit under the condition of the source's bits. */
-#define RMAT_ZERO 0.76                                /* that a bit of the source is 0 */
-enum { RMAT_TARGET_ONE_0 = 64, RMAT_TARGET_ONE_1 = 53 };  /* of 256: that the target's bit is 1 where the source's is 0, 1 */
+/* R-MAT with probabilities 0.57, 0.19, 0.1875, 0.0525, drawn row by row: how many edges a vertex has is their expected
+ * number, rounded at random; where each goes is drawn under the condition of the source's bits: a bit of the target is 1
+ * with probability 1/4 where the source's is 0, else 7/32. */
+#define RMAT_ZERO 0.76 /* that a bit of the source is 0 */
+enum { RMAT_SCALE_MOST = 25 };
 
-/* Target of edge number `edge`, which leaves `source`. */
+/* Target of edge number `edge`, which leaves `source`; all bits at once. */
 static inline uint32_t rmat_target(uint32_t source, uint64_t edge, unsigned scale) {
-    uint32_t target = 0;
-    uint64_t random = 0;
-    for (unsigned bit = 0; bit < scale; ++bit) {
-        if (bit % 8 == 0) random = hash64(edge * 4 + bit / 8);
-        target |= (uint32_t)((random & 255) < (source >> bit & 1 ? RMAT_TARGET_ONE_1 : RMAT_TARGET_ONE_0)) << bit;
-        random >>= 8;
-    }
-    return target;
+    const uint64_t a = hash64(2 * edge), b = hash64(2 * edge + 1);
+    const uint32_t quarter = (uint32_t)a & (uint32_t)(a >> 32), seven_eighths = (uint32_t)b | (uint32_t)(b >> 16) | (uint32_t)(b >> 32);
+    return quarter & (~source | seven_eighths) & ((1u << scale) - 1);
 }
 
 enum { RMAT_HINT = 64 };
@@ -28,6 +24,7 @@ struct rmat_arguments {       /* a lane an edge */
     POINTER(const uint32_t) row_start;
     POINTER(const uint32_t) hint; /* row of edge 0, 64, 128, … and the last edge */
     POINTER(uint32_t) target;
+    POINTER(uint32_t) source;     /* 0: not wanted */
     uint64_t edges;
     uint32_t scale;
 };
@@ -49,7 +46,8 @@ static inline double sparse_value(uint64_t random) { return (double)(int)(random
 
 /* Ranks and shares are fixed-point numbers with PAGERANK_BITS behind the point, so that sums do not depend on order. */
 enum { PAGERANK_BITS = 20, PAGERANK_DAMPING = 871, PAGERANK_DAMPING_BITS = 10 };  /* 0.85 */
-struct pagerank_arguments {   /* a wavefront a vertex: gathers the shares of the vertices that its row names */
+enum { PAGERANK_GROUP = 256 };
+struct pagerank_arguments {   /* a work-group 256 vertices, its lanes go through all their edges together */
     POINTER(const uint32_t) row_start;
     POINTER(const uint32_t) target;
     POINTER(const uint32_t) share;  /* rank ÷ number of edges */
@@ -66,20 +64,15 @@ static inline uint32_t pagerank_new(uint64_t sum) {
     return (((1u << PAGERANK_DAMPING_BITS) - PAGERANK_DAMPING) << (PAGERANK_BITS - PAGERANK_DAMPING_BITS)) +
            (uint32_t)(sum * PAGERANK_DAMPING >> PAGERANK_DAMPING_BITS);
 }
-struct degree_arguments {     /* counts with atomics how often each vertex is a target */
-    POINTER(const uint32_t) target;
-    POINTER(uint32_t) degree;
-    uint64_t edges;
-};
-
-/* Luby's algorithm, a lane a vertex. */
+/* Luby's algorithm, a lane an edge or a vertex. */
 enum mis_state { MIS_OPEN = 0, MIS_IN = 1, MIS_OUT = 2 };
 struct mis_arguments {
-    POINTER(const uint32_t) row_start;
+    POINTER(const uint32_t) source; /* of edges; each is stored once and counts both ways */
     POINTER(const uint32_t) target;
     POINTER(uint32_t) state;      /* enum mis_state */
     POINTER(uint32_t) blocked;    /* 1: a neighbour goes first */
     POINTER(uint32_t) open;       /* counter of vertices that stay open */
+    uint64_t edges;
     uint32_t vertices;
 };
 /* Which of two neighbours goes first: the order of these. */

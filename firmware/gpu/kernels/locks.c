@@ -8,10 +8,10 @@ KERNEL(locks, struct locks_arguments)
 {
     for (uint64_t round = 0; round < args->rounds; ++round) {
         while (atomic_swap_u32(args->lock, 1)) gpu_pause();
-        fence_acquire(GPU_SCOPE_AGENT);
+        fence_acquire(GPU_SCOPE_SYSTEM);
         const uint64_t old = load_scoped_u64(args->counter);
         *args->counter = old + 1;
-        fence_release(GPU_SCOPE_AGENT);
+        fence_release(GPU_SCOPE_SYSTEM);
         atomic_swap_u32(args->lock, 0);
     }
     const size_t wave = group_id(0);
@@ -20,7 +20,7 @@ KERNEL(locks, struct locks_arguments)
         for (uint64_t round = 1; round <= args->rounds; ++round) {
             while (load_scoped_u64(mailbox)) gpu_pause();
             *mailbox = round * (wave + 1);
-            fence_release(GPU_SCOPE_AGENT);
+            fence_release(GPU_SCOPE_SYSTEM);
         }
     } else if (lane_id() == 63) {
         uint64_t sum = 0;
@@ -29,7 +29,7 @@ KERNEL(locks, struct locks_arguments)
             while (!(got = load_scoped_u64(mailbox))) gpu_pause();
             sum += got;
             *mailbox = 0;
-            fence_release(GPU_SCOPE_AGENT);
+            fence_release(GPU_SCOPE_SYSTEM);
         }
         args->received[wave] = sum;
     }

@@ -2,21 +2,26 @@
 #include "gpu.h"
 #include "graph.h"
 
-enum { GROUP = 256, WAVEFRONT = 64 };
+enum { GROUP = PAGERANK_GROUP };
 
+/* Lanes take edges as they lie in memory, whatever vertex they belong to, so that one vertex with many edges holds up
+ * nobody; each edge's share goes to the sum of its vertex. */
 KERNEL(pagerank, struct pagerank_arguments)
 {
-    LDS uint64_t part[GROUP];
-    const uint32_t vertex = (uint32_t)(group_id(0) * (GROUP / WAVEFRONT) + local_id(0) / WAVEFRONT), lane = local_id(0) % WAVEFRONT;
-    uint64_t sum = 0;
-    if (vertex < args->vertices) {
-        const uint32_t end = args->row_start[vertex + 1];
-        for (uint32_t k = args->row_start[vertex] + lane; k < end; k += WAVEFRONT) sum += args->share[args->target[k]];
+    LDS uint32_t start[GROUP + 1];
+    LDS uint64_t sum[GROUP];
+    const uint32_t lane = local_id(0), vertices = args->vertices, vertex = (uint32_t)global_id(0);
+    start[lane] = args->row_start[vertex < vertices ? vertex : vertices];
+    if (lane == 0) start[GROUP] = args->row_start[vertex + GROUP < vertices ? vertex + GROUP : vertices];
+    sum[lane] = 0;
+    barrier();
+    for (uint32_t edge = start[0] + lane; edge < start[GROUP]; edge += GROUP) {
+        const uint32_t share = args->share[args->target[edge]];
+        uint32_t row = 0; /* the last one that starts at or before the edge */
+        for (uint32_t half = GROUP / 2; half; half /= 2)
+            if (start[row + half] <= edge) row += half;
+        atomic_increase_u64(&sum[row], share);
     }
-    part[local_id(0)] = sum;
-    for (unsigned half = WAVEFRONT / 2; half; half /= 2) {
-        barrier();
-        if (lane < half) part[local_id(0)] += part[local_id(0) + half];
-    }
-    if (lane == 0 && vertex < args->vertices) args->rank[vertex] = pagerank_new(part[local_id(0)]);
+    barrier();
+    if (vertex < vertices) args->rank[vertex] = pagerank_new(sum[lane]);
 }

@@ -16,4 +16,5 @@ KERNEL(rmat, struct rmat_arguments)
             high = middle - 1;
     }
     args->target[edge] = rmat_target(low, edge, args->scale);
+    if (args->source) args->source[edge] = low;
 }

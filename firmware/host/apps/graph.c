@@ -3,7 +3,7 @@
 
 #include "host/console.h"
 
-void graph_generate(struct app* app, struct graph* g, unsigned scale, uint64_t edges) {
+void graph_generate(struct app* app, struct graph* g, unsigned scale, uint64_t edges, bool sources) {
     g->scale = scale;
     g->vertices = 1u << scale;
     g->row_start = app_host(app, (g->vertices + 1ull) * 4);
@@ -29,8 +29,9 @@ void graph_generate(struct app* app, struct graph* g, unsigned scale, uint64_t e
 
     g->row_start_at = app_buffer(app, (g->vertices + 1ull) * 4);
     g->target = app_buffer(app, total * 4);
+    g->source = sources ? app_buffer(app, total * 4) : 0;
     app_upload(app, g->row_start_at, g->row_start, (g->vertices + 1ull) * 4);
-    const struct rmat_arguments a = {g->row_start_at, app_buffer(app, hints * 4), g->target, total, scale};
+    const struct rmat_arguments a = {g->row_start_at, app_buffer(app, hints * 4), g->target, g->source, total, scale};
     app_upload(app, a.hint, hint, hints * 4);
     app_run_1d(app, app_kernel(app, "rmat"), total, 256, &a, sizeof a);
 }

@@ -3,7 +3,7 @@
 
 #include "host/console.h"
 
-enum { EDGES_A_VERTEX = 8, ROUNDS_MOST = 100 };
+enum { EDGES_A_VERTEX = 2, ROUNDS_MOST = 100 };
 
 /* A maximal independent set. The reference is the greedy one in order of priority, which Luby's rounds must find too:
  * from the highest priority on, whoever has no neighbour in the set joins it. */
@@ -27,14 +27,17 @@ static bool is_greedy(struct app* app, const struct graph* g, const uint32_t* st
 
 bool app_mis(struct app* app) {
     unsigned scale = 4;
-    while (1ull << scale < app->size && scale < 26) ++scale;
+    while (1ull << scale < app->size && scale < RMAT_SCALE_MOST) ++scale;
     struct graph g;
-    graph_generate(app, &g, scale, (uint64_t)EDGES_A_VERTEX << scale);
+    graph_generate(app, &g, scale, (uint64_t)EDGES_A_VERTEX << scale, true);
     const uint64_t n = g.vertices, bytes = n * 4;
-    const struct mis_arguments a = {g.row_start_at, g.target, app_buffer(app, bytes), app_buffer(app, bytes), app_buffer(app, GPU_PAGE), g.vertices};
+    const struct mis_arguments a = {g.source, g.target, app_buffer(app, bytes), app_buffer(app, bytes), app_buffer(app, GPU_PAGE), g.edges, g.vertices};
     app_fill(app, a.state, n, FILL_CONSTANT, MIS_OPEN, 0, 0);
     app_fill(app, a.blocked, n, FILL_CONSTANT, 0, 0, 0);
-    static const char* const phases[] = {"mis_block", "mis_join", "mis_leave", "mis_count"};
+    const struct {
+        const char* kernel;
+        uint64_t lanes;
+    } phases[] = {{"mis_block", g.edges}, {"mis_join", n}, {"mis_leave", g.edges}, {"mis_count", n}};
     uint32_t open = 1, rounds = 0;
     bool ran = true;
     app_measure_begin(app);
@@ -42,7 +45,7 @@ bool app_mis(struct app* app) {
         const uint64_t zero = 0;
         uint64_t count = 0;
         gpu_write(app->node, a.open, &zero, 8);
-        for (unsigned p = 0; p < 4 && ran; ++p) ran = app_run_1d(app, app_kernel(app, phases[p]), n, 256, &a, sizeof a);
+        for (unsigned p = 0; p < 4 && ran; ++p) ran = app_run_1d(app, app_kernel(app, phases[p].kernel), phases[p].lanes, 256, &a, sizeof a);
         gpu_read(app->node, &count, a.open, 8);
         open = (uint32_t)count;
     }
