@@ -19,6 +19,7 @@ from .conditions import Breakpoint, ConsoleText, Marker, Watchpoint
 from .data import config_path, configs, firmware_path, firmwares
 from .errors import AddressError, ExpectTimeout, GuestStopped, InputError, RemoteError
 from .faults import FaultArgument, FaultKind
+from .gpu import App, Gpu, Wavefront, apps
 from .platform import Platform
 from .remote import RemotePlatform
 from .results import Match, Outcome, RunResult, read_results
@@ -28,7 +29,7 @@ from .units import seconds, to_picoseconds
 __version__ = "0.1.0"
 
 __all__ = [
-    "AddressError", "Breakpoint", "ConsoleText", "ExpectTimeout", "FaultArgument", "FaultKind", "GuestStopped", "InputError",
-    "Marker", "Match", "Outcome", "Platform", "RemoteError", "RemotePlatform", "RunResult", "Watchpoint", "config_path", "configs", "firmware_path", "firmwares",
+    "AddressError", "App", "Breakpoint", "ConsoleText", "ExpectTimeout", "FaultArgument", "FaultKind", "Gpu", "GuestStopped", "InputError",
+    "Marker", "Match", "Outcome", "Platform", "RemoteError", "RemotePlatform", "RunResult", "Watchpoint", "Wavefront", "apps", "config_path", "configs", "firmware_path", "firmwares",
     "read_results", "seconds", "spawn", "to_picoseconds",
 ]

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from . import _fabricvp
 from .console import Console
 from .devices import Device, DeviceObject
+from .gpu import Gpu
 from .memory import Memory
 from .pcie import Pcie
 
@@ -20,7 +21,7 @@ _FIRST_FLOAT, _FIRST_CSR, _PC = 33, 65, 32  # GDB's numbering of RISC-V register
 
 
 class Node:
-    """One computer: ``harts``, ``memory``, ``console``, ``devices``."""
+    """One computer: ``harts``, ``memory``, ``console``, ``devices``, ``gpus``."""
 
     def __init__(self, platform: Platform, index: int) -> None:
         self._platform = platform
@@ -41,6 +42,11 @@ class Node:
     def pcie(self) -> Pcie:
         """The PCIe tree: messages between its copy engines."""
         return Pcie(self)
+
+    @cached_property
+    def gpus(self) -> list[Gpu]:
+        """The node's GPUs, in the order of the configuration."""
+        return [Gpu(self._platform, self.index, n) for n in range(_fabricvp.gpu_count(self._core, self.index))]
 
     @cached_property
     def console(self) -> Console:

@@ -76,6 +76,25 @@ class Platform:
         """
         self._core.load_images(node, os.fspath(firmware), os.fspath(kernel), os.fspath(initrd), append, tohost)
 
+    def load_app(self, name: str, *, size: int | None = None, gpus: int | None = None, placement: str = "", dispatch: str = "",
+                 node: int = 0) -> None:
+        """Lets a node run one of the GPU applications (`fabricvp.apps()`). Call it before the first `run()`.
+
+        ``size`` is in the application's unit (None: its default), ``gpus`` how many of the node's GPUs take part (None:
+        all), ``placement`` and ``dispatch`` name policies for pages and work-groups, as `fabricvp run --help` lists them.
+        When the run has ended, `app_ok` is the verdict. Raises `InputError` for an unknown name or policy.
+        """
+        if (size is not None and size < 1) or (gpus is not None and gpus < 1):
+            raise ValueError(f"load_app(size={size}, gpus={gpus}): 1 or more")
+        _fabricvp.load_app(self._core, node, name, size or 0, gpus or 0, placement, dispatch)
+
+    @property
+    def app_ok(self) -> bool | None:
+        """Whether the application of `load_app()` computed what an independent reference on the host says; None as long as
+        none has ended."""
+        verdict = self.statistics.snapshot().get("app.ok")
+        return None if verdict is None else verdict == 1
+
     def load_elf(self, path: str | os.PathLike[str], node: int = 0) -> int:
         """Copies an ELF file's segments to their physical addresses and gives its entry point. Raises `InputError`."""
         return self._core.load_elf(node, os.fspath(path))

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import ItemsView, Iterator, Mapping, ValuesView
 from typing import TYPE_CHECKING, Any
 
 import numpy
@@ -35,6 +35,14 @@ class Statistics(Mapping):
 
     def __len__(self) -> int:
         return len(self._core.statistics())
+
+    def items(self) -> ItemsView[str, float]:
+        """All values of one moment."""
+        return self.snapshot().items()
+
+    def values(self) -> ValuesView[float]:
+        """All values of one moment."""
+        return self.snapshot().values()
 
     def reset(self, prefix: str = "") -> None:
         """Starts a region of interest: statistics whose path starts with ``prefix`` count from zero."""

@@ -116,3 +116,27 @@ def test_pcie_congestion(command, tmp_path):
     assert rows["2d, 254 KB, in steps: gain of the best order over the worst one"] > 20
     for name in ("table.csv", "index.html", "communications.csv", "families.csv", "error_histogram.png", "predicted.svg"):
         assert (tmp_path / "found" / name).stat().st_size > 0, name
+
+
+@pytest.mark.timeout(200)
+def test_gpu_workloads(command, tmp_path):
+    done = command("experiment", "gpu-workloads", "--quick", "--only", "transpose", "gups", "--out", "found", timeout=180)
+    assert done.returncode == 0, done.stdout + done.stderr
+    result = json.loads((tmp_path / "found" / "result.json").read_text())
+    assert result["experiment"] == "gpu-workloads" and all(c["ok"] for c in result["checks"])
+    rows = {r["figure"]: r for r in result["rows"]}
+    # Both move most of their lines over the slow link, which is an eighth as fast as the others.
+    assert 1.3 < rows["transpose: speed-up of the all-fast fabric"]["measured"] < 8
+    assert rows["gups: speed-up of the all-fast fabric"]["measured"] > 1.0
+    assert rows["speed-up of the all-fast fabric, mean"]["published"] == 1.5
+    table = pandas.read_csv(tmp_path / "found" / "workloads.csv").set_index(["workload", "machine"])
+    shares = table[["local_%", "same_cluster_%", "other_cluster_%"]]
+    assert shares.sum(axis=1).to_numpy() == pytest.approx(100, abs=0.01)
+    assert (table["right"]).all() and (table["l1_transactions"] > 0).all()
+    for name in ("by_gpu.csv", "padding.csv", "places.svg", "utilisation.png", "index.html"):
+        assert (tmp_path / "found" / name).stat().st_size > 200
+
+
+def test_gpu_workloads_bad_input(command):
+    done = command("experiment", "gpu-workloads", "--only", "doom", "--out", "found")
+    assert done.returncode == 2 and "doom" in done.stderr and done.stderr.count("\n") == 1

@@ -1,0 +1,34 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What workloads do on four GPUs in two clusters, beside the same GPUs with fast links everywhere."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ..frame import Experiment, Run
+
+if TYPE_CHECKING:
+    import argparse
+
+
+def run(run: Run) -> None:
+    """Runs the experiment."""
+    from .study import study
+
+    study(run)
+
+
+def _options(parser: argparse.ArgumentParser) -> None:
+    from .workloads import WORKLOADS
+
+    parser.add_argument("--machine", default="netcrafter_quad", help="configuration with a slow link between clusters (default: %(default)s)")
+    parser.add_argument("--ideal", default="netcrafter_quad_ideal", help="the same without (default: %(default)s)")
+    parser.add_argument("--only", metavar="NAME", nargs="+", choices=WORKLOADS, help=f"only these workloads, of {', '.join(WORKLOADS)}")
+    parser.add_argument("--placement", default="", metavar="POLICY", help="where pages go (default: the workload's own)")
+    parser.add_argument("--dispatch", default="", metavar="POLICY", help="where work-groups run (default: the workload's own)")
+
+
+EXPERIMENT = Experiment(
+    "gpu-workloads", "Workloads on four GPUs in two clusters",
+    "How much does the slow link between clusters cost, what travels over it, and how much of that is of use: page tables, padding, "
+    "bytes that nobody asked for?", run, _options)

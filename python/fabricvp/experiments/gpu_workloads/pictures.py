@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Plots of the workloads."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from matplotlib.figure import Figure
+
+from .measure import CLASSES, NEEDED, PADDINGS, PLACES, Measured
+
+_COLOURS = {"local": "tab:green", "same_cluster": "tab:blue", "other_cluster": "tab:red"}
+
+
+def draw(slow: dict[str, Measured], ideal: dict[str, Measured], slowdown: dict[str, float]) -> Iterator[tuple[str, Figure, str]]:
+    """(name, figure, caption) of every plot."""
+    yield "slowdown", _bars({"": slowdown}, "run time, all-fast fabric = 1", line=1.0), "What the slow link between clusters costs"
+    yield ("places", _stacked({name: {p: sum(n for (_, q), n in m.reads.items() if q == p) for p in PLACES} for name, m in slow.items()},
+                              _COLOURS, "% of line reads"), "Where the lines lie that leave L1 caches")
+    yield ("needed", _stacked({name: {f"≤ {n} bytes": m.needed[n] for n in NEEDED} for name, m in slow.items()}, {}, "% of lines"),
+           "Bytes needed of each line that comes from the other cluster")
+    yield ("padding", _stacked({name: {f"{p} % padding": sum(m.flits[c, p] for c in CLASSES) for p in PADDINGS} for name, m in slow.items()}, {},
+                               "% of flits"), "Padding of the flits between clusters")
+    yield ("classes", _stacked({name: {c.replace("_", " "): m.packets[c] for c in CLASSES} for name, m in slow.items()}, {}, "% of packets"),
+           "Packets between clusters by class")
+    yield "utilisation", _utilisation(slow), "The links between clusters over time, each direction, in the longest measured region"
+
+
+def _bars(series: dict[str, dict[str, float]], label: str, line: float | None = None) -> Figure:
+    figure = Figure(figsize=(10, 3.2), layout="constrained")
+    axes = figure.subplots()
+    for name, values in series.items():
+        axes.bar(list(values), list(values.values()), label=name or None)
+    if line is not None:
+        axes.axhline(line, color="grey", linewidth=0.8)
+    axes.set_ylabel(label)
+    axes.tick_params(axis="x", rotation=60)
+    return figure
+
+
+def _stacked(parts: dict[str, dict[str, float]], colours: dict[str, str], label: str) -> Figure:
+    figure = Figure(figsize=(10, 3.4), layout="constrained")
+    axes = figure.subplots()
+    names = list(parts)
+    bottom = [0.0] * len(names)
+    for part in next(iter(parts.values()), {}):
+        heights = [100 * values[part] / (sum(values.values()) or 1) for values in parts.values()]
+        axes.bar(names, heights, bottom=bottom, label=part.replace("_", " "), color=colours.get(part))
+        bottom = [b + h for b, h in zip(bottom, heights)]
+    axes.set_ylabel(label)
+    axes.tick_params(axis="x", rotation=60)
+    axes.legend(loc="center left", bbox_to_anchor=(1, 0.5), fontsize="small")
+    return figure
+
+
+def _utilisation(slow: dict[str, Measured]) -> Figure:
+    shown = {name: m for name, m in slow.items() if m.load and m.window_s}
+    columns = 3
+    lines = max(1, -(-len(shown) // columns))
+    figure = Figure(figsize=(12, 1.7 * lines + 0.4), layout="constrained")
+    panels = figure.subplots(lines, columns, squeeze=False)
+    for panel in panels.flat[len(shown):]:
+        panel.set_axis_off()
+    for panel, (name, m) in zip(panels.flat, shown.items()):
+        for direction, values in m.load.items():
+            panel.plot([1e6 * m.window_s * i for i in range(len(values))], [v / m.window_s / 1e9 for v in values], linewidth=0.9,
+                       label=direction.replace(".to_", " → "))
+        panel.set_title(name, fontsize="small")
+        panel.tick_params(labelsize="x-small")
+        panel.set_ylabel("GB/s", fontsize="x-small")
+        panel.set_xlabel("µs", fontsize="x-small")
+    if shown:
+        panels.flat[0].legend(fontsize="x-small")
+    return figure

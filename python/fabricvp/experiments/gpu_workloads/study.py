@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Runs every workload on both machines and reports."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+import pandas
+
+from ..frame import Run
+from . import pictures
+from .measure import CLASSES, PADDINGS, PLACES, Measured, Point, as_record, measure
+from .workloads import PUBLISHED, WORKLOADS
+
+ISCA = "NetCrafter, ISCA 2025"
+
+
+def study(run: Run) -> None:
+    """Adds everything to the report of ``run``."""
+    options, report = run.options, run.report
+    names = options.only or list(WORKLOADS)
+    points = [Point(name, machine, WORKLOADS[name][2] if run.quick else 0, options.placement, options.dispatch)
+              for name in names for machine in (options.machine, options.ideal)]
+    found: list[Measured] = run.map("workloads", measure, points)
+    again = run.map("the same again", measure, [points[0]])[0]
+    slow = {m.point.workload: m for m in found if m.point.machine == options.machine}
+    ideal = {m.point.workload: m for m in found if m.point.machine == options.ideal}
+    slowdown = {name: slow[name].kernels_s / ideal[name].kernels_s for name in names}
+
+    _checks(run, found, again)
+    _rows(run, names, slow, slowdown)
+    table = pandas.DataFrame([as_record(m) for m in found])
+    table.insert(3, "slowdown", [slowdown[m.point.workload] if m.point.machine == options.machine else 1.0 for m in found])
+    report.table("workloads", table.round(3), "Every workload on both machines. Reads are lines that left L1 caches.")
+    report.table("by_gpu", _by_gpu(slow.values()), f"Where the lines that each GPU reads lie, and page-table reads of its walkers, on {options.machine}.")
+    report.table("padding", _padding(slow.values()), "Flits between the clusters by packet class and padding.")
+    for name, picture, caption in pictures.draw(slow, ideal, slowdown):
+        report.plot(name, picture, caption)
+
+
+def _checks(run: Run, found: list[Measured], again: Measured) -> None:
+    wrong = [f"{m.point.workload} on {m.point.machine}" for m in found if not m.right]
+    run.report.check("results are right", not wrong, ", ".join(wrong) or f"{len(found)} runs, each against an independent reference")
+    odd = [m.point.workload for m in found if not m.wavefront_instructions or not sum(m.reads.values())]
+    run.report.check("every workload computes and reads", not odd, ", ".join(odd) or "wavefront-instructions and line reads counted in each")
+    over = [f"{m.point.workload} {link} {part:.3f}" for m in found for link, part in m.utilisation.items() if part > 1.0001]
+    run.report.check("no link is busier than always", not over, ", ".join(over) or "busy time of both directions within the kernels' time")
+    unanswered = []
+    for m in found:
+        for kind in ("read", "write", "page_table"):
+            sent, back = m.packets[f"{kind}_request"], m.packets[f"{kind}_response"]
+            # A request and its response may lie on two sides of a region's border, and a request may be answered in another class.
+            if abs(sent - back) > 0.01 * sent + 64 and kind == "read":
+                unanswered.append(f"{m.point.workload} {kind} {sent:.0f}/{back:.0f}")
+    run.report.check("reads between clusters are answered", not unanswered, ", ".join(unanswered) or "requests and responses balance within 1 %")
+    first = found[0]
+    same = dataclasses.replace(first, wall_s=0) == dataclasses.replace(again, wall_s=0)
+    run.report.check("a second run is the same", same, f"{first.point.workload} on {first.point.machine}, every figure")
+
+
+def _rows(run: Run, names: list[str], slow: dict[str, Measured], slowdown: dict[str, float]) -> None:
+    row = run.report.row
+    chosen = [name for name in names if name in PUBLISHED] or names
+    inverse = [slowdown[n] for n in chosen]
+    row("speed-up of the all-fast fabric, mean", "1", sum(inverse) / len(inverse), 1.5, ISCA)
+    row("… largest", "1", max(inverse), 2.3, ISCA)
+    for name in names:
+        row(f"{name}: speed-up of the all-fast fabric", "1", slowdown[name], None, "run time of the kernels, ratio")
+    records = {name: as_record(slow[name]) for name in names}
+
+    def mean(key: str) -> float | None:
+        values = [records[name][key] for name in chosen if records[name][key] is not None]
+        return sum(values) / len(values) if values else None
+
+    row("page-table packets between clusters, mean", "%", mean("page_table_%_of_slow_packets"), 13, ISCA)
+    row("flits between clusters with 25 or 75 % padding, mean", "%", mean("flits_padded_25_or_75_%"), 42, ISCA + " (its slides: about 40)")
+    row("lines from the other cluster of which at most 16 bytes are needed, mean", "%", mean("lines_needing_16_bytes_%"), None,
+        ISCA + ": most lines")
+    row("the busier direction between clusters: busy, mean", "%", mean("slow_link_busy_%"), None, "part of the kernels' time")
+    for place in PLACES:
+        row(f"line reads, {place.replace('_', ' ')}, mean", "%", mean(f"{place}_%"), None, "of lines that left L1 caches")
+
+
+def _by_gpu(runs: Any) -> pandas.DataFrame:
+    rows = []
+    for m in runs:
+        for gpu in sorted({g for g, _ in m.reads}):
+            data = {place: m.reads[gpu, place] for place in PLACES}
+            tables = {place: m.page_table_reads[gpu, place] for place in PLACES}
+            every = sum(data.values()) + sum(tables.values())
+            rows.append({"workload": m.point.workload, "gpu": gpu,
+                         **{f"{place}_%": round(100 * n / (sum(data.values()) or 1), 2) for place, n in data.items()},
+                         "page_table_%": round(100 * sum(tables.values()) / every, 3) if every else 0.0,
+                         "page_table_remote_%": round(100 * (sum(tables.values()) - tables["local"]) / (sum(tables.values()) or 1), 2)})
+    return pandas.DataFrame(rows)
+
+
+def _padding(runs: Any) -> pandas.DataFrame:
+    rows = []
+    for m in runs:
+        for c in CLASSES:
+            flits = sum(m.flits[c, p] for p in PADDINGS)
+            if flits:
+                rows.append({"workload": m.point.workload, "class": c, "packets": m.packets[c], "flits": flits,
+                             **{f"padded_{p}_%": round(100 * m.flits[c, p] / flits, 2) for p in PADDINGS}})
+    return pandas.DataFrame(rows, columns=["workload", "class", "packets", "flits", *(f"padded_{p}_%" for p in PADDINGS)])

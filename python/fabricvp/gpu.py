@@ -1,0 +1,162 @@
+# SPDX-License-Identifier: Apache-2.0
+"""GPUs of a node, and the applications that run on them.
+
+    platform = fabricvp.Platform.from_config("gpu")
+    platform.load_app("spmv", size=4096)
+    result = platform.run()
+    gpu = platform.nodes[0].gpus[0]
+    print(platform.app_ok, gpu.statistics["wavefront_instructions"], gpu.stalls())
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from . import _fabricvp
+from .errors import AddressError
+from .memory import Memory
+
+if TYPE_CHECKING:
+    import pandas
+
+    from .platform import Platform
+
+_STALLS = ("memory", "queue", "fetch", "fence", "barrier", "simd")
+
+
+@dataclass(frozen=True)
+class App:
+    """An application of the project: ``size`` is the default, in ``unit``; ``footprint`` bytes of device memory at that size."""
+
+    name: str
+    size: int
+    unit: str
+    footprint: float
+    help: str
+
+
+def apps() -> dict[str, App]:
+    """The GPU applications that `Platform.load_app()` takes, by name."""
+    return {row[0]: App(*row) for row in _fabricvp.apps()}
+
+
+@dataclass(frozen=True)
+class Wavefront:
+    """A wavefront that is alive, as it was when `Gpu.wavefronts()` was called.
+
+    ``slot`` is its place in the compute unit, ``number`` its place in the work-group ``group``. ``state`` says what it
+    does or waits for ("run", "ready", "memory", "queue", "fetch", "fence", "barrier", "drain"). ``live`` and ``active``
+    are masks of 64 lanes: those that have not ended, and those that stand at ``pc``. ``instructions`` it has executed.
+    """
+
+    compute_unit: int
+    slot: int
+    kernel: str
+    group: tuple[int, int, int]
+    number: int
+    state: str
+    live: int
+    active: int
+    pc: int
+    instructions: int
+
+
+class Gpu:
+    """One GPU: its memory, its wavefronts, its statistics."""
+
+    def __init__(self, platform: Platform, node: int, index: int) -> None:
+        self._platform, self._core = platform, platform._core
+        self._node, self.index = node, index
+
+    @property
+    def name(self) -> str:
+        """Path of the GPU, as in statistics ("node0.gpu0")."""
+        return _fabricvp.gpu_name(self._core, self._node, self.index)
+
+    @property
+    def compute_units(self) -> int:
+        """Number of compute units."""
+        return _fabricvp.gpu_compute_units(self._core, self._node, self.index)
+
+    @property
+    def memory(self) -> GpuMemory:
+        """Device memory by offset, from 0 on."""
+        return GpuMemory(self._core, self._node, self.index)
+
+    def translate(self, address: int, space: int = 1) -> tuple[int, int] | None:
+        """Where a virtual address of kernels lies by the page tables of an address space: ("where", offset), where 0 is
+        the host, 1 + n is GPU n of the node. None if it is not mapped (or the tables lie elsewhere)."""
+        found = _fabricvp.gpu_translate(self._core, self._node, self.index, address, space)
+        return None if found is None else found[:2]
+
+    def wavefronts(self) -> list[Wavefront]:
+        """The wavefronts that are alive now, by compute unit and slot. Between runs, or in a callback."""
+        return [Wavefront(*row) for row in _fabricvp.gpu_wavefronts(self._core, self._node, self.index)]
+
+    @property
+    def statistics(self) -> dict[str, float]:
+        """The GPU's statistics; names without the GPU's own and without ``core.`` ("wavefront_instructions",
+        "memory.unit0.l1.hits", "dispatcher.dispatches", "link.tlps_sent")."""
+        prefix = self.name + "."
+        found = {path[len(prefix):].removeprefix("core."): value
+                 for path, value in self._platform.statistics.snapshot(prefix).items()}
+        return found
+
+    def total(self, ending: str) -> float:
+        """Sum of all statistics of the GPU whose names end so: ``total("l1.hits")`` over all compute units."""
+        return sum(value for name, value in self.statistics.items() if name == ending or name.endswith("." + ending))
+
+    def stalls(self) -> dict[str, float]:
+        """Seconds that wavefronts waited, summed over all of them: for ``memory`` (data), ``queue`` (the memory unit),
+        ``fetch`` (instructions), ``fence``, ``barrier``, ``simd`` (others on the same SIMD unit)."""
+        statistics = self.statistics
+        return {reason: sum(v for k, v in statistics.items() if k.endswith(".stall_" + reason)) / 1e12 for reason in _STALLS}
+
+    def to_pandas(self) -> pandas.DataFrame:
+        """Compute units in rows, their counters in columns."""
+        import pandas
+
+        rows: dict[int, dict[str, float]] = {}
+        for name, value in self.statistics.items():
+            head, _, counter = name.partition(".")
+            if head.startswith("compute_unit") and head[12:].isdigit():
+                rows.setdefault(int(head[12:]), {})[counter] = value
+        return pandas.DataFrame.from_dict(rows, orient="index").sort_index()
+
+    def __repr__(self) -> str:
+        return f"<Gpu {self.name} with {self.compute_units} compute units>"
+
+
+class GpuMemory(Memory):
+    """A GPU's device memory by offset, read and written without simulated time, as `Memory` is. It is what L2 and HBM hold;
+    L1 caches may still have older bytes. Writes end reservations. There is no `view()`."""
+
+    def __init__(self, core: _fabricvp.Session, node: int, gpu: int) -> None:
+        super().__init__(_DeviceMemory(core, gpu), node)  # type: ignore[arg-type]
+        self._size = _fabricvp.gpu_memory_size(core, node, gpu)
+
+    def __len__(self) -> int:
+        return self._size
+
+    def __bool__(self) -> bool:
+        return True
+
+    def view(self, address: int, size: int) -> memoryview:
+        raise AddressError("device memory has no view: read() or array() copy it")
+
+    def __repr__(self) -> str:
+        return f"<GpuMemory of {self._size} bytes>"
+
+
+class _DeviceMemory:
+    """What `Memory` asks of a session, for a GPU."""
+
+    def __init__(self, core: _fabricvp.Session, gpu: int) -> None:
+        self._core, self._gpu = core, gpu
+
+    def read_memory(self, node: int, offset: int, size: int) -> bytes:
+        return _fabricvp.gpu_read_memory(self._core, node, self._gpu, offset, size)
+
+    def write_memory(self, node: int, offset: int, data: Any) -> int:
+        return _fabricvp.gpu_write_memory(self._core, node, self._gpu, offset, data)
