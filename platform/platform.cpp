@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "platform/platform.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <stdexcept>
 
@@ -137,6 +138,10 @@ void platform::write_results(const std::string& folder) const {
     std::vector<std::pair<std::string, std::string>> files = {{"config.resolved.yaml", resolved_config()},
                                                               {"stats.csv", statistics_csv(values)},
                                                               {"stats.json", statistics_json(values)}};
+    std::vector<const std::vector<host::marker::region>*> regions;
+    for (const auto& node : m->hardware->nodes) regions.push_back(&node->host.marker.regions());
+    if (std::any_of(regions.begin(), regions.end(), [](const auto* r) { return !r->empty(); }))
+        files.emplace_back("regions.json", regions_json(regions));
     for (std::size_t i = 0; i < m->around.size(); ++i) {
         const auto& serial = *m->around[i].serial;
         files.emplace_back(fmt::format("console.node{}.log", i), serial.output());

@@ -59,6 +59,19 @@ statistic_notes notes_of(const std::string& path) {
     return {};
 }
 
+std::string regions_json(const std::vector<const std::vector<host::marker::region>*>& nodes) {
+    std::string out = "[";
+    const char* separator = "\n";
+    for (std::size_t i = 0; i < nodes.size(); ++i)
+        for (const auto& r : *nodes[i]) {
+            const auto seconds = [](ticks t) { return number_text(static_cast<double>(t) / ticks_per_second); };
+            out += fmt::format("{}{{\"node\": {}, \"label\": {}, \"from_s\": {}, \"to_s\": {}, \"statistics\": {}}}", separator, i,
+                               nlohmann::json(r.label).dump(), seconds(r.from), seconds(r.to), statistics_json(r.values));
+            separator = ",\n";
+        }
+    return out + "]\n";
+}
+
 std::string statistics_csv(const statistics_snapshot& values) {
     std::string out = "path,value,unit,help\n";
     for (const auto& [path, value] : values) {

@@ -4,8 +4,10 @@
 
 #include <map>
 #include <string>
+#include <vector>
 
 #include "base/statistics.h"
+#include "host/marker.h"
 
 namespace fabricvp {
 
@@ -17,6 +19,9 @@ std::string number_text(double value);
 std::string statistics_json(const statistics_snapshot& values);
 /// Lines of path,value,unit,help.
 std::string statistics_csv(const statistics_snapshot& values);
+
+/// Regions of interest that firmware has marked, by node: label, from_s and to_s of simulated time, statistics.
+std::string regions_json(const std::vector<const std::vector<host::marker::region>*>& nodes);
 
 /// Reads a stats.json (or the folder that holds one). \throws input_error
 statistics_snapshot read_statistics(const std::string& path);
