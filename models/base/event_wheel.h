@@ -83,6 +83,8 @@ struct calendar::wheel {
                     tail->m_next = second;
                     second->m_previous = tail;
                     m_levels[level].heads[slot] = second;
+                    __builtin_prefetch(second->m_object);  // whose turn comes while this one's works
+                    __builtin_prefetch(second->m_next);
                 }
                 return head;
             }

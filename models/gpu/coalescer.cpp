@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gpu/coalescer.h"
 
+#include <algorithm>
 #include <cstring>
 
 namespace fabricvp::gpu {
@@ -13,15 +14,53 @@ std::uint64_t bytes_at(std::uint64_t address, unsigned bytes) {
     return ((std::uint64_t{1} << bytes) - 1) << (address & (line_bytes - 1));
 }
 
-/// Whether lane n accesses the element n behind that of lane 0.
+/// Whether every lane of the mask accesses the element that lies as far behind the first one's as its number says.
 bool is_sequence(const vector_access& a) {
+    const auto lane = static_cast<unsigned>(__builtin_ctzll(a.mask));
+    const std::uint64_t origin = a.address[lane] - lane * a.bytes;
     std::uint64_t differs = 0;
-    for (unsigned i = 0; i < wavefront_lanes; ++i) differs |= a.address[i] ^ (a.address[0] + i * a.bytes);
+    if (a.mask == ~lane_mask{0}) {
+        for (unsigned i = 0; i < wavefront_lanes; ++i) differs |= a.address[i] ^ (origin + i * a.bytes);
+    } else {
+        for (unsigned i = 0; i < wavefront_lanes; ++i)
+            differs |= (a.address[i] ^ (origin + i * a.bytes)) & (std::uint64_t{0} - (a.mask >> i & 1));
+    }
     return differs == 0;
+}
+
+/// Lanes first…last of a sequence, those between that take no part included: what they get or give is masked elsewhere.
+struct stretch {
+    unsigned first, count;
+    explicit stretch(lane_mask lanes)
+        : first(static_cast<unsigned>(__builtin_ctzll(lanes))), count(64 - static_cast<unsigned>(__builtin_clzll(lanes)) - first) {}
+};
+
+template <class Word>
+void scatter_sequence(vector_access& a, lane_mask lanes, const std::uint8_t* line) {
+    const stretch s(lanes);
+    const std::uint8_t* from = line + (a.address[s.first] & (line_bytes - 1));
+    std::uint64_t* to = &a.data[s.first];
+    for (unsigned i = 0; i < s.count; ++i) {
+        Word w;
+        std::memcpy(&w, from + i * sizeof w, sizeof w);
+        to[i] = w;
+    }
+}
+
+template <class Word>
+void gather_sequence(const vector_access& a, lane_mask lanes, std::uint8_t* line) {
+    const stretch s(lanes);
+    std::uint8_t* to = line + (a.address[s.first] & (line_bytes - 1));
+    const std::uint64_t* from = &a.data[s.first];
+    for (unsigned i = 0; i < s.count; ++i) {
+        const auto w = static_cast<Word>(from[i]);
+        std::memcpy(to + i * sizeof w, &w, sizeof w);
+    }
 }
 
 template <class Word>
 void scatter_words(vector_access& a, lane_mask lanes, const std::uint8_t* line) {
+    if (a.sequence) return scatter_sequence<Word>(a, lanes, line);
     for (; lanes; lanes &= lanes - 1) {
         const auto i = static_cast<unsigned>(__builtin_ctzll(lanes));
         Word w;
@@ -32,6 +71,7 @@ void scatter_words(vector_access& a, lane_mask lanes, const std::uint8_t* line) 
 
 template <class Word>
 void gather_words(const vector_access& a, lane_mask lanes, std::uint8_t* line) {
+    if (a.sequence) return gather_sequence<Word>(a, lanes, line);
     for (; lanes; lanes &= lanes - 1) {
         const auto i = static_cast<unsigned>(__builtin_ctzll(lanes));
         const auto w = static_cast<Word>(a.data[i]);
@@ -43,21 +83,30 @@ void gather_words(const vector_access& a, lane_mask lanes, std::uint8_t* line) {
 
 unsigned coalescer::split_sequence(const vector_access& a, pieces& to) {
     unsigned count = 0;
-    for (unsigned lane = 0; lane < wavefront_lanes;) {
+    for (lane_mask rest = a.mask; rest;) {
+        const auto lane = static_cast<unsigned>(__builtin_ctzll(rest));
         const std::uint64_t first = a.address[lane], line = first & line_mask;
         const auto room = static_cast<unsigned>((line + line_bytes - first) / a.bytes);
         const unsigned lanes = std::min(room, wavefront_lanes - lane), bytes = lanes * a.bytes;
-        const lane_mask mask = lanes == 64 ? ~lane_mask{0} : (lane_mask{1} << lanes) - 1;
-        const std::uint64_t covered = bytes == 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << bytes) - 1;
-        to[count++] = {line, mask << lane, covered << (first - line)};
-        lane += lanes;
+        const lane_mask reach = (lanes == 64 ? ~lane_mask{0} : (lane_mask{1} << lanes) - 1) << lane, own = rest & reach;
+        std::uint64_t covered = bytes == 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << bytes) - 1;
+        if (own != reach) {
+            const std::uint64_t element = (std::uint64_t{1} << a.bytes) - 1;
+            covered = 0;
+            for (lane_mask left = own >> lane; left; left &= left - 1)
+                covered |= element << static_cast<unsigned>(__builtin_ctzll(left)) * a.bytes;
+        }
+        to[count++] = {line, own, covered << (first - line)};
+        rest &= ~reach;
     }
     return count;
 }
 
-unsigned coalescer::split(const vector_access& a, pieces& to) {
+unsigned coalescer::split(vector_access& a, pieces& to) {
+    a.sequence = false;
     if (!a.mask) return 0;
-    if (a.mask == ~lane_mask{0} && a.address[1] == a.address[0] + a.bytes && is_sequence(a)) return split_sequence(a, to);
+    a.sequence = is_sequence(a);
+    if (a.sequence) return split_sequence(a, to);
     m_round += 256;
     if (m_round == 0) {
         m_table.fill(0);
@@ -84,7 +133,8 @@ unsigned coalescer::split(const vector_access& a, pieces& to) {
     return count;
 }
 
-unsigned coalescer::split_lanes(const vector_access& a, pieces& to) {
+unsigned coalescer::split_lanes(vector_access& a, pieces& to) {
+    a.sequence = false;
     unsigned count = 0;
     for (lane_mask rest = a.mask; rest; rest &= rest - 1) {
         const auto i = static_cast<unsigned>(__builtin_ctzll(rest));

@@ -20,16 +20,16 @@ constexpr std::uint8_t sectors_of(std::uint64_t bytes) {
                                      ((bytes & 0xffff'0000'0000) != 0) << 2 | (bytes >> 48 != 0) << 3);
 }
 
-/// Forms the distinct lines of 64 lane addresses, in the order of their first lanes. Lanes that follow each other and
-/// lanes that agree take a short path; others meet in a hash table.
+/// Forms the distinct lines of 64 lane addresses, in the order of their first lanes. Lanes that follow each other (some of
+/// them masked) and lanes that agree take a short path; others meet in a hash table.
 class coalescer {
 public:
     using pieces = std::array<access_piece, wavefront_lanes>;
 
     /// \returns how many pieces. Every address must be aligned to `access.bytes`.
-    unsigned split(const vector_access& access, pieces& to);
+    unsigned split(vector_access& access, pieces& to);
     /// One piece a lane (atomics are performed one by one).
-    static unsigned split_lanes(const vector_access& access, pieces& to);
+    static unsigned split_lanes(vector_access& access, pieces& to);
 
     /// Copies what the piece's lanes want out of a line into access.data.
     static void scatter(vector_access& access, const access_piece& piece, const std::uint8_t* line);

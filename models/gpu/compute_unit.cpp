@@ -231,7 +231,10 @@ std::uint64_t compute_unit::read_register(unsigned slot, unsigned lane, unsigned
 }
 
 void compute_unit::write_register(unsigned slot, unsigned lane, unsigned row, std::uint64_t value) {
-    if (row != 0) m_wavefronts[slot]->context.storage->registers.r[row][lane] = value;
+    if (row == 0) return;
+    auto& storage = *m_wavefronts[slot]->context.storage;
+    storage.registers.r[row][lane] = value;
+    storage.touched |= std::uint64_t{1} << row;
 }
 
 }  // namespace fabricvp::gpu

@@ -62,9 +62,10 @@ void compute_unit::start_wavefront(wavefront& w, work_group& g, std::uint32_t nu
     identity.wavefront = number;
     identity.gpu = m_gpu;
     identity.compute_unit = m_index;
-    for (auto& row : storage->registers.r) row.fill(0);
+    for (auto rows = storage->touched; rows; rows &= rows - 1) storage->registers.r[static_cast<unsigned>(__builtin_ctzll(rows))].fill(0);
     storage->registers.r[10].fill(GPU_KERNARG_BASE);
     storage->registers.r[2].fill(GPU_SCRATCH_BASE + what.scratch_bytes);
+    storage->touched = 1u << 10 | 1u << 2;
 
     w.group = &g;
     w.started_lanes = lanes;

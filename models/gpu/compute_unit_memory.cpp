@@ -23,6 +23,15 @@ constexpr unsigned lowest(std::uint64_t mask) { return static_cast<unsigned>(__b
 
 bool reads_only(const lane_op& o) { return o.access == access_kind::load; }
 
+address_range range_of(const lane_registers::row& address, lane_mask mask) {
+    address_range range{address[lowest(mask)], address[lowest(mask)], 0};
+    for (; mask; mask &= mask - 1) {
+        const auto a = address[lowest(mask)];
+        range = {std::min(range.least, a), std::max(range.most, a), range.bits | a};
+    }
+    return range;
+}
+
 }  // namespace
 
 /// Performs a memory instruction inside the running segment if all its lanes mean local memory. \returns whether it did
@@ -30,13 +39,15 @@ bool compute_unit::access_local(wavefront& w, ticks at) {
     auto& c = w.context;
     const auto& o = c.op;
     auto& r = c.storage->registers.r;
-    alignas(64) lane_registers::row address;
-    const auto range = m_engine.operations().addresses(address, r[o.rs1], static_cast<std::uint64_t>(static_cast<std::int64_t>(o.immediate)), c.op_lanes);
+    auto& kept = c.storage->address;
+    const auto range = m_engine.operations().addresses(kept, r[o.rs1], static_cast<std::uint64_t>(static_cast<std::int64_t>(o.immediate)), c.op_lanes);
+    c.storage->range = range;
     const std::uint64_t size = w.group->lds.bytes.size();
     if (range.least < GPU_LDS_BASE || range.most - GPU_LDS_BASE >= size || o.bytes > size - (range.most - GPU_LDS_BASE) ||
         (range.bits & (o.bytes - 1u)))
         return false;
-    for (auto& a : address) a -= GPU_LDS_BASE;
+    alignas(64) lane_registers::row address;
+    for (unsigned i = 0; i < wavefront_lanes; ++i) address[i] = kept[i] - GPU_LDS_BASE;
     alignas(64) lane_registers::row data;
     if (!reads_only(o)) data = r[o.rs2];
     const auto ready = lds.access(w.group->lds, o, c.op_lanes, address, data, w.slot, at);
@@ -106,12 +117,11 @@ compute_unit::issued compute_unit::issue(wavefront& w) {
     auto& c = w.context;
     const auto o = c.op;
     auto& r = c.storage->registers.r;
-    alignas(64) lane_registers::row address;
-    const auto offset = static_cast<std::uint64_t>(static_cast<std::int64_t>(o.immediate));
+    const auto& address = c.storage->address;  // access_local() has seen it first
     while (w.to_issue) {
         if (!m_memory.can_issue() || w.accesses >= params.outstanding_accesses) return issued::blocked;
         lane_mask mask = w.to_issue;
-        const auto range = m_engine.operations().addresses(address, r[o.rs1], offset, mask);
+        const auto range = mask == c.op_lanes ? c.storage->range : range_of(address, mask);
         if (aperture(range.least) != aperture(range.most)) {
             for (lane_mask left = mask; left; left &= left - 1)
                 if (aperture(address[lowest(left)]) != aperture(range.least)) mask &= ~row_bit(lowest(left));

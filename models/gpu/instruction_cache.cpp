@@ -161,10 +161,12 @@ void instruction_cache::keep(const miss& m) {
     victim->address_space = m.address_space;
     victim->last_used = ++m_clock;
     victim->fresh = true;
+    victim->touches = 0;
     for (unsigned i = 0; i < line_instructions; ++i) {
         std::uint32_t word;
         std::memcpy(&word, m.request->data.data() + i * 4, 4);
         victim->ops[i] = decode_lane_op(word);
+        victim->touches |= victim->ops[i].touches;
     }
 }
 

@@ -33,6 +33,7 @@ struct decoded_line {
     std::uint32_t address_space = 0;
     std::uint32_t last_used = 0;
     bool fresh = false;               ///< not used yet
+    std::uint64_t touches = 0;        ///< registers that any of the instructions reads or writes, bit n for row n
     std::array<lane_op, line_instructions> ops;
 };
 

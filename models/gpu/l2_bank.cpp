@@ -136,7 +136,7 @@ bool l2_bank::serve(const line_request_ptr& request) {
                 r.spans.add(m_dram.access_span, span_kind::service, served, done);
             }
         }
-        perform(r, index, at);
+        perform(r, at);
         if (r.kind == line_kind::atomic) {
             r.spans.add(m_atomic_span, span_kind::service, done, done + m_atomic);
             done += m_atomic;
@@ -151,7 +151,7 @@ bool l2_bank::serve(const line_request_ptr& request) {
     return true;
 }
 
-void l2_bank::perform(line_request& r, std::uint64_t index, std::size_t at) {
+void l2_bank::perform(line_request& r, std::size_t at) {
     const std::uint64_t offset = offset_of(r.line);
     switch (r.kind) {
         case line_kind::read:
@@ -184,27 +184,23 @@ void l2_bank::perform(line_request& r, std::uint64_t index, std::size_t at) {
             m_reservations.written(offset, r.owner);
             m_tags[at].dirty = true;
             break;
-        case line_kind::lock: lock(r, index, at); break;
+        case line_kind::lock:
+            r.succeeded = m_tags.lock(at);
+            ++(r.succeeded ? locks : lock_refusals);
+            break;
         case line_kind::unlock: break;
     }
 }
 
-void l2_bank::lock(line_request& r, std::uint64_t index, std::size_t at) {
-    l2_tags::line& l = m_tags[at];
-    r.succeeded = l.locked || m_tags.can_lock(index);
-    ++(r.succeeded ? locks : lock_refusals);
-    l.locked |= r.succeeded;
-}
-
 void l2_bank::unlock(line_request& r, std::uint64_t index) {
     const std::size_t at = m_tags.find(index);
-    r.succeeded = at != l2_tags::absent && m_tags[at].locked;
-    if (r.succeeded) m_tags[at].locked = false;
+    r.succeeded = at != l2_tags::absent && m_tags.locked(at);
+    if (r.succeeded) m_tags.unlock(at);
 }
 
 bool l2_bank::locked(std::uint64_t offset) {
     const std::size_t at = m_tags.find(index_of(offset));
-    return at != l2_tags::absent && m_tags[at].locked;
+    return at != l2_tags::absent && m_tags.locked(at);
 }
 
 void l2_bank::reset() {

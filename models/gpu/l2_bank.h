@@ -71,8 +71,7 @@ private:
     bool fetch_slot(ticks at);
     ticks fetch(const line_request& request, std::uint64_t index, ticks at);
     void evict(std::size_t victim, ticks at);
-    void perform(line_request& request, std::uint64_t index, std::size_t at);
-    void lock(line_request& request, std::uint64_t index, std::size_t at);
+    void perform(line_request& request, std::size_t at);
     void unlock(line_request& request, std::uint64_t index);
     void retry();
     std::uint64_t index_of(std::uint64_t offset) const;

@@ -6,7 +6,8 @@
 namespace fabricvp::gpu {
 
 l2_tags::l2_tags(std::uint64_t sets, std::uint64_t ways, std::uint64_t locked_ways)
-    : m_sets(sets), m_ways(ways), m_locked_ways(locked_ways), m_numbers(sets * ways), m_used(sets * ways), m_lines(sets * ways) {}
+    : m_sets(sets), m_ways(ways), m_locked_ways(locked_ways), m_numbers(sets * ways), m_used(sets * ways), m_locked(sets),
+      m_lines(sets * ways) {}
 
 std::size_t l2_tags::position_of(std::uint64_t index) const {
     const std::size_t set = set_of(index);
@@ -22,11 +23,12 @@ std::size_t l2_tags::find(std::uint64_t index) {
 }
 
 std::size_t l2_tags::victim(std::uint64_t index) const {
-    const std::size_t set = set_of(index);
+    const std::size_t number = set_number(index), set = number * m_ways;
+    const std::uint64_t locked = m_locked[number];
     std::size_t oldest = absent;
     for (std::size_t at = set; at < set + m_ways; ++at) {
         if (m_numbers[at] == 0) return at;
-        if (m_lines[at].locked) continue;
+        if (locked >> (at - set) & 1) continue;
         if (oldest == absent || m_clock - m_used[at] > m_clock - m_used[oldest]) oldest = at;
     }
     return oldest;  // there is one: not all ways may be locked
@@ -35,18 +37,21 @@ std::size_t l2_tags::victim(std::uint64_t index) const {
 void l2_tags::fill(std::size_t at, std::uint64_t index, ticks ready, bool dirty) {
     m_numbers[at] = index + 1;
     m_used[at] = ++m_clock;
-    m_lines[at] = {ready, dirty, false};
+    m_lines[at] = {ready, dirty};
 }
 
-bool l2_tags::can_lock(std::uint64_t index) const {
-    const auto set = m_lines.begin() + static_cast<std::ptrdiff_t>(set_of(index));
-    const auto locked = std::count_if(set, set + static_cast<std::ptrdiff_t>(m_ways), [](const line& l) { return l.locked; });
-    return static_cast<std::uint64_t>(locked) < m_locked_ways;
+bool l2_tags::lock(std::size_t at) {
+    auto& set = m_locked[at / m_ways];
+    const std::uint64_t way = std::uint64_t{1} << at % m_ways;
+    if (!(set & way) && static_cast<std::uint64_t>(__builtin_popcountll(set)) >= m_locked_ways) return false;
+    set |= way;
+    return true;
 }
 
 void l2_tags::clear() {
     std::fill(m_numbers.begin(), m_numbers.end(), 0);
     std::fill(m_used.begin(), m_used.end(), 0);
+    std::fill(m_locked.begin(), m_locked.end(), 0);
     std::fill(m_lines.begin(), m_lines.end(), line{});
     m_clock = 0;
 }

@@ -19,7 +19,6 @@ public:
     struct line {
         ticks ready = 0;  ///< when the fetch that brings it in has ended
         bool dirty = false;
-        bool locked = false;
     };
 
     static constexpr std::size_t absent = ~std::size_t{0};
@@ -32,8 +31,10 @@ public:
     line& operator[](std::size_t at) { return m_lines[at]; }
     bool empty(std::size_t at) const { return m_numbers[at] == 0; }
     std::uint64_t index_at(std::size_t at) const { return m_numbers[at] - 1; }
-    /// Whether one more line of this line's set may be locked.
-    bool can_lock(std::uint64_t index) const;
+    bool locked(std::size_t at) const { return m_locked[at / m_ways] >> at % m_ways & 1; }
+    /// Locks a line. \returns false if no more lines of its set may be locked
+    bool lock(std::size_t at);
+    void unlock(std::size_t at) { m_locked[at / m_ways] &= ~(std::uint64_t{1} << at % m_ways); }
     /// Tells the host that find() will follow.
     void prefetch(std::uint64_t index) const {
         const std::size_t set = set_of(index);
@@ -44,15 +45,15 @@ public:
     void clear();
 
 private:
-    std::size_t set_of(std::uint64_t index) const {
-        return (m_sets & (m_sets - 1) ? index % m_sets : index & (m_sets - 1)) * m_ways;
-    }
+    std::size_t set_number(std::uint64_t index) const { return m_sets & (m_sets - 1) ? index % m_sets : index & (m_sets - 1); }
+    std::size_t set_of(std::uint64_t index) const { return set_number(index) * m_ways; }
     std::size_t position_of(std::uint64_t index) const;
 
     std::uint64_t m_sets, m_ways, m_locked_ways;
     std::uint32_t m_clock = 0;
     std::vector<std::uint64_t> m_numbers;  // index plus one; 0: empty
     std::vector<std::uint32_t> m_used;     // m_clock at the last use
+    std::vector<std::uint64_t> m_locked;   // by set: bit n, way n
     std::vector<line> m_lines;
 };
 

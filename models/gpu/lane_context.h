@@ -6,6 +6,7 @@
 
 #include "base/clock_domain.h"
 #include "gpu/lane_op.h"
+#include "gpu/lane_operations.h"
 #include "gpu/lane_schedule.h"
 
 namespace fabricvp::gpu {
@@ -14,6 +15,9 @@ namespace fabricvp::gpu {
 struct lane_storage {
     lane_registers registers;
     lane_groups groups;
+    std::uint64_t touched = 0;              ///< rows of registers that may not be zero: what the next wavefront must clear
+    alignas(64) lane_registers::row address;  ///< of the memory instruction at which the last run stopped
+    address_range range;                    ///< of these, all lanes of the instruction
 };
 
 /// Who a wavefront is; what the identifier CSRs read.

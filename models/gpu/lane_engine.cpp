@@ -199,6 +199,7 @@ enter:
     }
     line = code.find(c.address_space, code_line(c, s.pc));
     if (!line) return leave(lane_stop::fetch);
+    c.storage->touched |= line->touches;
     line_pc = s.pc & ~std::uint64_t{line_bytes - 1};
     o = line->ops.data() + (s.pc - line_pc) / 4;
     end = s.limit() - line_pc < line_bytes ? line->ops.data() + (s.limit() - line_pc) / 4 : line->ops.data() + line_instructions;

@@ -71,6 +71,7 @@ public:
     std::uint64_t serial = 0;              ///< the client's own
     ticks issued = 0;
     unsigned pieces = 0;                   ///< the memory system's own: line requests under way
+    bool sequence = false;                 ///< the memory system's own: each lane's element lies behind that of the lane before
     span_list spans;
 
     void recycle() {

@@ -74,13 +74,15 @@ void vector_memory_unit::issue(const vector_access_ptr& access) {
 bool vector_memory_unit::translate(access_state& s) {
     const std::uint32_t space = s.access->address_space;
     std::uint64_t known = ~std::uint64_t{0};
+    unsigned shift = 0;  // pages of 4 KiB in the page that is known
     translation t;
     while (s.translated < s.count) {
         const unsigned i = s.translated;
         const std::uint64_t page = page_of(s.pieces[i].line);
         s.since[i] = std::max(s.front, now());
-        if (page != known) {
+        if (page >> shift != known) {
             known = ~std::uint64_t{0};
+            shift = 0;
             if (!is_mappable(page)) {
                 ++s.translated;
                 piece_failed(s, i, memory_fault::unmapped);
@@ -93,7 +95,8 @@ bool vector_memory_unit::translate(access_state& s) {
                 ++s.translated;
                 continue;
             }
-            known = page;
+            shift = t.page_bits - small_page_bits;
+            known = page >> shift;
         }
         ++s.translated;
         enter(s, i, t);
