@@ -39,7 +39,8 @@ compute_unit::compute_unit(const sc_core::sc_module_name& name, const compute_un
     for (unsigned slot = 0; slot < m_free_slots; ++slot) {
         // Neighbours of a work-group go to different SIMD units.
         const auto simd = static_cast<unsigned>(slot % p.simd_units);
-        m_wavefronts.push_back(std::make_unique<wavefront>(fmt::format("wavefront{}", slot).c_str(), slot, simd));
+        m_wavefronts.push_back(std::make_unique<wavefront>(fmt::format("wavefront{}", slot).c_str(), slot, simd,
+                                                             static_cast<unsigned>(m_simds[simd]->members.size())));
         m_simds[simd]->members.push_back(m_wavefronts.back().get());
     }
 }
@@ -63,6 +64,10 @@ void compute_unit::enter(wavefront& w, wavefront_state s) {
     if (trace::on() && w.state != wavefront_state::free && spent) trace::slice(w, describe(w.state), w.since, now());
     w.state = s;
     w.since = now();
+    auto& unit = *m_simds[w.simd];
+    const auto bit = std::uint32_t{1} << w.position;
+    unit.ready = s == wavefront_state::ready ? unit.ready | bit : unit.ready & ~bit;
+    unit.asleep &= ~bit;
 }
 
 /// The wavefront can run from `at` on.
@@ -71,27 +76,33 @@ void compute_unit::make_ready(wavefront& w, ticks at) {
     if (at <= now()) {
         if (w.state != wavefront_state::ready) enter(w, wavefront_state::ready);
     } else {
-        w.wakes_at = at;
+        w.wakes_at = s.wakes[w.position] = at;
+        s.asleep |= std::uint32_t{1} << w.position;
     }
     if (!s.running && (!s.event.scheduled() || s.event.when() > at)) schedule(s.event, std::max(at, now()));
 }
 
 void compute_unit::run_next(simd_unit& s) {
     ticks wake = never;
-    for (std::size_t i = 1; i <= s.members.size(); ++i) {
-        const auto position = (s.last + i) % s.members.size();
+    auto candidates = s.ready;
+    for (auto left = s.asleep; left; left &= left - 1) {
+        const auto position = static_cast<unsigned>(__builtin_ctz(left));
+        if (s.wakes[position] <= now()) candidates |= left & -left;
+        else wake = std::min(wake, s.wakes[position]);
+    }
+    while (candidates) {  // who comes behind the one that ran last
+        const auto behind = candidates & ~std::uint32_t{1} << s.last;
+        const auto position = static_cast<unsigned>(__builtin_ctz(behind ? behind : candidates));
         auto& w = *s.members[position];
-        if (w.state == wavefront_state::memory && w.wakes_at <= now()) {
+        if (w.state == wavefront_state::memory) {
             registers_ready(w, now());
             enter(w, wavefront_state::ready);
         }
-        if (w.state == wavefront_state::ready) {
-            if (m_watcher && m_watcher->holds(w)) continue;
+        if (!m_watcher || !m_watcher->holds(w)) {
             s.last = position;
-            run_segment(s, w);
-            return;
+            return run_segment(s, w);
         }
-        if (w.state == wavefront_state::memory) wake = std::min(wake, w.wakes_at);
+        candidates &= ~(std::uint32_t{1} << position);
     }
     if (wake != never) schedule(s.event, wake);
 }

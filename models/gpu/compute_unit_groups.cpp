@@ -198,6 +198,7 @@ void compute_unit::reset() {
         s->running = nullptr;
         s->live = 0;
         s->last = 0;
+        s->ready = s->asleep = 0;
         cancel(s->event);
     }
     for (auto& g : m_groups) m_free_groups.push_back(std::move(g));

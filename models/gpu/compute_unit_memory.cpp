@@ -267,6 +267,7 @@ void compute_unit::wait_for_registers(wavefront& w) {
     auto& c = w.context;
     if (w.state != wavefront_state::memory) enter(w, wavefront_state::memory);
     w.wakes_at = never;
+    m_simds[w.simd]->asleep &= ~(std::uint32_t{1} << w.position);
     const auto needed = c.pending & c.op.touches;
     if (needed & ~w.timed) return;  // load_landed() comes back
     ticks at = now();

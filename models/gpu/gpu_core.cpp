@@ -52,9 +52,9 @@ void gpu_core::hold_processor() {
     launches.forget();
 }
 
-double gpu_core::transactions() const {
+double gpu_core::transactions(bool in_all) const {
     double total = 0;
-    for (const auto& u : memory.units) total += static_cast<double>(u->transactions.value());
+    for (const auto& u : memory.units) total += static_cast<double>(in_all ? u->transactions.total() : u->transactions.value());
     return total;
 }
 

@@ -45,8 +45,12 @@ public:
 
     derived wavefront_instructions{*this, "wavefront_instructions", "1", "instructions executed by wavefronts",
                                    [this] { return sum([](const compute_unit& u) { return u.wavefront_instructions.value(); }); }};
+    derived wavefront_instructions_in_all{*this, "wavefront_instructions_in_all", "1", "the same since power-on, outside of the region of interest too",
+                                          [this] { return sum([](const compute_unit& u) { return u.wavefront_instructions.total(); }); }};
     derived l1_transactions{*this, "l1.transactions", "1", "lines presented to L1 caches or sent past them",
-                            [this] { return transactions(); }};
+                            [this] { return transactions(false); }};
+    derived l1_transactions_in_all{*this, "l1.transactions_in_all", "1", "the same since power-on, outside of the region of interest too",
+                                   [this] { return transactions(true); }};
 
     /// \param index of this GPU in its node
     /// \throws std::invalid_argument if sizes do not fit each other
@@ -64,7 +68,7 @@ private:
         for (const auto& u : compute_units) total += static_cast<double>(value(*u));
         return total;
     }
-    double transactions() const;
+    double transactions(bool in_all) const;
 };
 
 }  // namespace fabricvp::gpu

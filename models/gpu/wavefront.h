@@ -41,10 +41,12 @@ struct work_group {
 /// A wavefront slot. It is an object of SystemC so that it has a track in traces.
 class wavefront final : public sc_core::sc_object {
 public:
-    wavefront(const char* name, unsigned slot, unsigned simd) : sc_object(name), slot(slot), simd(simd) {}
+    wavefront(const char* name, unsigned slot, unsigned simd, unsigned position)
+        : sc_object(name), slot(slot), simd(simd), position(position) {}
     const char* kind() const override { return "wavefront"; }
 
     const unsigned slot, simd;
+    const unsigned position;           ///< among those of its SIMD unit
     lane_context context;
     work_group* group = nullptr;
     lane_mask started_lanes = 0;

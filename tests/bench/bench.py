@@ -15,7 +15,7 @@ from rich.table import Table
 import tools
 from registry import MEASUREMENTS, Result, Unavailable
 
-MODULES = ["calendar_speed", "iss_speed", "boot_speed", "congestion_speed", "pcie_speed", "fabric_speed"]
+MODULES = ["calendar_speed", "iss_speed", "boot_speed", "congestion_speed", "pcie_speed", "fabric_speed", "gpu_speed"]
 
 
 def number(value):

@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Speed and size of a GPU: caches, TLBs and HBM modelled, one core. Processor time, so other load hardly counts."""
+import json
+import os
+import shutil
+import statistics
+import subprocess
+import tempfile
+
+import tools
+from registry import Result, Unavailable, measurement
+
+
+def run_app(name, *arguments):
+    """(statistics, processor seconds, MiB resident at most) of an application on configs/gpu.yaml; its result has to be right."""
+    out = tempfile.mkdtemp(dir=tools.WORK)
+    log = tools.WORK / "gpu_app.log"
+    command = [*map(str, tools.fabricvp("gpu.yaml", "--app", name, "--quiet", "--console", "none", *arguments, out=out))]
+    with open(log, "wb") as sink:
+        process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=sink, stderr=sink)
+        _, status, usage = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    if process.returncode != 0:
+        raise RuntimeError(f"{' '.join(command)}: status {process.returncode}: {log.read_text(errors='replace')[-400:]}")
+    found = {path: row["value"] if isinstance(row, dict) else row for path, row in tools.statistics_of(out).items()}
+    shutil.rmtree(out)
+    return found, usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024
+
+
+def total(found, suffix):
+    return sum(value for path, value in found.items() if ".gpu" in path and path.endswith(suffix))
+
+
+def instructions(found):
+    return total(found, ".core.wavefront_instructions_in_all")
+
+
+def transactions(found):
+    return total(found, ".core.l1.transactions_in_all")
+
+
+def applications():
+    if not tools.FABRICVP.exists():
+        raise Unavailable(f"{tools.FABRICVP.relative_to(tools.TREE)} is not built")
+    lines = subprocess.run([tools.FABRICVP, "apps"], check=True, capture_output=True, text=True).stdout.splitlines()
+    return [line.split()[0] for line in lines[1:] if line.strip()]
+
+
+@measurement("gpu_alu_wavefront_instructions_per_s", "GPU lanes, arithmetic in registers", "wavefront-instructions/s", goal="≥ 5,000,000")
+def alu():
+    bench = tools.BUILD / "bin" / "lanes_bench"
+    if not bench.exists():
+        raise Unavailable(f"{bench.relative_to(tools.TREE)} is not built")
+    rows = [json.loads(subprocess.run([bench, tools.BUILD / "firmware", "alu"], check=True, capture_output=True, text=True, timeout=300).stdout.splitlines()[-1])
+            for _ in range(5)]
+    return Result(statistics.median(row["alu_wavefront_instructions_per_s"] for row in rows), None, "wavefront-instructions/s",
+                  note=f"64 compute units, lanes by {rows[0]['operations']}")
+
+
+@measurement("gpu_wavefront_instructions_per_s", "GPU, all applications at their default sizes", "wavefront-instructions/s", goal="≥ 1,000,000")
+def kernel_set():
+    """All instructions of all applications over all time: the host's part (input, reference) included."""
+    notes, executed, took = [], 0, 0
+    for name in applications():
+        found, seconds, _ = run_app(name)
+        executed += instructions(found)
+        took += seconds
+        notes.append(f"{name} {instructions(found) / seconds / 1e6:.2f}")
+    return Result(executed / took, None, "wavefront-instructions/s", note=f"{executed / 1e6:.1f} million in {took:.1f} s; millions/s: " + ", ".join(notes))
+
+
+@measurement("gpu_memory_transactions_per_s", "GPU, random updates (gups)", "L1 transactions/s", goal="≥ 400,000")
+def gups():
+    rows = []
+    for _ in range(3):
+        found, seconds, _ = run_app("gups")
+        rows.append(transactions(found) / seconds)
+    return Result(statistics.median(rows), None, "L1 transactions/s", note=f"{transactions(found) / 1e6:.1f} million, a table larger than L2")
+
+
+@measurement("gpu_mb_per_gpu", "host memory for a GPU that is full of wavefronts", "MB", goal="≤ 150")
+def megabytes():
+    """Against the same machine without its GPU; what the application touches of host and device memory counts too."""
+    _, _, full = run_app("vectoradd")
+    bare = tools.WORK / "no_gpu.yaml"
+    config = (tools.TREE / "configs" / "gpu.yaml").read_text()
+    bare.write_text(config[: config.index("  gpus:")])
+    process = subprocess.Popen([*map(str, [tools.FABRICVP, "run", bare, "--out", tempfile.mkdtemp(dir=tools.WORK), "--quiet", "--console", "none",
+                                           "--firmware", tools.BUILD / "firmware" / "hello.elf"])],
+                               stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+    _, status, usage = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    if process.returncode != 0:
+        raise RuntimeError(process.stderr.read().decode(errors="replace")[-400:])
+    empty = usage.ru_maxrss / 1024
+    mib = 1.048576
+    return Result((full - empty) * mib, None, "MB", note=f"resident at most: {full * mib:.0f} MB running vectoradd, {empty * mib:.0f} MB without a GPU")
