@@ -7,6 +7,7 @@
 #include <stdexcept>
 
 #include "bindings/congestion.h"
+#include "bindings/gpu.h"
 #include "bindings/parameter_list.h"
 #include "bindings/pcie.h"
 #include "bindings/session.h"
@@ -71,7 +72,7 @@ void bind_session(py::module_& m) {
         .def_static("exists", &session::exists)
         .def("node_count", [](session& x) { return x.machine().node_count(); })
         .def("load_images", [](session& x, std::size_t node, std::string firmware, std::string kernel, std::string initrd, std::string append,
-                               bool tohost) { x.load_images(node, image_set{firmware, kernel, initrd, append, tohost}); })
+                               bool tohost) { x.load_images(node, image_set{firmware, kernel, initrd, append, tohost, {}}); })
         .def("load_elf", &session::load_elf)
         .def("load_binary", [](session& x, std::size_t node, const std::string& path, std::uint64_t address) {
             x.check_not_running();
@@ -187,6 +188,7 @@ PYBIND11_MODULE(_fabricvp, m) {
     bind_parts(m);
     fabricvp::python::bind_congestion(m);
     bind_session(m);
+    fabricvp::python::bind_gpu(m);
     fabricvp::python::bind_pcie(m);
     fabricvp::python::bind_spans(m);
 }

@@ -97,6 +97,35 @@ def test_every_capability_of_every_kind_decodes(dump, every_kind):
     assert "BAR 2: current size: 8MB, supported: 8MB 16MB 32MB 64MB 128MB 256MB" in resizable
 
 
+GPUS = """
+node:
+  pcie:
+    switches:
+      - {name: top, below: root}
+  gpus:
+    - {below: top, compute_units: 1, memory: {capacity: 256 MiB}, endpoint: {resizable_from: 32 MiB}}
+    - {below: root, compute_units: 1, memory: {capacity: 4 GiB}}
+"""
+
+
+def test_gpus_decode(dump, tmp_path):
+    source = tmp_path / "gpus.yaml"
+    source.write_text(GPUS)
+    path = dump(source)
+    assert lspci_tree(lspci(path, "-t")) == {(0, 1, 1, 3), (1, 0, 2, 3), (2, 0, 3, 3), (3, 0, 0, 0), (0, 2, 4, 4), (4, 0, 0, 0)}
+    shown = by_function(lspci(path, "-vvv"))
+    for function in "03:00.0", "04:00.0":
+        text = shown[function]
+        for wanted in [*COMMON, "3D controller", "Express (v2) Endpoint", "MSI-X: Enable- Count=4", "AtomicOpsCap: 32bit+ 64bit+ 128bitCAS-",
+                       "Alternative Routing-ID Interpretation (ARI)", "Device Serial Number", "Region 4: Memory at"]:
+            assert wanted in text, (function, wanted)
+        # Of a dump, lspci shows the upper half of an address above 4 GiB as a region of its own.
+        text = re.sub(r"(Region [02]: Memory at [0-9a-f]{9,} .*\n)\s*Region [13]: Memory at <unassigned>.*\n", r"\1", text)
+        assert not COMPLAINTS.search(text), COMPLAINTS.search(text)
+    assert "BAR 0: current size: 32MB, supported: 32MB 64MB 128MB 256MB" in shown["03:00.0"]
+    assert "Resizable BAR" not in shown["04:00.0"]
+
+
 @pytest.mark.parametrize("config", ["every", "cs_storm"])
 def test_the_topology_is_the_configurations(dump, every_kind, config):
     source = every_kind if config == "every" else REPOSITORY / "configs" / "cs_storm.yaml"
