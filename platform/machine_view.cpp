@@ -9,6 +9,7 @@
 #include <boost/core/demangle.hpp>
 #include <fmt/format.h>
 
+#include "platform/fabric_drawing.h"
 #include "platform/pcie_drawing.h"
 
 namespace fabricvp {
@@ -85,6 +86,7 @@ std::string machine_dot(const machine& m) {
             text += fmt::format("    \"{0}.{1}\" [label=\"{1}\\n{2:#x}\\n{3}\"];\n    \"{4}\" -- \"{0}.{1}\";\n", n->host.name(),
                                 r.value.name, r.base, size_text(r.size), bus);
         if (n->pcie) text += pcie_dot(*n->pcie, bus);
+        if (n->fabric) text += fabric_dot(*n->fabric, n->pcie ? n->pcie->name() : n->name());
         text += "  }\n";
     }
     return text + "}\n";

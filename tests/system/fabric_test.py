@@ -1,0 +1,123 @@
+# SPDX-License-Identifier: Apache-2.0
+"""GPU fabrics from configuration files: what is drawn, what is refused, and that every parameter does something."""
+
+import copy
+import json
+import os
+import pathlib
+import xml.etree.ElementTree
+
+import command
+from parameters_test import other_value
+
+CONFIGS = pathlib.Path(os.environ["FABRICVP_CONFIGS"])
+
+# Four generators in two clusters. Buffers are small, one link is bad, so that every parameter counts.
+FABRIC = {
+    "packet": {},
+    "device": {"serving": 4, "input": {"entries": 20}},
+    "switches": [{"name": f"s{c}", "cluster": c, "input": {"entries": 40}, "output_entries": 40} for c in (0, 1)],
+    "links": [{"from": f"g{g}", "to": f"s{g // 2}"} for g in range(4)]
+             + [{"from": "s0", "to": "s1", "lane_rate": "2 GB/s", "bit_error_rate": 0.001}],
+    "generators": [{"name": f"g{g}", "requests": 200, "writes": 0.4, "page_tables": 0.2, "atomics": 0.3,
+                    "pattern": "hot_spot" if g == 1 else "uniform", "interval": "10 ns" if g == 2 else "0 ps"} for g in range(4)],
+}
+
+# What a change of the stock value by a factor would not show.
+VALUES = {"generators[].start": "3 us", "generators[].interval": "70 ns", "generators[].hot_spot": 3, "links[].seed": 7}
+
+SILENT = {"generators[].span": "only says which lines are asked for"}
+
+
+def fabric_leaves(schema, path=""):
+    for name, entry in schema["properties"].items():
+        at = f"{path}.{name}" if path else name
+        if entry.get("type") == "array" and "properties" in entry["items"]:
+            yield from fabric_leaves(entry["items"], f"{at}[]")
+        elif "properties" in entry:
+            yield from fabric_leaves(entry, at)
+        else:
+            yield at, entry
+
+
+def changed(fabric, path, value):
+    """A copy in which all items of a list have the value."""
+    fabric = copy.deepcopy(fabric)
+    places = [fabric]
+    *groups, leaf = path.split(".")
+    for group in groups:
+        key = group.removesuffix("[]")
+        if group.endswith("[]"):
+            places = [item for place in places for item in place[key]]
+        else:
+            places = [place.setdefault(key, {}) for place in places]
+    for place in places:
+        place[leaf] = value
+    return fabric
+
+
+class Fabric(command.CommandTest):
+    def run_fabric(self, fabric):
+        """Statistics of a run, or the message where the fabric is refused."""
+        self.write("guest.elf", command.elf(command.WAIT))
+        config = self.write("fabric.yaml", json.dumps({"node": {"images": {"firmware": "guest.elf"}, "fabric": fabric}}))
+        done = self.run_command("run", config, "--console", "none", "--quiet", "--time", "1 ms", "--out", "out")
+        if done.returncode == 2:
+            return done.errors
+        self.assertEqual(done.returncode, 0, done.errors)
+        return {k: v for k, v in json.loads((self.folder / "out" / "stats.json").read_text()).items() if ".fabric." in k}
+
+    def test_generators_of_a_configuration_exchange_their_packets(self):
+        statistics = self.run_fabric(FABRIC)
+        for g in range(4):
+            self.assertEqual(statistics[f"node0.fabric.g{g}_traffic.responses"], 200)
+            self.assertEqual(statistics[f"node0.fabric.g{g}_traffic.corrupt"], 0)
+        self.assertGreater(statistics["node0.fabric.inter_cluster.flits"], 500)
+        self.assertGreater(statistics["node0.fabric.s0.to_s1.transmitter.replays"], 50)
+        self.assertEqual(statistics, self.run_fabric(FABRIC))
+
+    def test_each_parameter_changes_something(self):
+        schema = json.loads(self.succeed("schema").text)["$defs"]["node"]["properties"]["fabric"]
+        baseline = self.run_fabric(FABRIC)
+        silent, count = [], 0
+        for path, entry in fabric_leaves(schema):
+            if path.endswith((".name", ".from", ".to")):
+                continue
+            count += 1
+            if self.run_fabric(changed(FABRIC, path, VALUES.get(path, other_value(entry)))) == baseline:
+                silent.append(path)
+        self.assertEqual(silent, list(SILENT), "these parameters change nothing")
+        self.assertGreater(count, 30)
+
+    def test_stock_fabrics_are_drawn(self):
+        for name, slow in ("netcrafter_quad", "16 GB/s"), ("netcrafter_quad_ideal", "128 GB/s"), ("numa_quad", "64 GB/s"):
+            with self.subTest(name):
+                text = self.succeed("describe", CONFIGS / f"{name}.yaml", "--svg", "f.svg").text
+                self.assertIn("interconnect", text)
+                drawing = xml.etree.ElementTree.parse(self.folder / "f.svg").getroot()
+                texts = [t.text for t in drawing.iter("{http://www.w3.org/2000/svg}text")]
+                self.assertIn(slow, [t.strip() for t in texts if t])
+                for gpu in range(4):
+                    self.assertEqual(texts.count(f"gpu{gpu}"), 2)  # below PCIe, and on the fabric
+        dot = self.succeed("describe", CONFIGS / "netcrafter_quad.yaml", "--dot").text
+        self.assertIn('"node0.pcie.gpu0" -- "node0.fabric.cluster0" [label="128 GB/s"]', dot)
+        self.assertIn('"node0.fabric.cluster0" -- "node0.fabric.cluster1" [label="16 GB/s"]', dot)
+
+    def test_what_makes_no_sense_is_refused(self):
+        def refused(words, change):
+            fabric = copy.deepcopy(FABRIC)
+            change(fabric)
+            message = self.run_fabric(fabric)
+            self.assertIsInstance(message, str, words)
+            self.assertIn(words, message)
+            self.assertEqual(message.count("\n"), 1)
+
+        refused("a link goes to 'gpu9', which is neither a switch nor a device", lambda f: f["links"][4].update(to="gpu9"))
+        refused("'g0' has more than one link", lambda f: f["links"].append({"from": "g0", "to": "s1"}))
+        refused("device.input.entries of 4 flits leaves 2 for requests: the longest packet has 5", lambda f: f["device"]["input"].update(entries=4))
+        refused("lane_rate", lambda f: f["links"][4].update(lane_rate=16))
+        refused("lanez", lambda f: f["links"][4].update(lanez=16))
+
+
+if __name__ == "__main__":
+    command.main()
