@@ -18,17 +18,17 @@ static void select_space(const struct queue* q) {
     register_write(banked(CP_ADDRESS_SPACE, q->hart, WORD_STRIDE), q->address_space);
 }
 
-static void stop(struct queue* q, uint32_t fault) {
+static void stop(struct queue* q, uint32_t fault, uint64_t from) {
     q->active = false;
     shared(q)->error = fault;
-    shared(q)->stopped_at = q->next;
+    shared(q)->stopped_at = from;
     order();
     shared(q)->taken = GPU_QUEUE_ERROR;
 }
 
-/* The host hears of it in the queue's entry and in the log. */
+/* The host hears of it in the queue's entry and in the log. What came before the packet may still complete. */
 static void fail(struct queue* q, uint64_t packet, const struct failure* failure) {
-    stop(q, failure->fault);
+    stop(q, failure->fault, packet < q->next ? packet : q->next);
     struct gpu_fault_record r = {0};
     r.fault = failure->fault;
     r.queue = q->index;
@@ -168,7 +168,7 @@ void queues_finish(unsigned hart) {
         struct queue* q = l->queue;
         if (fault) {
             report_dispatcher_faults(); /* records name launches, so before this one is forgotten */
-            if (q->active) stop(q, fault);
+            if (q->active) stop(q, fault, q->next);
         }
         select_space(q);
         const struct failure failure = {signal_complete(l->signal, l->start_ns, fault), l->signal};

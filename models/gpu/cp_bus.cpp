@@ -62,6 +62,7 @@ bool cp_bus::access_local(bus_payload& payload, std::uint64_t offset, ticks& lat
     ++register_accesses;
     latency += params.register_latency.value;
     const auto at = offset - GPU_CP_REGISTERS_BASE;
+    if (m_recording) m_touched.insert({at, size});
     return payload.is_read() ? m_registers.read(at, payload.get_data_ptr(), size)
                              : m_registers.write(at, payload.get_data_ptr(), size);
 }

@@ -3,6 +3,8 @@
 
 #include <cstdint>
 #include <functional>
+#include <set>
+#include <utility>
 
 #include "base/bus.h"
 #include "base/parameters.h"
@@ -43,6 +45,10 @@ public:
     /// Why the last access that failed did.
     memory_fault last_fault = memory_fault::none;
 
+    /// Offsets and sizes of the accesses to registers, for audits; off at first.
+    void record_touched(bool on) { m_recording = on; }
+    const std::set<std::pair<std::uint64_t, unsigned>>& touched() const { return m_touched; }
+
     void reset() override;
 
 private:
@@ -68,6 +74,8 @@ private:
     unsigned m_done = 0;               // bytes of it
     unsigned m_piece = 0;              // bytes of the present line
     ticks m_begin = 0;
+    bool m_recording = false;
+    std::set<std::pair<std::uint64_t, unsigned>> m_touched;
     std::uint64_t m_epoch = 0;         // answers to what a reset has dropped are recognised by it
 };
 

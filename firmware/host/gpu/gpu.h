@@ -95,7 +95,11 @@ struct gpu_kernel {
 gpu_address gpu_load_image(struct gpu_node* node, const void* elf, uint64_t bytes);
 struct gpu_kernel gpu_find_kernel(const void* elf, gpu_address image, const char* name);
 
-enum gpu_queue_flags { GPU_RING_IN_HOST = 1, GPU_SIGNALS_ON_DEVICE = 2 };
+enum gpu_queue_flags {
+    GPU_RING_IN_HOST = 1,
+    GPU_SIGNALS_ON_DEVICE = 2,
+    GPU_SMALL_SCRATCH = 4 /* for as many wavefronts as a compute unit holds; otherwise for all of the GPU */
+};
 
 struct gpu_queue_handle {
     struct gpu_node* node;

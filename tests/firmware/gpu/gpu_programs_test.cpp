@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+// Host programs that drive a GPU: what they say, on machines of several kinds, and which registers they and the command
+// processor's firmware touch.
+#include <catch2/catch.hpp>
+
+#include <algorithm>
+#include <fstream>
+#include <regex>
+#include <sstream>
+
+#include <fmt/format.h>
+
+#include "abi/gpu.h"
+#include "firmware/host/mmio_audit.h"
+#include "firmware/pcie/pci_audit.h"
+#include "platform/console.h"
+#include "platform/machine.h"
+#include "platform/platform.h"
+
+using namespace fabricvp;
+
+namespace {
+
+std::unique_ptr<platform> machine_with(const char* image, const platform::overrides& set = {}, const char* append = "") {
+    auto p = platform::from_config(std::string(CONFIGS) + "/gpu.yaml", set);
+    image_set images;
+    images.firmware = std::string(FIRMWARE) + "/" + image;
+    images.append = append;
+    p->load_images(0, images);
+    return p;
+}
+
+/// Addresses are not compared.
+std::string without_addresses(std::string text) {
+    text.erase(std::remove(text.begin(), text.end(), '\r'), text.end());
+    return std::regex_replace(text, std::regex("0x[0-9a-f]+"), "0x*");
+}
+
+std::string golden(const char* name) {
+    std::ifstream in(std::string(GOLDEN_FOLDER) + "/" + name + ".golden");
+    REQUIRE(in.good());
+    std::stringstream text;
+    text << in.rdbuf();
+    return text.str();
+}
+
+std::string run(platform& p) {
+    CHECK(p.run_until(ticks_per_second).outcome == run_outcome::power_off);
+    return without_addresses(p.serial(0).output());
+}
+
+std::string with(std::string text, const std::string& what) { return std::regex_replace(text, std::regex("DELIVERY"), what); }
+
+bool holds(const std::vector<abi_register>& registers, std::uint64_t offset, unsigned size) {
+    for (const auto& r : registers) {
+        if (offset < r.offset) continue;
+        const auto from = offset - r.offset, index = r.count > 1 ? from / r.stride : 0;
+        if (index < r.count && from - index * r.stride + size <= r.bytes) return true;
+    }
+    return false;
+}
+
+/// What programs of firmware/host find at the registers and in the memory of a GPU.
+bool explained(const gpu::gpu_device& gpu, const pcie::bar_hit& at, unsigned size) {
+    switch (at.bar) {
+        case GPU_BAR_MEMORY: return true;
+        case GPU_BAR_DOORBELLS: return at.offset % 8 == 0 && size == 8 && at.offset < 8 * GPU_QUEUES;
+        case GPU_BAR_REGISTERS: break;
+        default: return false;
+    }
+    if (at.offset >= GPU_SRAM_WINDOW) return at.offset - GPU_SRAM_WINDOW + size <= gpu.core.processor.params.memory;
+    if (at.offset < GPU_MSIX_TABLE) return holds({GPU_HOST_REGISTERS(ABI_ROW)}, at.offset, size);
+    return at.offset < GPU_MSIX_TABLE + GPU_VECTORS * PCI_MSIX_ENTRY_SIZE &&
+           holds({PCI_MSIX_ENTRY_REGISTERS(ABI_ROW)}, (at.offset - GPU_MSIX_TABLE) % PCI_MSIX_ENTRY_SIZE, size);
+}
+
+std::vector<std::string> unexplained_memory(const std::vector<std::unique_ptr<gpu::gpu_device>>& gpus,
+                                            const test::pci_audit::accesses& all, std::uint64_t base) {
+    std::vector<std::string> list;
+    for (const auto& [offset, size] : all) {
+        bool good = false;
+        for (const auto& g : gpus)
+            if (const auto hit = g->config.decode(base + offset, size)) good = good || explained(*g, *hit, size);
+        if (!good) list.push_back(fmt::format("{:#x}/{}", base + offset, size));
+    }
+    return list;
+}
+
+std::vector<std::string> unexplained_processor(const std::set<std::pair<std::uint64_t, unsigned>>& all) {
+    const std::vector<abi_register> registers{GPU_CP_REGISTERS(ABI_ROW) GPU_CP_FAULT_REGISTERS(ABI_ROW)};
+    std::vector<std::string> list;
+    for (const auto& [offset, size] : all)
+        if (!holds(registers, offset, size)) list.push_back(fmt::format("cp+{:#x}/{}", offset, size));
+    return list;
+}
+
+}  // namespace
+
+TEST_CASE("whatever goes wrong ends in a record, an error for the host, and a GPU that goes on", "[bad_input]") {
+    auto p = machine_with("gpu_bad_input.elf");
+    CHECK(run(*p) == golden("bad_input"));
+    auto& core = p->hardware().nodes[0]->gpus[0]->core;
+    CHECK(core.dispatcher.faults.total() == 10);
+    CHECK(core.launches.refused.total() == 2);
+    CHECK(core.launches.faults_dropped.total() == 0);
+    CHECK(core.dispatcher.under_way() == 0);
+}
+
+TEST_CASE("the same where several harts share the queues", "[bad_input_harts]") {
+    auto p = machine_with("gpu_bad_input.elf", {{"node.gpus.0.processor.harts", "3"}, {"node.host.interrupts", "aplic_imsic"}});
+    CHECK(run(*p) == golden("bad_input"));
+}
+
+TEST_CASE("queues: places, barriers, order, priorities, scopes, interrupts by messages", "[queues]") {
+    auto p = machine_with("gpu_queues.elf", {{"node.gpus.0.compute_units", "1"}, {"node.host.interrupts", "aplic_imsic"}});
+    CHECK(run(*p) == with(golden("queues"), "MSI-X"));
+    auto& gpu = *p->hardware().nodes[0]->gpus[0];
+    CHECK(gpu.system.atomics.total() > 40);  // completion signals in host memory
+    CHECK(gpu.core.launches.doorbell_to_instruction.count() > 10);
+}
+
+TEST_CASE("queues with pins", "[queues_pins]") {
+    CHECK(run(*machine_with("gpu_queues.elf")) == with(golden("queues"), "INTx"));
+}
+
+TEST_CASE("queues shared by several harts", "[queues_harts]") {
+    CHECK(run(*machine_with("gpu_queues.elf", {{"node.gpus.0.processor.harts", "4"}})) == with(golden("queues"), "INTx"));
+}
+
+/// Host and command processor touch registers that firmware/abi names, and no others.
+void audit(const char* program, const char* append) {
+    auto p = machine_with(program, {{"node.gpus.0.processor.harts", "2"}, {"node.host.interrupts", "aplic_imsic"}}, append);
+    auto& node = *p->hardware().nodes[0];
+    node.host.bus.record_touched(true);
+    for (auto& bus : node.gpus[0]->core.processor.bus) bus->record_touched(true);
+    run(*p);
+    auto touched = node.host.bus.touched();
+    test::pci_audit configuration(*node.pcie);
+    CHECK(configuration.unexplained_configuration(touched.at("pcie.ecam")) == std::vector<std::string>{});
+    CHECK(touched.at("pcie.mmio32").size() > 100);
+    CHECK(unexplained_memory(node.gpus, touched["pcie.mmio32"], VIRT_PCIE_MMIO32_BASE) == std::vector<std::string>{});
+    CHECK(unexplained_memory(node.gpus, touched["pcie.mmio64"], VIRT_PCIE_MMIO64_BASE) == std::vector<std::string>{});
+    for (const auto* name : {"pcie.ecam", "pcie.mmio32", "pcie.mmio64"}) touched.erase(name);
+    CHECK(test::unexplained(touched) == std::vector<std::string>{});
+    for (auto& bus : node.gpus[0]->core.processor.bus) {
+        CHECK(bus->touched().size() > 10);
+        CHECK(unexplained_processor(bus->touched()) == std::vector<std::string>{});
+    }
+    CHECK(unexplained_processor({{CP_TIME_NS + 8, 4}, {0x2000, 4}}).size() == 2);
+}
+
+TEST_CASE("registers that an application touches", "[audit_app]") { audit("gpu_apps.elf", "app=vectoradd size=1024"); }
+TEST_CASE("registers that queues touch", "[audit_queues]") { audit("gpu_queues.elf", ""); }
+TEST_CASE("registers that bad input touches", "[audit_bad_input]") { audit("gpu_bad_input.elf", ""); }
