@@ -2,10 +2,12 @@
 #include "gpu/kernels/arguments.h"
 #include "host/apps/app.h"
 
-enum { WORDS_A_LANE = 16 };
+enum { WORDS_A_LANE = 16, GROUP = 256 };
 
 bool app_histogram(struct app* app) {
-    const uint64_t words = app->size / 4, bytes = words * 4, lanes = (words + WORDS_A_LANE - 1) / WORDS_A_LANE;
+    const uint64_t words = app->size / 4, bytes = words * 4;
+    /* Whole work-groups: all lanes of one take their share of the bins. */
+    const uint64_t lanes = (words + WORDS_A_LANE * GROUP - 1) / (WORDS_A_LANE * GROUP) * GROUP;
     const uint64_t bin_bytes = HISTOGRAM_BINS * sizeof(uint32_t);
     uint32_t *from = app_host(app, bytes), *bins = app_host(app, bin_bytes), *expected = app_host(app, bin_bytes);
     for (uint64_t i = 0; i < words; ++i) {
@@ -15,7 +17,7 @@ bool app_histogram(struct app* app) {
     const struct histogram_arguments a = {app_buffer(app, bytes), app_buffer(app, bin_bytes), words, WORDS_A_LANE};
     app_upload(app, a.from, from, bytes);
     app_upload(app, a.bins, bins, bin_bytes);
-    if (!app_run_1d(app, app_kernel(app, "histogram"), lanes, 256, &a, sizeof a)) return false;
+    if (!app_run_1d(app, app_kernel(app, "histogram"), lanes, GROUP, &a, sizeof a)) return false;
     app_download(app, bins, a.bins, bin_bytes);
     const uint8_t* samples = (const uint8_t*)from;
     for (uint64_t i = 0; i < bytes; ++i) ++expected[samples[i]];

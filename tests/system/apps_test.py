@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: Apache-2.0
+"""GPU applications as people run them: right on every stock GPU, the same when run twice, and told apart when wrong."""
+
+import concurrent.futures
+import fnmatch
+import json
+import os
+import pathlib
+
+import command
+from command import CommandTest
+
+CONFIGS = pathlib.Path(os.environ["FABRICVP_CONFIGS"])
+GPUS = ("gpu", "gpu_netcrafter", "gpu_compnet")
+
+# Sizes that take a fraction of a second; what is not named here runs with the last one.
+SIZES = {"transpose": 128, "spmv": 1024, "stencil": 64, "mm": 48, "atax": 128, "mvt": 128, "mm2": 48, "syr2k": 48, "im2col": 2,
+         "jacobi2d": 64, "hpgmg_like": 16, "pagerank": 1024, "mis": 1024, "lenet": 2, "locks": 128}
+OTHERWISE = 8192
+SLOW = {"vgg16", "resnet18"}  # in any size
+SEVERAL = {"vectoradd", "transpose", "fir", "spmv", "reduction", "histogram", "stencil", "mm", "gups", "bitonicsort", "locks"}
+
+LOSSES = """
+faults:
+  - {at: 0 us, target: node0.gpu0.link, kind: drop, flow: posted, count: 1000000}
+"""
+
+
+def statistics(folder):
+    return json.loads((folder / "stats.json").read_text())
+
+
+def without_wall_time(values):
+    return {path: value for path, value in values.items() if not path.startswith("sim.wall") and not path.startswith("sim.speed")}
+
+
+class Apps(CommandTest):
+    def names(self):
+        lines = self.succeed("apps").text.splitlines()
+        self.assertRegex(lines[0], r"^name +default size +counts +device MiB +what it does$")
+        return [line.split()[0] for line in lines[1:]]
+
+    def run_app(self, config, name, *more, out=None, size=None):
+        folder = out or f"{config}.{name}"
+        size = size or SIZES.get(name, OTHERWISE)
+        result = self.run_command("run", CONFIGS / f"{config}.yaml", "--app", name, "--size", size, "--out", folder, *more, timeout=100)
+        return result, self.folder / folder
+
+    def test_every_app_on_every_gpu(self):
+        names = self.names()
+        self.assertGreaterEqual(set(names), SEVERAL | SLOW)
+        with concurrent.futures.ThreadPoolExecutor(2) as pool:
+            runs = {(c, n): pool.submit(self.run_app, c, n) for c in GPUS
+                    for n in names if n in SEVERAL or (c == "gpu" and n not in SLOW)}
+        for (config, name), run in runs.items():
+            with self.subTest(config=config, app=name):
+                result, folder = run.result()
+                self.assertEqual(result.returncode, 0, result.text + result.errors)
+                self.assertRegex(result.text, rf"(?m)^{name} +ok\r?$")
+                values = statistics(folder)
+                self.assertEqual(values["app.ok"], 1)
+                for pattern in "gpu*.wavefront_instructions", "gpu*.l1.transactions":
+                    found = [path for path in values if fnmatch.fnmatch(path, f"node0.{pattern}")]
+                    self.assertTrue(found, pattern)
+                    self.assertGreater(sum(values[path] for path in found), 0, pattern)
+                for stage in "doorbell_to_launch", "launch_to_start", "start_to_instruction", "doorbell_to_instruction":
+                    self.assertGreater(values[f"node0.gpu0.core.launches.{stage}.count"], 0)
+
+    def test_the_gpus_differ(self):
+        times = {c: statistics(self.run_app(c, "spmv", size=16384)[1])["sim.time_s"] for c in GPUS}
+        self.assertEqual(len(set(times.values())), len(GPUS), times)
+
+    def test_twice_the_same(self):
+        for name in "histogram", "locks":
+            first, again = (self.run_app("gpu_compnet", name, out=f"{name}{i}") for i in range(2))
+            self.assertEqual(first[0].text, again[0].text)
+            self.assertEqual(without_wall_time(statistics(first[1])), without_wall_time(statistics(again[1])))
+
+    def test_a_wrong_result(self):
+        """What the GPU writes to the host is lost on the way; signals, which are AtomicOps, come."""
+        broken = self.write("broken.yaml", (CONFIGS / "gpu.yaml").read_text() + LOSSES)
+        result = self.run_command("run", broken, "--app", "vectoradd", "--size", OTHERWISE, "--out", "broken", timeout=100)
+        self.assertEqual(result.returncode, 1, result.text + result.errors)
+        self.assertEqual(statistics(self.folder / "broken")["app.ok"], 0)
+        self.assertRegex(result.text, r"vectoradd +FAILED")
+
+    def test_a_kernel_that_runs_too_long(self):
+        """The application gives up; it does not hang."""
+        result, folder = self.run_app("gpu", "gups", "--set", "node.gpus.0.launches.software_overhead=1 s")
+        self.assertEqual(result.returncode, 1, result.errors)
+        self.assertIn("timed out", result.text)
+        self.assertEqual(statistics(folder)["app.ok"], 0)
+
+    def test_time_of_a_vendors_software(self):
+        slow = self.run_app("gpu", "vectoradd", "--set", "node.gpus.0.launches.software_overhead=20 us", out="slow")[1]
+        fast = self.run_app("gpu", "vectoradd", out="fast")[1]
+        key = "node0.gpu0.core.launches.launch_to_start.min"
+        self.assertEqual(statistics(slow)[key] - statistics(fast)[key], 20_000_000)
+
+    def test_bad_input(self):
+        for arguments, text in (
+            (("--app", "gupz"), "--app 'gupz': there is no such application, did you mean 'gups'?"),
+            (("--app", "gups", "--size", "many"), "--size 'many': must be a number from 1 to 999999999999"),
+            (("--app", "gups", "--size", "0"), "--size '0': must be a number"),
+            (("--size", "5"), "--size needs --app"),
+        ):
+            with self.subTest(arguments):
+                result = self.run_command("run", CONFIGS / "gpu.yaml", *arguments)
+                self.assertEqual(result.returncode, 2)
+                self.assertIn(text, result.errors)
+                self.assertEqual(len(result.errors.splitlines()), 1)
+
+    def test_a_machine_without_a_gpu(self):
+        result = self.run_command("run", CONFIGS / "hello.yaml", "--app", "gups", "--out", "none")
+        self.assertEqual(result.returncode, 1)
+        self.assertRegex(result.text, "no GPU|no PCIe host bridge")
+        self.assertEqual(statistics(self.folder / "none")["app.ok"], 0)
+
+
+if __name__ == "__main__":
+    command.main()
