@@ -90,8 +90,8 @@ static enum progress dispatch(struct queue* q, const struct aql_kernel_dispatch*
     }
     if (!good || items > GPU_GROUP_ITEMS) return fail(failure, GPU_FAULT_PACKET, 0);
 
-    struct kernel_descriptor k;
-    const uint32_t problem = virtual_load(p->kernel_object, (uint64_t*)&k, sizeof k / 8);
+    struct kernel_descriptor k = {0}; /* its name is for people */
+    const uint32_t problem = virtual_load(p->kernel_object, (uint64_t*)&k, offsetof(struct kernel_descriptor, name) / 8);
     if (problem) return fail(failure, problem, p->kernel_object);
     if (!kernel_fits(&k)) return fail(failure, GPU_FAULT_KERNEL, p->kernel_object);
     if (k.kernarg_bytes && !p->kernarg_address) return fail(failure, GPU_FAULT_PACKET, 0);
