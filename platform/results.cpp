@@ -3,6 +3,8 @@
 
 #include <cmath>
 #include <filesystem>
+#include <string_view>
+#include <unordered_map>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -74,8 +76,17 @@ std::string regions_json(const std::vector<const std::vector<host::marker::regio
 
 std::string statistics_csv(const statistics_snapshot& values) {
     std::string out = "path,value,unit,help\n";
+    // notes_of() looks at all statistics each time; machines of many GPUs have tens of thousands.
+    std::unordered_map<std::string_view, const statistic*> known;
+    for (const auto* s : all_statistics()) known.emplace(s->path(), s);
+    const auto look_up = [&](const std::string& path) -> statistic_notes {
+        if (const auto own = platform_notes().find(path); own != platform_notes().end()) return own->second;
+        for (auto end = path.size(); end != std::string::npos && end != 0; end = path.rfind('.', end - 1))
+            if (const auto s = known.find(std::string_view(path).substr(0, end)); s != known.end()) return {s->second->unit(), s->second->help()};
+        return {};
+    };
     for (const auto& [path, value] : values) {
-        const auto notes = notes_of(path);
+        const auto notes = look_up(path);
         out += fmt::format("{},{},{},{}\n", csv_cell(path), number_text(value), csv_cell(notes.unit), csv_cell(notes.help));
     }
     return out;

@@ -35,5 +35,7 @@
 #define GPU_PTE_TYPE_CACHED 0         /* L1 caches may hold it */
 #define GPU_PTE_TYPE_UNCACHED 1       /* every access goes to its point of coherence */
 #define GPU_PTE_PPN_SHIFT 10
+/* A leaf that is not valid but has this bit: whoever touches the page waits until the driver has mapped it (GPU_PAGE_REQUEST). */
+#define GPU_PTE_DEMAND 0x10
 
 #endif

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstring>
 #include <stdexcept>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -94,6 +95,7 @@ void gmmu::line_done(line_request& r) {
     }
     std::uint64_t entry;
     std::memcpy(&entry, r.data.data() + r.offset, sizeof entry);
+    if (w.level == 0 && (entry & (GPU_PTE_VALID | GPU_PTE_DEMAND)) == GPU_PTE_DEMAND) return wait_for_page(w);
     if (interpret(entry, w.level, w.work.page, t)) return finish(w, t);
     --w.level;
     w.table = t.physical;
@@ -145,12 +147,33 @@ void gmmu::finish(walker& w, const translation& t) {
         begin(w, done);  // the tables have changed under way
         return;
     }
-    if (m_queue.empty()) {
-        m_idle.push_back(&w);
-    } else {
-        begin(w, m_queue.pop());
-    }
+    release(w);
     done.client->page_translated(done.space, done.page, found, done.cookie);
+}
+
+void gmmu::release(walker& w) {
+    if (m_queue.empty())
+        m_idle.push_back(&w);
+    else
+        begin(w, m_queue.pop());
+}
+
+void gmmu::wait_for_page(walker& w) {
+    ++demands;
+    m_waiting.push_back(w.work);
+    release(w);
+}
+
+bool gmmu::take_demand(std::uint32_t& space, std::uint64_t& page) {
+    if (m_asked == m_waiting.size()) return false;
+    space = m_waiting[m_asked].space;
+    page = m_waiting[m_asked++].page;
+    return true;
+}
+
+void gmmu::retry_demands() {
+    m_asked = 0;
+    for (const auto& j : std::exchange(m_waiting, {})) walk(j.space, j.page, *j.client, j.cookie);
 }
 
 bool gmmu::look_up(std::uint32_t space, std::uint64_t page, unsigned level, std::uint64_t& table) {
@@ -184,6 +207,8 @@ void gmmu::reset() {
         m_idle.push_back(w->get());
     }
     m_queue.clear();
+    m_waiting.clear();
+    m_asked = 0;
     ++m_epoch;
     model::reset();
 }

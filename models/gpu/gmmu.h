@@ -34,6 +34,7 @@ public:
     counter walks{*this, "walks", "1", "page-table walks"};
     counter reads{*this, "reads", "1", "page-table entries read from memory"};
     counter walk_cache_hits{*this, "walk_cache_hits", "1", "levels skipped by the page-walk cache"};
+    counter demands{*this, "demands", "1", "walks that waited for the driver to map the page"};
     counter faults{*this, "faults", "1", "walks that found no page"};
     histogram walk_latency{*this, "walk_latency", "ps", "of a walk from its start"};
     histogram walk_queueing{*this, "walk_queueing", "ps", "waiting for a free walker"};
@@ -53,6 +54,11 @@ public:
     /// The same in no time. \param read reads an entry at a physical address \returns false if there is no page
     bool debug_walk(std::uint32_t space, std::uint64_t page, translation& to,
                     const std::function<bool(std::uint64_t physical, std::uint64_t& entry)>& read) const;
+
+    /// A page that a walk waits for, each once. \returns false if there is none that has not been asked for
+    bool take_demand(std::uint32_t& space, std::uint64_t& page);
+    /// Walks that wait for pages try again.
+    void retry_demands();
 
     void reset() override;
 
@@ -86,6 +92,8 @@ private:
     void read(walker& w);
     void line_done(line_request& request) override;
     void finish(walker& w, const translation& t);
+    void wait_for_page(walker& w);
+    void release(walker& w);
     bool look_up(std::uint32_t space, std::uint64_t page, unsigned level, std::uint64_t& table);
     void keep(const walker& w, std::uint64_t table);
     static std::uint64_t key_of(std::uint32_t space, std::uint64_t page, unsigned level) {
@@ -101,6 +109,8 @@ private:
     std::vector<std::unique_ptr<walker>> m_walkers;
     std::vector<walker*> m_idle;
     fifo<job> m_queue;
+    std::vector<job> m_waiting;    // for pages that the driver is to map
+    std::size_t m_asked = 0;       // of these, how many the driver knows
     std::uint64_t m_epoch = 0;
 };
 

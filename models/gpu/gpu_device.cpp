@@ -33,6 +33,8 @@ gpu_device::gpu_device(const sc_core::sc_module_name& name, const gpu_device_par
       cp_status(registers, "cp_status", GPU_CP_STATUS, 4, 0, {constant("state", 32, "enum gpu_firmware_state")}),
       cp_entry(registers, "cp_entry", GPU_CP_ENTRY, 8, 0),
       host_request(registers, "host_request", GPU_HOST_REQUEST, 4, 0),
+      page_request(registers, "page_request", GPU_PAGE_REQUEST, 8, 0, {constant("page", 64, "that a walk waits for; reading pops it")}),
+      page_retry(registers, "page_retry", GPU_PAGE_RETRY, 4, 0),
       interrupt(registers, "interrupt", GPU_INTERRUPT, 4, 0,
                 {{"vectors", 0, GPU_VECTORS, field_access::write_one_to_clear, "raised since they were cleared"}}),
       core("core", p.core, number) {
@@ -58,6 +60,12 @@ gpu_device::gpu_device(const sc_core::sc_module_name& name, const gpu_device_par
         else
             core.hold_processor();
     });
+    page_request.on_read([this](std::size_t) {
+        std::uint32_t space = 0;
+        std::uint64_t page = 0;
+        return core.memory.mmu.take_demand(space, page) ? std::uint64_t{space} << 60 | page << small_page_bits | 1 : 0;
+    });
+    page_retry.on_write([this](std::size_t, std::uint64_t) { core.memory.mmu.retry_demands(); });
     host_request.on_write([this](std::size_t, std::uint64_t) { core.processor.host_request(); });
 }
 

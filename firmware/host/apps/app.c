@@ -52,6 +52,8 @@ bool app_run(struct app* app, struct gpu_kernel kernel, const struct gpu_grid* g
         used[g] = gpu_grid_part(&part, grid, app->dispatch, g, gpus);
         if (used[g]) packet[g] = gpu_dispatch(&app->queue[g], kernel, &part, arguments, bytes);
     }
+    for (unsigned g = 0; g < gpus && app->placement == GPU_PLACE_FIRST_TOUCH; ++g)
+        while (used[g] && gpu_signal(&app->queue[g], packet[g])->value > 0) gpu_serve_page_requests(app->node);
     for (unsigned g = 0; g < gpus; ++g) {
         if (!used[g]) continue;
         const unsigned fault = gpu_wait(&app->queue[g], packet[g]);
@@ -87,7 +89,17 @@ void app_fill(struct app* app, gpu_address to, uint64_t words, enum fill_kind ki
     app_run_1d(app, app_kernel(app, "fill"), (words + 1023) / 1024 * 256, 256, &arguments, sizeof arguments);
 }
 
+/* From now on, pages go to whom the measured kernels make touch them first. */
+static void forget_owners(struct app* app) {
+    gpu_withdraw_first_touch(app->node);
+    for (unsigned g = 0; g < app->node->count; ++g) {
+        const uint64_t packet[8] = {(uint64_t)AQL_VENDOR_INVALIDATE_TLB << 16};
+        gpu_wait(&app->queue[g], gpu_submit(&app->queue[g], packet, AQL_TYPE_VENDOR));
+    }
+}
+
 void app_measure_begin(struct app* app) {
+    if (app->placement == GPU_PLACE_FIRST_TOUCH) forget_owners(app);
     app->began = timer_now();
     region_begin("kernels");
 }

@@ -44,6 +44,7 @@ struct gpu_node {
     struct gpu gpu[GPU_MOST];
     unsigned count;
     struct gpu_table* root;
+    struct gpu_stretch* first_touch; /* buffers whose pages go to who touches them first */
     gpu_address next;            /* first free virtual address */
     struct gpu_image* images;
     uint64_t limit_us;           /* how long gpu_wait() waits: GPU_WAIT_LIMIT_US unless changed */
@@ -73,13 +74,18 @@ gpu_address gpu_allocate_on(struct gpu_node* node, unsigned gpu, uint64_t bytes)
 gpu_address gpu_map_host(struct gpu_node* node, void* memory, uint64_t bytes, bool writable);
 /* The next allocation begins a stretch of 2 MiB of its own. */
 void gpu_align(struct gpu_node* node, uint64_t alignment);
-/* Physical address behind a virtual one, 0 if unmapped. */
+/* Physical address behind a virtual one, 0 if unmapped; of a withdrawn page, where its contents lie. */
 uint64_t gpu_physical(const struct gpu_node* node, gpu_address at);
 
 /* Where the host's loads and stores reach it; contiguous to the end of the page. Panics if it is unmapped. */
 uintptr_t gpu_reach(const struct gpu_node* node, gpu_address at);
 /* Tells command processors where the page tables are. */
 void gpu_publish_tables(const struct gpu_node* node);
+
+/* The page at `at` becomes nobody's: who touches it waits for gpu_grant(). Translations that GPUs hold must be invalidated. */
+void gpu_withdraw(struct gpu_node* node, gpu_address at);
+/* Moves such a page to a GPU, with its contents, and maps it. */
+void gpu_grant(struct gpu_node* node, gpu_address at, unsigned gpu);
 
 /* Copies by the host's own loads and stores through the BAR: for small things. */
 void gpu_write(struct gpu_node* node, gpu_address to, const void* from, uint64_t bytes);

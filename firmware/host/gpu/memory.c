@@ -75,8 +75,37 @@ static void map_page(struct gpu_node* node, gpu_address at, uint64_t physical, u
 uint64_t gpu_physical(const struct gpu_node* node, gpu_address at) {
     const struct gpu_table* t = node->root;
     for (unsigned level = LEVELS - 1; t && level > 0; --level) t = t->below[index_at(at, level)];
-    if (!t || !(t->entry[index_at(at, 0)] & GPU_PTE_VALID)) return 0;
+    if (!t || !(t->entry[index_at(at, 0)] & (GPU_PTE_VALID | GPU_PTE_DEMAND))) return 0;
     return (t->entry[index_at(at, 0)] >> GPU_PTE_PPN_SHIFT << PAGE_BITS & 0x00ffffffffffffffull) | at % GPU_PAGE;
+}
+
+static uint64_t* leaf_of(const struct gpu_node* node, gpu_address at, struct gpu_table** table) {
+    struct gpu_table* t = node->root;
+    for (unsigned level = LEVELS - 1; t && level > 0; --level) t = t->below[index_at(at, level)];
+    if (!t) panic("no page table for 0x%lx", at);
+    *table = t;
+    return &t->entry[index_at(at, 0)];
+}
+
+void gpu_withdraw(struct gpu_node* node, gpu_address at) {
+    struct gpu_table* table;
+    const uint64_t* entry = leaf_of(node, at, &table);
+    set_entry(node, table, index_at(at, 0), (*entry & ~(uint64_t)GPU_PTE_VALID) | GPU_PTE_DEMAND);
+}
+
+void gpu_grant(struct gpu_node* node, gpu_address at, unsigned gpu) {
+    struct gpu_table* table;
+    uint64_t entry = *leaf_of(node, at, &table);
+    if (!(entry & GPU_PTE_DEMAND)) return; /* somebody else was first */
+    const uint64_t ppn_mask = ((1ull << 44) - 1) << GPU_PTE_PPN_SHIFT;
+    const uint64_t from = (entry & ppn_mask) >> GPU_PTE_PPN_SHIFT << PAGE_BITS;
+    if (from >> GPU_PA_WHERE_SHIFT != GPU_PA_GPU0 + gpu) {
+        const uint64_t to = take_page(node, gpu);
+        const uintptr_t source = cpu_address(node, from), target = cpu_address(node, to);
+        for (unsigned i = 0; i < GPU_PAGE; i += 8) mmio_write64(target + i, mmio_read64(source + i));
+        entry = (entry & ~ppn_mask) | to >> PAGE_BITS << GPU_PTE_PPN_SHIFT;
+    }
+    set_entry(node, table, index_at(at, 0), (entry & ~(uint64_t)GPU_PTE_DEMAND) | GPU_PTE_VALID);
 }
 
 static uint64_t pages_of(uint64_t bytes) { return (bytes + GPU_PAGE - 1) / GPU_PAGE; }

@@ -1,7 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "host/gpu/placement.h"
 
+#include "host/heap.h"
+#include "host/machine.h"
+#include "host/mmio.h"
 #include "host/words.h"
+
+struct gpu_stretch {
+    gpu_address at;
+    uint64_t pages;
+    struct gpu_stretch* next;
+};
 
 unsigned gpu_place_interleaved(const struct gpu_node* node, uint64_t page, uint64_t pages, void* context) {
     (void)pages, (void)context;
@@ -39,7 +48,30 @@ gpu_address gpu_allocate_by(struct gpu_node* node, uint64_t bytes, enum gpu_plac
     switch (policy) {
         case GPU_PLACE_INTERLEAVED: return gpu_allocate(node, bytes, gpu_place_interleaved, NULL);
         case GPU_PLACE_LASP: return gpu_allocate(node, bytes, gpu_place_lasp, &layout);
-        default: return gpu_allocate(node, bytes, gpu_place_contiguous, NULL);
+        default: break;
+    }
+    const gpu_address at = gpu_allocate(node, bytes, gpu_place_contiguous, NULL);
+    if (policy == GPU_PLACE_FIRST_TOUCH) {
+        struct gpu_stretch* s = heap_allocate(sizeof *s);
+        if (!s) panic("no host memory");
+        *s = (struct gpu_stretch){at, (bytes + GPU_PAGE - 1) / GPU_PAGE, node->first_touch};
+        node->first_touch = s;
+    }
+    return at;
+}
+
+void gpu_withdraw_first_touch(struct gpu_node* node) {
+    for (const struct gpu_stretch* s = node->first_touch; s; s = s->next)
+        for (uint64_t page = 0; page < s->pages; ++page) gpu_withdraw(node, s->at + page * GPU_PAGE);
+}
+
+void gpu_serve_page_requests(struct gpu_node* node) {
+    for (unsigned g = 0; g < node->count; ++g) {
+        const uintptr_t registers = node->gpu[g].registers;
+        bool served = false;
+        for (uint64_t asked; (asked = mmio_read64(registers + GPU_PAGE_REQUEST)) & 1; served = true)
+            gpu_grant(node, (asked & 0x0fffffffffffffff) & ~(uint64_t)(GPU_PAGE - 1), g);
+        if (served) mmio_write32(registers + GPU_PAGE_RETRY, 1);
     }
 }
 

@@ -25,4 +25,11 @@ bool gpu_placement_named(const char* name, enum gpu_placement_policy* policy);
 unsigned gpu_place_lasp(const struct gpu_node* node, uint64_t page, uint64_t pages, void* layout);
 gpu_address gpu_allocate_by(struct gpu_node* node, uint64_t bytes, enum gpu_placement_policy policy, struct gpu_layout layout);
 
+/* ---- first touch ---- */
+
+/* Makes all pages of buffers with that policy nobody's. Kernels must not run. */
+void gpu_withdraw_first_touch(struct gpu_node* node);
+/* Maps the pages that GPUs have asked for, to each what it touched first. To be called while kernels run. */
+void gpu_serve_page_requests(struct gpu_node* node);
+
 #endif
