@@ -95,6 +95,12 @@ void vector_cache::line_done(line_request& r) {
     }
     if (rest.empty()) {
         bytes_needed.add(static_cast<unsigned>(__builtin_popcountll(m.bytes)));
+        switch (__builtin_popcount(sectors_of(m.bytes))) {
+            case 1: ++lines_needing_16; break;
+            case 2: ++lines_needing_32; break;
+            case 3: ++lines_needing_48; break;
+            default: ++lines_needing_64; break;
+        }
         if (m_open[index] != closed) --m_open_count;
         m_open[index] = closed;
         m_free.push_back(index);

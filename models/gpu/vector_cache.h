@@ -41,6 +41,10 @@ public:
     counter invalidations{*this, "invalidations", "1", "times that everything was forgotten"};
     counter refetches{*this, "refetches", "1", "fetches repeated because the line arrived without needed sectors"};
     histogram bytes_needed{*this, "bytes_needed", "B", "bytes that lanes wanted of each line fetched"};
+    counter lines_needing_16{*this, "lines_needing_16", "1", "lines fetched of which lanes wanted one sector of 16 bytes"};
+    counter lines_needing_32{*this, "lines_needing_32", "1", "lines fetched of which lanes wanted two sectors"};
+    counter lines_needing_48{*this, "lines_needing_48", "1", "lines fetched of which lanes wanted three sectors"};
+    counter lines_needing_64{*this, "lines_needing_64", "1", "lines fetched of which lanes wanted all four sectors"};
     histogram miss_latency{*this, "miss_latency", "ps", "from request to line"};
 
     vector_cache(const sc_core::sc_module_name& name, const vector_cache_params& params, const clock_domain& clock,

@@ -136,3 +136,28 @@ TEST_CASE("the spans of accesses of many lines leave nothing out") {
     CHECK(all.unaccounted == 0);
     CHECK(all.total > 0);
 }
+
+TEST_CASE("what lanes want of the lines that are fetched") {
+    auto& m = fresh().m;
+    const auto& l1 = m.system.units[1]->l1;
+    const auto want = [&](std::uint64_t line, std::initializer_list<unsigned> offsets) {
+        auto a = m.clients[1]->make(access_kind::load, 4);
+        unsigned lane = 0;
+        for (const auto offset : offsets) {
+            a->mask |= lane_mask{1} << lane;
+            a->address[lane++] = base + 64 * line + offset;
+        }
+        m.time(1, a);
+    };
+    const auto before = l1.lines_needing_16.value(), two = l1.lines_needing_32.value(), three = l1.lines_needing_48.value(),
+               all = l1.lines_needing_64.value();
+    want(0, {0});
+    want(1, {16, 20, 24, 28});
+    want(2, {12, 16});
+    want(3, {0, 32, 60});
+    want(4, {0, 16, 32, 48});
+    CHECK(l1.lines_needing_16.value() - before == 2);
+    CHECK(l1.lines_needing_32.value() - two == 1);
+    CHECK(l1.lines_needing_48.value() - three == 1);
+    CHECK(l1.lines_needing_64.value() - all == 1);
+}
