@@ -133,7 +133,6 @@ tlm::tlm_sync_enum port::nb_transport_bw(packet& p, link_phase&, sc_core::sc_tim
 
 void port::wake() {
     m_waits_for_credit = false;
-    if (faults.is_down()) return call_when_idle();
     m_owner.transmitter_ready(*this);
 }
 

@@ -2,6 +2,8 @@
 // Time and bandwidth of links and switches, against closed forms.
 #include "unit/fabric/fabric_bench.h"
 
+#include <algorithm>
+
 #include "base/fault.h"
 
 using namespace fabricvp;
@@ -163,6 +165,28 @@ TEST_CASE("senders to one destination get equal shares") {
     for (std::size_t i = 0; i < heard.size() / 2; ++i) ++by[heard[i].source];
     for (unsigned s = 1; s < 4; ++s) CHECK(by[s] == Approx(packets / 2).epsilon(0.04));
     CHECK(heard.back().when - heard.front().when == Approx(fast(80) * 3 * packets).epsilon(0.02));
+}
+
+TEST_CASE("requests and responses take turns on a link") {
+    auto& wide = machines::get().wide;
+    wide.reset();
+    constexpr unsigned packets = 2000;
+    for (unsigned i = 0; i < packets; ++i) {
+        wide.probes[0]->at.send(wide.probes[0]->make(1, access_kind::write));
+        wide.probes[1]->at.send(wide.probes[1]->make(0));
+    }
+    run_all();
+    // While there were both, device 1 heard as many requests as responses, which are equally long.
+    const auto& requests = wide.probes[1]->requests;
+    const auto& responses = wide.probes[1]->responses;
+    REQUIRE(requests.size() == packets);
+    REQUIRE(responses.size() == packets);
+    const auto until = std::min(requests.back().when, responses.back().when);
+    const auto heard = [&](const auto& list) {
+        return static_cast<double>(std::count_if(list.begin(), list.end(), [&](const auto& h) { return h.when <= until; }));
+    };
+    CHECK(heard(requests) == Approx(packets).epsilon(0.05));
+    CHECK(heard(responses) == Approx(packets).epsilon(0.05));
 }
 
 TEST_CASE("packets of one pair and channel stay in order") {
