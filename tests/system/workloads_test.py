@@ -49,13 +49,15 @@ class Workloads(CommandTest):
         # 36 work-groups of four wavefronts, none of those that fill or check.
         self.assertEqual(kernels["statistics"]["node0.gpu0.core.dispatcher.work_groups"], 36)
 
-    def test_the_number_of_gpus_changes_no_integer(self):
-        """The set's size and rounds depend on every state of every vertex."""
-        found = set()
-        for gpus in (1, 3, 4):
-            text, _ = self.run_app(QUAD, "mis", "--gpus", gpus, size=4096)
-            found.add(re.search(r"^set.*$", text, re.MULTILINE).group())
-        self.assertEqual(len(found), 1, found)
+    def test_the_number_of_gpus_changes_no_bit(self):
+        """Size and rounds of the set depend on every state of every vertex, losses on every weight."""
+        for name, size, pattern in (("mis", 4096, r"^set.*$"), ("lenet", 1, r"^loss.*$")):
+            found = set()
+            for gpus in (1, 3, 4):
+                text, _ = self.run_app(QUAD, name, "--gpus", gpus, size=size)
+                found.add("".join(re.findall(pattern, text, re.MULTILINE)))
+            self.assertEqual(len(found), 1, found)
+            self.assertNotIn("", found)
 
     def test_policies(self):
         shares = {}
