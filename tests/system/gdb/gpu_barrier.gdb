@@ -2,7 +2,7 @@
 # Barriers, lanes that part, local memory.
 #% gpu.yaml --app reduction --size 512
 #= 0
-#! .*(Remote failure|Ignoring packet error|Cannot access|Cannot insert|warning:)
+#! .*(Remote failure|Ignoring packet error|Cannot access|Cannot insert|warning: (?!Source file))
 source @SCRIPTS@/gpu.gdb
 set print thread-events off
 file @FIRMWARE@/gpu_apps.elf

@@ -2,7 +2,7 @@
 # A lane that goes wrong stops the debugger, and stays to be looked at; the platform goes on.
 #% gpu.yaml --app vectoradd --size 256
 #= 1
-#! .*(Remote failure|Ignoring packet error|Cannot insert|warning:)
+#! .*(Remote failure|Ignoring packet error|Cannot insert|warning: (?!Source file))
 source @SCRIPTS@/gpu.gdb
 set print thread-events off
 file @FIRMWARE@/gpu_apps.elf

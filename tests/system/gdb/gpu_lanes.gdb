@@ -2,7 +2,7 @@
 # Wavefronts as threads: a breakpoint on a line of one kernel, lanes, registers, memory, steps.
 #% gpu.yaml --app vectoradd --size 300
 #= 1
-#! .*(Remote failure|Ignoring packet error|Cannot access|Cannot insert|warning:)
+#! .*(Remote failure|Ignoring packet error|Cannot access|Cannot insert|warning: (?!Source file))
 source @SCRIPTS@/gpu.gdb
 set print thread-events off
 file @FIRMWARE@/gpu_apps.elf
