@@ -22,8 +22,8 @@
     A(im2col, 144, "images", 491520.0 * n, "unfolds images of 64x64 pixels for 3x3 convolutions")                          \
     A(jacobi2d, 2896, "rows", 8.0 * n * n, "two steps of a five-point Jacobi iteration")                                   \
     A(hpgmg_like, 128, "cells a side", 27.5 * n * n * n, "a V-cycle of multigrid on a cube, doubles")                      \
-    A(pagerank, 2097152, "vertices", 32.0 * n,  "page ranks of an R-MAT graph, fixed point")                                \
-    A(mis, 2097152, "vertices", 28.0 * n,  "maximal independent set of an R-MAT graph")                                     \
+    A(pagerank, 1048576, "vertices", 32.0 * n,  "page ranks of an R-MAT graph, fixed point")                                \
+    A(mis, 1048576, "vertices", 28.0 * n,  "maximal independent set of an R-MAT graph")                                     \
     A(lenet, 32, "images", 353000.0 * n + 4.2e6, "two training steps of LeNet-5")                                                  \
     A(vgg16, 4, "images", 2.2e6 * n + 4.2e6, "two training steps of a VGG-16 with an eighth of the channels")                  \
     A(resnet18, 4, "images", 5.98e6 * n + 4.2e6, "two training steps of a ResNet-18 with an eighth of the channels")            \
