@@ -29,7 +29,7 @@ class Workloads(CommandTest):
         for name in SMALL:
             with self.subTest(name):
                 text, _ = self.run_app(CONFIGS / "gpu.yaml", name)
-                self.assertRegex(text, r"# kernels \d+ us" if name != "bitonicsort" else r"# \d+ us")
+                self.assertRegex(text, r"# kernels \d+ us")
 
     def test_workloads_on_several_gpus(self):
         for name in ("gups", "pagerank", "mis", "transpose", "hpgmg_like"):

@@ -17,9 +17,12 @@ bool app_bitonicsort(struct app* app) {
     struct bitonic_arguments a = {app_buffer(app, bytes), n / 2, 0, 0};
     app_upload(app, a.keys, keys, bytes);
     const struct gpu_kernel kernel = app_kernel(app, "bitonic");
-    for (a.stage = 0; 2ull << a.stage <= n; ++a.stage)
-        for (a.pass = 0; a.pass <= a.stage; ++a.pass)
-            if (!app_run_1d(app, kernel, a.pairs, 256, &a, sizeof a)) return false;
+    bool ran = true;
+    app_measure_begin(app);
+    for (a.stage = 0; 2ull << a.stage <= n && ran; ++a.stage)
+        for (a.pass = 0; a.pass <= a.stage && ran; ++a.pass) ran = app_run_1d(app, kernel, a.pairs, 256, &a, sizeof a);
+    app_measure_end(app);
+    if (!ran) return false;
     app_download(app, keys, a.keys, bytes);
     for (uint64_t i = 0; i < n; ++i) {
         const uint64_t key = keys[i];
