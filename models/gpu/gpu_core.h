@@ -44,7 +44,7 @@ public:
     dispatch_port launches;
 
     derived wavefront_instructions{*this, "wavefront_instructions", "1", "instructions executed by wavefronts",
-                                   [this] { return sum([](const compute_unit& u) { return u.wavefront_instructions.value(); }); }};
+                                   [this] { return instructions(); }};
     derived wavefront_instructions_in_all{*this, "wavefront_instructions_in_all", "1", "the same since power-on, outside of the region of interest too",
                                           [this] { return sum([](const compute_unit& u) { return u.wavefront_instructions.total(); }); }};
     derived l1_transactions{*this, "l1.transactions", "1", "lines presented to L1 caches or sent past them",
@@ -60,6 +60,12 @@ public:
     void hold_processor();
 
     memory_router& router() { return memory.router; }
+
+    /// What the statistics above report of the region of interest.
+    double instructions() const {
+        return sum([](const compute_unit& u) { return u.wavefront_instructions.value(); });
+    }
+    double transactions() const { return transactions(false); }
 
 private:
     template <class Value>
