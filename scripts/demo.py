@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """`make demo`: Debian's OpenSBI and U-Boot boot to the prompt and answer commands, then our own firmware does its turn: on a
-bare host, and on a PCIe tree with eight copy engines."""
+bare host, on a PCIe tree with eight copy engines, and on four GPUs that multiply a sparse matrix and rank pages together."""
 import os
 import pathlib
 import shutil
@@ -9,6 +9,11 @@ import sys
 import time
 
 import fabricvp
+import pandas
+from fabricvp.experiments import Experiment, Report
+from fabricvp.experiments.gpu_workloads import pictures
+from fabricvp.experiments.gpu_workloads.measure import Point, as_record, machine as machine_of, observe
+from fabricvp.experiments.writing import write
 from rich.console import Console
 from rich.panel import Panel
 from rich.table import Table
@@ -110,12 +115,42 @@ def pcie(folder):
                       "--set", "node.host.interrupts=aplic_imsic")
 
 
+def quad(folder):
+    title("Four GPUs behind a PCIe tree, with a fabric of two clusters between them: configs/netcrafter_quad.yaml\n"
+          "a sparse matrix times a vector, and page ranks of a graph, over all four; results are checked")
+    points = [Point("spmv", "netcrafter_quad", 65536), Point("pagerank", "netcrafter_quad", 32768)]
+    found, report, started = {}, Report(), time.monotonic()
+    for point in points:
+        with machine_of(point, fabricvp.spawn) as machine:
+            machine.start_trace(most_bytes=24 << 20)
+            with screen.status(f"{point.workload} with size {point.size} runs …"):
+                found[point.workload] = observe(machine, point)
+            show(machine.nodes[0].console.output)
+            machine.write_results(folder / point.workload)
+        report.check(f"{point.workload} is right", found[point.workload].right, "compared with the host's own result")
+    report.table("workloads", pandas.DataFrame([as_record(m) for m in found.values()]).round(3), "What the measured kernels did")
+    for name, picture, caption in pictures.draw(found, found, {}):
+        if name != "slowdown":
+            report.plot(name, picture, caption)
+    write(folder, Experiment("quad", "Four GPUs in two clusters", "Sparse matrix times vector, and page ranks.", None), report, "make demo",
+          time.monotonic() - started)
+    table = Table(title="What the run left", title_justify="left", show_header=False)
+    for text, file in [("page of plots", folder / "index.html"),
+                       *((f"{p.workload}: {text}", folder / p.workload / name) for p in points
+                         for text, name in (("statistics", "stats.json"), ("trace, for ui.perfetto.dev", "trace.json")))]:
+        table.add_row(text, f"{relative(file)} ({file.stat().st_size:,} bytes)")
+    screen.print(table)
+    if not report.ok:
+        raise SystemExit("a result is wrong")
+
+
 def main():
     shutil.rmtree(RUNS, ignore_errors=True)
     RUNS.mkdir(parents=True)
     u_boot(RUNS / "uboot")
     hello(RUNS / "hello")
     pcie(RUNS / "pcie")
+    quad(RUNS / "quad")
     title("Now by hand")
     screen.print("The run folders are in build/demo. Try:\n"
                  "  .venv/bin/fabricvp run configs/uboot.yaml            a console to type into\n"

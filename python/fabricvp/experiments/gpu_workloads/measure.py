@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -53,37 +54,47 @@ class Measured:
     links: dict[str, float] = field(default_factory=dict)  #: bytes sent, by link and direction
 
 
-def measure(point: Point) -> Measured:
-    """Runs a workload. Raises `InputError` if the machine cannot run it, or if it ends without a verdict."""
+def machine(point: Point, build: Callable[..., Platform] = Platform.from_config) -> Platform:
+    """The machine of a point with its workload, not yet run. ``build`` may be `fabricvp.spawn`. Raises `InputError`."""
     append = f"app={point.workload}" + (f" size={point.size}" if point.size else "")
     for key, policy in (("placement", point.placement), ("dispatch", point.dispatch)):
         append += f" {key}={policy}" if policy else ""
-    with Platform.from_config(point.machine, overrides={"node.images.firmware": "firmware:gpu_apps.elf", "node.images.append": append}) as platform:
-        sums: dict[str, float] = defaultdict(float)
-        load: dict[str, list[float]] = {}
-        window = kernels = longest = begin = 0.0
-        right = None
-        while True:
-            result = platform.run(until=[Marker("kernels", "reset"), Marker("kernels", "dump"), Marker(kind="note")])
-            if result.outcome != Outcome.EVENT:
-                break
-            if "reset" in result.detail:
-                begin = result.time
-            elif "dump" in result.detail:
-                length = result.time - begin
-                kernels += length
-                for path, value in platform.statistics.snapshot("node0.").items():
-                    sums[path] += value
-                if length > longest:
-                    longest = length
-                    window, load = _loads(platform)
-            else:
-                right = "app ok" in result.detail
-        if right is None or not kernels:
-            tail = platform.nodes[0].console.output[-300:]
-            raise InputError(f"{point.workload} on {point.machine} ended without a verdict: {result.outcome} {result.detail} {tail}")
-        wall = platform.statistics["sim.wall_s"]
-    return _summed(point, right, kernels, wall, sums, load, window)
+    return build(point.machine, overrides={"node.images.firmware": "firmware:gpu_apps.elf", "node.images.append": append})
+
+
+def measure(point: Point) -> Measured:
+    """Runs a workload. Raises `InputError` if the machine cannot run it, or if it ends without a verdict."""
+    with machine(point) as platform:
+        return observe(platform, point)
+
+
+def observe(platform: Platform, point: Point, ended: Callable[[], None] = lambda: None) -> Measured:
+    """Runs the machine of a point to its end. ``ended()`` is called at the end of each measured region. Raises as `measure()`."""
+    sums: dict[str, float] = defaultdict(float)
+    load: dict[str, list[float]] = {}
+    window = kernels = longest = begin = 0.0
+    right = None
+    while True:
+        result = platform.run(until=[Marker("kernels", "reset"), Marker("kernels", "dump"), Marker(kind="note")])
+        if result.outcome != Outcome.EVENT:
+            break
+        if "reset" in result.detail:
+            begin = result.time
+        elif "dump" in result.detail:
+            length = result.time - begin
+            kernels += length
+            for path, value in platform.statistics.snapshot("node0.").items():
+                sums[path] += value
+            if length > longest:
+                longest = length
+                window, load = _loads(platform)
+            ended()
+        else:
+            right = "app ok" in result.detail
+    if right is None or not kernels:
+        raise InputError(f"{point.workload} on {point.machine} ended without a verdict: {result.outcome} {result.detail}; "
+                         f"the console ends with {platform.nodes[0].console.output[-300:]!r}")
+    return _summed(point, right, kernels, platform.statistics["sim.wall_s"], sums, load, window)
 
 
 def _loads(platform: Platform) -> tuple[float, dict[str, list[float]]]:
