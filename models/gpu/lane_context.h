@@ -3,6 +3,9 @@
 
 #include <array>
 #include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <new>
 
 #include "base/clock_domain.h"
 #include "gpu/lane_op.h"
@@ -11,8 +14,24 @@
 
 namespace fabricvp::gpu {
 
-/// What of a wavefront is only needed while it lives (some 36 KB); pooled.
+/// What of a wavefront is only needed while it lives (some 36 KB); pooled. It begins as zeros that the host has not
+/// touched: rows that no kernel uses take no host memory.
 struct lane_storage {
+    lane_storage() {}  // not `= default`: make_unique would write zeros everywhere
+    static void* operator new(std::size_t size, std::align_val_t align) {
+        const auto alignment = static_cast<std::size_t>(align);
+        auto* const block = static_cast<char*>(std::calloc(1, size + alignment));
+        if (!block) throw std::bad_alloc();
+        auto* const start = block + alignment - reinterpret_cast<std::uintptr_t>(block) % alignment;
+        std::memcpy(start - sizeof block, &block, sizeof block);  // malloc aligns to 16, so there is room
+        return start;
+    }
+    static void operator delete(void* start, std::align_val_t) {
+        char* block;
+        std::memcpy(&block, static_cast<char*>(start) - sizeof block, sizeof block);
+        std::free(block);
+    }
+
     lane_registers registers;
     lane_groups groups;
     std::uint64_t touched = 0;              ///< rows of registers that may not be zero: what the next wavefront must clear
