@@ -42,7 +42,7 @@ class Measured:
     wavefront_instructions: float
     transactions: float
     l1_misses: float
-    reads: dict[tuple[int, str], float]  #: by (GPU, place): line reads that left its L1 caches
+    accesses: dict[tuple[int, str], float]  #: by (GPU, place): lines read, written or changed by atomics behind its L1 caches
     page_table_reads: dict[tuple[int, str], float]
     needed: dict[int, float]  #: reads of lines in the other cluster, by bytes needed of the line
     flits: dict[tuple[str, int], float]  #: on the links between clusters, by class and padding in %
@@ -116,12 +116,14 @@ def _summed(point: Point, right: bool, kernels: float, wall: float, sums: dict[s
         return sum(value for path, value in sums.items() if matches(path))
 
     gpus = sorted({int(m[1]) for m in map(re.compile(r"node0\.gpu(\d+)\.core\.fabric\..*").fullmatch, sums) if m})
-    reads, tables = {}, {}
+    accesses, tables = {}, {}
     for gpu in gpus:
         port = f"node0.gpu{gpu}.core.fabric."
-        reads[gpu, "local"], tables[gpu, "local"] = sums[port + "local_reads"], sums[port + "local_page_table_reads"]
+        written = total(rf"node0\.gpu{gpu}\.core\.memory\.router\.l2_bank\d+\.(writes|atomics)") - sums[port + "served_writes"]
+        accesses[gpu, "local"], tables[gpu, "local"] = sums[port + "local_reads"] + written, sums[port + "local_page_table_reads"]
         for place in PLACES[1:]:
-            reads[gpu, place], tables[gpu, place] = sums[f"{port}{place}.reads"], sums[f"{port}{place}.page_table_reads"]
+            accesses[gpu, place] = sum(sums[f"{port}{place}.{kind}"] for kind in ("reads", "writes", "atomics"))
+            tables[gpu, place] = sums[f"{port}{place}.page_table_reads"]
     slow = r"node0\.fabric\.cluster\d+\.to_cluster\d+\."
     links = {m[1]: value for path, value in sums.items()
              if (m := re.fullmatch(r"node0\.fabric\.(.+)\.transmitter\.bytes", path))}
@@ -133,7 +135,7 @@ def _summed(point: Point, right: bool, kernels: float, wall: float, sums: dict[s
     return Measured(
         point, right, kernels, wall,
         total(r"node0\.gpu\d+\.core\.wavefront_instructions"), total(r"node0\.gpu\d+\.core\.l1\.transactions"),
-        total(r"node0\.gpu\d+\.core\.memory\.unit\d+\.l1\.misses"), reads, tables,
+        total(r"node0\.gpu\d+\.core\.memory\.unit\d+\.l1\.misses"), accesses, tables,
         {n: total(rf"node0\.gpu\d+\.core\.fabric\.other_cluster\.reads_needing_{n}") for n in NEEDED},
         {(c, p): total(rf"{slow}sent\.{c}\.padded_{p}_flits") for c in CLASSES for p in PADDINGS},
         {c: total(rf"{slow}sent\.{c}\.packets") for c in CLASSES},
@@ -142,7 +144,7 @@ def _summed(point: Point, right: bool, kernels: float, wall: float, sums: dict[s
 
 def as_record(m: Measured) -> dict[str, Any]:
     """A run as one line of a table."""
-    everywhere = sum(m.reads.values()) or 1.0
+    everywhere = sum(m.accesses.values()) or 1.0
     flits = sum(m.flits.values())
     lines = sum(m.needed.values())
     packets = sum(m.packets.values())
@@ -151,7 +153,7 @@ def as_record(m: Measured) -> dict[str, Any]:
         "workload": m.point.workload, "machine": m.point.machine, "right": m.right, "kernels_us": m.kernels_s * 1e6,
         "wavefront_instructions": m.wavefront_instructions, "l1_transactions": m.transactions,
         "l1_mpki": 1e3 * m.l1_misses / m.wavefront_instructions if m.wavefront_instructions else None,
-        **{f"{place}_%": 100 * sum(n for (_, p), n in m.reads.items() if p == place) / everywhere for place in PLACES},
+        **{f"{place}_%": 100 * sum(n for (_, p), n in m.accesses.items() if p == place) / everywhere for place in PLACES},
         "page_table_%_of_slow_packets": 100 * tables / packets if packets else None,
         "flits_padded_25_or_75_%": 100 * sum(n for (_, p), n in m.flits.items() if p in (25, 75)) / flits if flits else None,
         "lines_needing_16_bytes_%": 100 * m.needed[16] / lines if lines else None,

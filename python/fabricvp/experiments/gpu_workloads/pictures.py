@@ -15,8 +15,8 @@ _COLOURS = {"local": "tab:green", "same_cluster": "tab:blue", "other_cluster": "
 def draw(slow: dict[str, Measured], ideal: dict[str, Measured], slowdown: dict[str, float]) -> Iterator[tuple[str, Figure, str]]:
     """(name, figure, caption) of every plot."""
     yield "slowdown", _bars({"": slowdown}, "run time, all-fast fabric = 1", line=1.0), "What the slow link between clusters costs"
-    yield ("places", _stacked({name: {p: sum(n for (_, q), n in m.reads.items() if q == p) for p in PLACES} for name, m in slow.items()},
-                              _COLOURS, "% of line reads"), "Where the lines lie that leave L1 caches")
+    yield ("places", _stacked({name: {p: sum(n for (_, q), n in m.accesses.items() if q == p) for p in PLACES} for name, m in slow.items()},
+                              _COLOURS, "% of lines"), "Where the lines lie that are read, written or changed behind L1 caches")
     yield ("needed", _stacked({name: {f"≤ {n} bytes": m.needed[n] for n in NEEDED} for name, m in slow.items()}, {}, "% of lines"),
            "Bytes needed of each line that comes from the other cluster")
     yield ("padding", _stacked({name: {f"{p} % padding": sum(m.flits[c, p] for c in CLASSES) for p in PADDINGS} for name, m in slow.items()}, {},

@@ -32,8 +32,8 @@ def study(run: Run) -> None:
     _rows(run, names, slow, slowdown)
     table = pandas.DataFrame([as_record(m) for m in found])
     table.insert(3, "slowdown", [slowdown[m.point.workload] if m.point.machine == options.machine else 1.0 for m in found])
-    report.table("workloads", table.round(3), "Every workload on both machines. Reads are lines that left L1 caches.")
-    report.table("by_gpu", _by_gpu(slow.values()), f"Where the lines that each GPU reads lie, and page-table reads of its walkers, on {options.machine}.")
+    report.table("workloads", table.round(3), "Every workload on both machines. Shares are of lines read, written or changed by atomics behind L1 caches, page tables apart.")
+    report.table("by_gpu", _by_gpu(slow.values()), f"Where the lines lie that each GPU reads, writes or changes behind its L1 caches, and page-table reads of its walkers, on {options.machine}.")
     report.table("padding", _padding(slow.values()), "Flits between the clusters by packet class and padding.")
     for name, picture, caption in pictures.draw(slow, ideal, slowdown):
         report.plot(name, picture, caption)
@@ -42,18 +42,16 @@ def study(run: Run) -> None:
 def _checks(run: Run, found: list[Measured], again: Measured) -> None:
     wrong = [f"{m.point.workload} on {m.point.machine}" for m in found if not m.right]
     run.report.check("results are right", not wrong, ", ".join(wrong) or f"{len(found)} runs, each against an independent reference")
-    odd = [m.point.workload for m in found if not m.wavefront_instructions or not sum(m.reads.values())]
-    run.report.check("every workload computes and reads", not odd, ", ".join(odd) or "wavefront-instructions and line reads counted in each")
+    odd = [m.point.workload for m in found if not m.wavefront_instructions or not sum(m.accesses.values())]
+    run.report.check("every workload computes and accesses memory", not odd, ", ".join(odd) or "wavefront-instructions and lines counted in each")
     over = [f"{m.point.workload} {link} {part:.3f}" for m in found for link, part in m.utilisation.items() if part > 1.0001]
     run.report.check("no link is busier than always", not over, ", ".join(over) or "busy time of both directions within the kernels' time")
     unanswered = []
     for m in found:
-        for kind in ("read", "write", "page_table"):
-            sent, back = m.packets[f"{kind}_request"], m.packets[f"{kind}_response"]
-            # A request and its response may lie on two sides of a region's border, and a request may be answered in another class.
-            if abs(sent - back) > 0.01 * sent + 64 and kind == "read":
-                unanswered.append(f"{m.point.workload} {kind} {sent:.0f}/{back:.0f}")
-    run.report.check("reads between clusters are answered", not unanswered, ", ".join(unanswered) or "requests and responses balance within 1 %")
+        sent, back = (sum(n for c, n in m.packets.items() if c.endswith(side)) for side in ("request", "response"))
+        if abs(sent - back) > 0.01 * sent + 64:  # some lie on two sides of a region's border
+            unanswered.append(f"{m.point.workload} on {m.point.machine} {sent:.0f} / {back:.0f}")
+    run.report.check("requests between clusters are answered", not unanswered, ", ".join(unanswered) or "requests and responses balance within 1 %")
     first = found[0]
     same = dataclasses.replace(first, wall_s=0) == dataclasses.replace(again, wall_s=0)
     run.report.check("a second run is the same", same, f"{first.point.workload} on {first.point.machine}, every figure")
@@ -79,14 +77,14 @@ def _rows(run: Run, names: list[str], slow: dict[str, Measured], slowdown: dict[
         ISCA + ": most lines")
     row("the busier direction between clusters: busy, mean", "%", mean("slow_link_busy_%"), None, "part of the kernels' time")
     for place in PLACES:
-        row(f"line reads, {place.replace('_', ' ')}, mean", "%", mean(f"{place}_%"), None, "of lines that left L1 caches")
+        row(f"lines accessed, {place.replace('_', ' ')}, mean", "%", mean(f"{place}_%"), None, "of lines read, written or changed by atomics behind L1 caches")
 
 
 def _by_gpu(runs: Any) -> pandas.DataFrame:
     rows = []
     for m in runs:
-        for gpu in sorted({g for g, _ in m.reads}):
-            data = {place: m.reads[gpu, place] for place in PLACES}
+        for gpu in sorted({g for g, _ in m.accesses}):
+            data = {place: m.accesses[gpu, place] for place in PLACES}
             tables = {place: m.page_table_reads[gpu, place] for place in PLACES}
             every = sum(data.values()) + sum(tables.values())
             rows.append({"workload": m.point.workload, "gpu": gpu,
