@@ -11,11 +11,11 @@ import tools
 from registry import Result, Unavailable, measurement
 
 
-def run_app(name, *arguments):
-    """(statistics, processor seconds, MiB resident at most) of an application on configs/gpu.yaml; its result has to be right."""
+def run_app(name, *arguments, machine="gpu.yaml"):
+    """(statistics, processor seconds, MiB resident at most) of an application on a stock machine; its result has to be right."""
     out = tempfile.mkdtemp(dir=tools.WORK)
     log = tools.WORK / "gpu_app.log"
-    command = [*map(str, tools.fabricvp("gpu.yaml", "--app", name, "--quiet", "--console", "none", *arguments, out=out))]
+    command = [*map(str, tools.fabricvp(machine, "--app", name, "--quiet", "--console", "none", *arguments, out=out))]
     with open(log, "wb") as sink:
         process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=sink, stderr=sink)
         _, status, usage = os.wait4(process.pid, 0)
@@ -92,3 +92,9 @@ def megabytes():
     empty = usage.ru_maxrss / 1024
     mib = 1.048576
     return Result((full - empty) * mib, None, "MB", note=f"resident at most: {full * mib:.0f} MB running mm, {empty * mib:.0f} MB without a GPU")
+
+
+@measurement("transpose_2048_quad_s", "transpose of 2048 x 2048 words over four GPUs", "s", goal="< 30")
+def transpose_on_quad():
+    found, seconds, _ = run_app("transpose", "--size", "2048", machine="netcrafter_quad.yaml")
+    return Result(seconds, None, "s", note=f"256 compute units, {transactions(found) / 1e6:.1f} million L1 transactions, host's part included")
