@@ -89,6 +89,12 @@ time_breakdown span_list::breakdown(ticks begin, ticks end) const {
     return b;
 }
 
+void span_trail::extend(const span_stage& stage, span_kind kind, ticks until) {
+    if (until <= m_until) return;
+    add(stage, kind, m_until, until);
+    m_until = until;
+}
+
 void span_recorder::keep(std::size_t most) {
     m_kept.clear();
     m_most_kept = most;
@@ -97,7 +103,7 @@ void span_recorder::keep(std::size_t most) {
 void span_recorder::finish(span_list& spans, ticks begin, ticks end, const sc_core::sc_object* who, std::string_view what,
                            std::uint64_t address) {
     if (s_on) {
-        ++m_accesses;
+        const trace::access number{m_accesses++, address};
         m_total += end - begin;
         m_unaccounted += uncovered(spans.spans(), begin, end);
         for (const auto& s : spans.spans()) {
@@ -107,10 +113,10 @@ void span_recorder::finish(span_list& spans, ticks begin, ticks end, const sc_co
             sum.longest = std::max(sum.longest, length);
             ++sum.count;
             if (trace::on() && sum.object && length)
-                trace::slice(*sum.object, s.kind == span_kind::queueing ? sum.name + " (waits)" : sum.name, s.begin, s.end);
+                trace::slice(*sum.object, s.kind == span_kind::queueing ? sum.name + " (waits)" : sum.name, s.begin, s.end, number);
         }
-        if (who && trace::on()) trace::slice(*who, what, begin, end);
-        if (who && m_kept.size() < m_most_kept) m_kept.push_back({who->name(), std::string(what), address, begin, end, spans.spans()});
+        if (who && trace::on()) trace::slice(*who, what, begin, end, number);
+        if (who && m_kept.size() < m_most_kept) m_kept.push_back({number.number, who->name(), std::string(what), address, begin, end, spans.spans()});
     }
     spans.clear();
 }

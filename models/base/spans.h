@@ -81,8 +81,25 @@ private:
     std::vector<span> m_spans;
 };
 
+/// Spans that follow each other without gap: each begins where the one before it ended.
+class span_trail : public span_list {
+public:
+    /// The next span begins at `now`.
+    void resume(ticks now) { m_until = now; }
+    /// The time from where the spans end until `until` went into `stage`; nothing if they end later.
+    void pass(const span_stage& stage, span_kind kind, ticks until);
+    /// Takes over the spans of the transaction that this one comes of.
+    void follow(const span_trail& parent);
+
+private:
+    void extend(const span_stage& stage, span_kind kind, ticks until);
+
+    ticks m_until = 0;
+};
+
 /// An access that the recorder has kept whole.
 struct kept_access {
+    std::uint64_t number;  ///< counted from the restart on, in order of their ends; the trace shows the same
     std::string who;   ///< hierarchical name of the model where it ended: a reader, the target of a posted write
     std::string what;  ///< "read", "write", …
     std::uint64_t address = 0;
@@ -136,6 +153,15 @@ private:
 
 inline void span_list::add(const span_stage& stage, span_kind kind, ticks begin, ticks end) {
     if (span_recorder::on()) m_spans.push_back({stage.id(), kind, begin, end});
+}
+
+inline void span_trail::pass(const span_stage& stage, span_kind kind, ticks until) {
+    if (span_recorder::on()) extend(stage, kind, until);
+}
+
+inline void span_trail::follow(const span_trail& parent) {
+    m_until = parent.m_until;
+    if (span_recorder::on()) span_list::operator=(parent);
 }
 
 }  // namespace fabricvp

@@ -60,7 +60,7 @@ public:
         std::fclose(m_file);
     }
 
-    void slice(const sc_core::sc_object& object, std::string_view name, ticks begin, ticks end) {
+    void slice(const sc_core::sc_object& object, std::string_view name, ticks begin, ticks end, const access* of) {
         if (!admit(object, inside(begin) || (begin < m_options.from && end > m_options.from))) return;
         begin = std::max(begin, m_options.from);
         end = std::min(end, m_options.to);
@@ -69,8 +69,9 @@ public:
         while (lane < t.lanes.size() && t.lanes[lane].busy_until > begin) ++lane;
         open_lane(object, t, lane);
         t.lanes[lane].busy_until = end;
-        event(fmt::format(R"({{"ph":"X","pid":1,"tid":{},"ts":{},"dur":{},"name":"{}"}})", t.lanes[lane].id, microseconds(begin),
-                          microseconds(end - begin), escaped(name)));
+        const auto arguments = of ? fmt::format(R"(,"args":{{"access":{},"address":"{:#x}"}})", of->number, of->address) : std::string();
+        event(fmt::format(R"({{"ph":"X","pid":1,"tid":{},"ts":{},"dur":{},"name":"{}"{}}})", t.lanes[lane].id, microseconds(begin),
+                          microseconds(end - begin), escaped(name), arguments));
     }
 
     void instant(const sc_core::sc_object& object, std::string_view name, ticks at) {
@@ -183,8 +184,8 @@ namespace detail {
 
 bool active = false;
 
-void slice(const sc_core::sc_object& track, std::string_view name, ticks begin, ticks end) {
-    current->slice(track, name, begin, end);
+void slice(const sc_core::sc_object& track, std::string_view name, ticks begin, ticks end, const access* of) {
+    current->slice(track, name, begin, end, of);
 }
 void instant(const sc_core::sc_object& track, std::string_view name, ticks at) { current->instant(track, name, at); }
 void counter(const sc_core::sc_object& track, std::string_view name, ticks at, double value) {

@@ -39,9 +39,15 @@ void start(const options& o);
 /// Ends recording and completes the file; without a running trace it does nothing.
 summary stop();
 
+/// Which access a slice belongs to; shown as its arguments `access` and `address`.
+struct access {
+    std::uint64_t number;
+    std::uint64_t address;
+};
+
 namespace detail {
 extern bool active;
-void slice(const sc_core::sc_object& track, std::string_view name, ticks begin, ticks end);
+void slice(const sc_core::sc_object& track, std::string_view name, ticks begin, ticks end, const access* of);
 void instant(const sc_core::sc_object& track, std::string_view name, ticks at);
 void counter(const sc_core::sc_object& track, std::string_view name, ticks at, double value);
 }  // namespace detail
@@ -51,7 +57,10 @@ inline bool on() { return detail::active; }
 /// Something lasted from `begin` to `end`; to be called when the end is known. Slices that overlap on one track are shown
 /// in lanes below each other.
 inline void slice(const sc_core::sc_object& track, std::string_view name, ticks begin, ticks end) {
-    if (on()) detail::slice(track, name, begin, end);
+    if (on()) detail::slice(track, name, begin, end, nullptr);
+}
+inline void slice(const sc_core::sc_object& track, std::string_view name, ticks begin, ticks end, const access& of) {
+    if (on()) detail::slice(track, name, begin, end, &of);
 }
 inline void instant(const sc_core::sc_object& track, std::string_view name, ticks at) {
     if (on()) detail::instant(track, name, at);

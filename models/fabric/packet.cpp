@@ -49,12 +49,6 @@ void packet::recycle() {
     spans.clear();
 }
 
-void packet::account(const span_stage& stage, span_kind kind, ticks until) {
-    if (until <= accounted) return;
-    spans.add(stage, kind, accounted, until);
-    accounted = until;
-}
-
 packet_ptr make_packet() {
     static pool<packet> packets;
     return packets.make();

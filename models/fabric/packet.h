@@ -12,6 +12,7 @@
 #include "base/parameters.h"
 #include "base/pool.h"
 #include "base/spans.h"
+#include "link/phase.h"
 #include "base/time.h"
 
 namespace fabricvp::fabric {
@@ -70,7 +71,6 @@ struct packet_fields {
     ticks due = 0;                       ///< when the block it is in may pass it on
 
     ticks born = 0;                      ///< when its access was handed to the fabric
-    ticks accounted = 0;                 ///< up to when its spans say where the time went
     std::uint32_t tag = 0;               ///< the requester's own: the ID of the header
     std::uint8_t size = 0;               ///< atomics: 4 or 8, at `offset`
     std::uint8_t offset = 0;
@@ -90,7 +90,7 @@ using packet_ptr = pooled_ptr<packet>;
 
 struct packet : pooled<packet>, packet_fields {
     alignas(16) std::array<std::uint8_t, line_bytes> data;
-    span_list spans;
+    span_trail spans;
 
     virtual_channel channel() const { return is_response(type) ? virtual_channel::response : virtual_channel::request; }
     /// Class and size of a request by its `kind`. Plain reads and writes are read and write requests, walks' reads page-table
@@ -102,21 +102,14 @@ struct packet : pooled<packet>, packet_fields {
     void turn(const packet_format& f);
     void set_size(const packet_format& f, std::uint32_t data_bytes, bool with_address);
 
-    /// The time from where the spans end until `until` went into `stage`.
-    void pass(const span_stage& stage, span_kind kind, ticks until) {
-        if (span_recorder::on()) account(stage, kind, until);
-    }
+    void pass(const span_stage& stage, span_kind kind, ticks until) { spans.pass(stage, kind, until); }
     void recycle();
-
-private:
-    void account(const span_stage& stage, span_kind kind, ticks until);
 };
 
 /// A packet from the pool, with default values.
 packet_ptr make_packet();
 
-/// Phases on the sockets: a packet goes forward; its credits come backward when it has left the receiver's buffer.
-enum class link_phase { transfer, credit_return };
+using link_phase = link::phase;
 
 struct link_protocol {
     using tlm_payload_type = packet;

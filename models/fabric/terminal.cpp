@@ -20,7 +20,8 @@ void terminal::send(const packet_ptr& p) {
     p->source = static_cast<std::uint16_t>(number);
     if (!is_response(p->type)) {
         ++requests_sent;
-        p->born = p->accounted = now();
+        p->born = now();
+        p->spans.resume(p->born);
     }
     m_queue.push(p);
     transmit();

@@ -169,7 +169,7 @@ void fabric_port::line_done(line_request& r) {
         p->succeeded = r.succeeded;
     }
     if (span_recorder::on()) p->spans.append(r.spans);
-    p->accounted = now();
+    p->spans.resume(now());
     respond(*p, r.fault);
 }
 

@@ -8,12 +8,6 @@ void tlp::recycle() {
     spans.clear();
 }
 
-void tlp::account(const span_stage& stage, span_kind kind, ticks until) {
-    if (until <= accounted) return;
-    spans.add(stage, kind, accounted, until);
-    accounted = until;
-}
-
 tlp_ptr make_tlp() {
     static pool<tlp> packets;
     return packets.make();

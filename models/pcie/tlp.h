@@ -10,6 +10,7 @@
 #include "base/buffer.h"
 #include "base/pool.h"
 #include "base/spans.h"
+#include "link/phase.h"
 #include "base/time.h"
 
 namespace fabricvp::pcie {
@@ -53,25 +54,23 @@ struct tlp_fields {
 
     ticks tail = 0;                   ///< on the link it is on: when its last byte arrives
     ticks born = 0;                   ///< when its access began
-    ticks accounted = 0;              ///< up to when its spans say where the time went
     std::uint32_t order = 0;          ///< in the buffer it is in: how many came before it
     std::uint32_t link_epoch = 0;     ///< of the link it came over last: how often that had been down
 };
 
 struct tlp : pooled<tlp>, tlp_fields {
-    span_list spans;  ///< of its access: a completion goes on with its request's
+    span_trail spans;  ///< of its access: a completion goes on with its request's
 
-    /// The time from where the spans end until `until` went into `stage`.
-    void pass(const span_stage& stage, span_kind kind, ticks until) {
-        if (span_recorder::on()) account(stage, kind, until);
-    }
+    void pass(const span_stage& stage, span_kind kind, ticks until) { spans.pass(stage, kind, until); }
     /// A new access begins.
-    void begin_access(ticks now) { born = accounted = now; }
+    void begin_access(ticks now) {
+        born = now;
+        spans.resume(now);
+    }
     /// Takes over the spans of the TLP that it comes of.
     void descend_from(const tlp& parent) {
         born = parent.born;
-        accounted = parent.accounted;
-        if (span_recorder::on()) spans = parent.spans;
+        spans.follow(parent.spans);
     }
     flow_class flow() const {
         switch (kind) {
@@ -101,16 +100,12 @@ struct tlp : pooled<tlp>, tlp_fields {
 
     /// Back to the pool with default values.
     void recycle();
-
-private:
-    void account(const span_stage& stage, span_kind kind, ticks until);
 };
 
 /// A TLP from the pool, with default values.
 tlp_ptr make_tlp();
 
-/// Phases on the sockets: a TLP goes forward; its credits come backward when it has left the receiver's buffer.
-enum class link_phase { transfer, credit_return };
+using link_phase = link::phase;
 
 struct link_protocol {
     using tlm_payload_type = tlp;

@@ -29,10 +29,9 @@ std::tuple<std::uint64_t, ticks, ticks, std::vector<stage_row>> breakdown() {
 std::vector<span_row> accesses() {
     const auto& recorder = span_recorder::current();
     std::vector<span_row> rows;
-    for (std::size_t i = 0; i < recorder.kept().size(); ++i) {
-        const auto& a = recorder.kept()[i];
+    for (const auto& a : recorder.kept()) {
         for (const auto& s : a.spans)
-            rows.emplace_back(i, a.who, a.what, a.address, a.begin, a.end, recorder.component_of(s.stage), recorder.name_of(s.stage),
+            rows.emplace_back(a.number, a.who, a.what, a.address, a.begin, a.end, recorder.component_of(s.stage), recorder.name_of(s.stage),
                               s.kind == span_kind::queueing, s.begin, s.end);
     }
     return rows;

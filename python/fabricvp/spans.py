@@ -60,7 +60,8 @@ class Spans:
         return pandas.DataFrame(rows, columns=["component", "stage", "queueing", "service", "spans", "longest"]).set_index(["component", "stage"])
 
     def accesses(self) -> pandas.DataFrame:
-        """Every span of the accesses that were kept: columns ``access`` (0, 1, …), ``who`` (the reader, or the target of a
+        """Every span of the accesses that were kept: columns ``access`` (its number, counted in order of
+        their ends; the trace shows the same), ``who`` (the reader, or the target of a
         posted write), ``what``, ``address``, ``begin`` and ``end`` of the access, ``component``, ``stage``, ``kind``
         ("queueing" or "service"), ``from`` and ``to`` of the span, and ``time``; times in seconds."""
         import pandas

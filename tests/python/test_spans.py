@@ -84,5 +84,17 @@ def test_run_with_spans(command, tree, tmp_path):
     assert done.returncode == 0, done.stderr
     statistics = json.loads((tmp_path / "out" / "stats.json").read_text())
     assert statistics["spans.accesses"] > 100 and statistics["spans.unaccounted_ps"] < 1e-3 * statistics["spans.total_ps"]
-    names = {event.get("name") for event in json.loads((tmp_path / "out" / "trace.json").read_text())["traceEvents"]}
-    assert {"read", "wire"} <= names
+    slices = [event for event in json.loads((tmp_path / "out" / "trace.json").read_text())["traceEvents"] if event["ph"] == "X"]
+    # Of any access the trace tells where its time went: the slices with its number, one of which is the whole of it.
+    accesses = {}
+    for one in slices:
+        if "access" in one.get("args", {}):
+            accesses.setdefault(one["args"]["access"], []).append(one)
+    whole = {number: [s for s in found if s["name"] in ("read", "write")] for number, found in accesses.items()}
+    complete = [number for number, found in whole.items() if len(found) == 1 and len(accesses[number]) > 3]
+    assert len(complete) > 100
+    for number in complete:
+        (one,) = whole[number]
+        stages = [s for s in accesses[number] if s is not one]
+        assert sum(s["dur"] for s in stages) == pytest.approx(one["dur"], abs=1e-5), (number, one, stages)
+        assert len({s["args"]["address"] for s in accesses[number]}) == 1

@@ -47,7 +47,8 @@ struct recorder {
             std::string text = (e.contains("tid") ? tracks[e["tid"]] + ' ' : "") + e["name"].get<std::string>();
             text += ' ' + e["ts"].dump();
             if (e.contains("dur")) text += ' ' + e["dur"].dump();
-            if (e.contains("args")) text += ' ' + e["args"]["value"].dump();
+            if (e.contains("args"))
+                for (const auto& argument : e["args"]) text += ' ' + argument.dump();
             found.push_back(text);
         }
         return found;
@@ -66,7 +67,7 @@ TEST_CASE_METHOD(recorder, "slices, instants and counters stand on tracks named 
     CHECK(trace::on());
     trace::slice(top.left, "walk", 1'500'000, 2'000'001);
     trace::slice(top.left, "overlapping \"walk\"", 1'900'000, 3'000'000);
-    trace::slice(top.left, "next", 2'000'001, 3'000'000);
+    trace::slice(top.left, "next", 2'000'001, 3'000'000, trace::access{7, 0x1000});
     trace::instant(top.left2, "interrupt", 5);
     trace::counter(top.left2, "depth", 7'000'000, 3.5);
     const auto s = trace::stop();
@@ -76,7 +77,7 @@ TEST_CASE_METHOD(recorder, "slices, instants and counters stand on tracks named 
     CHECK(warnings.empty());
     CHECK_FALSE(trace::on());
     CHECK(events("X") == std::vector<std::string>{"top.left walk 1.5 0.500001", "top.left #2 overlapping \"walk\" 1.9 1.1",
-                                                  "top.left next 2.000001 0.999999"});
+                                                  R"(top.left next 2.000001 0.999999 7 "0x1000")"});
     CHECK(events("i") == std::vector<std::string>{"top.left2 interrupt 5e-06"});
     CHECK(events("C") == std::vector<std::string>{"top.left2.depth 7.0 3.5"});
     std::ifstream in(file.path, std::ios::ate);

@@ -4,16 +4,12 @@
 
 #include <catch2/catch.hpp>
 
-#include <cstring>
-#include <fstream>
-#include <iterator>
 #include <string>
 #include <vector>
 
-#include <elf.h>
-
 #include "abi/kernel_descriptor.h"
 #include "gpu/gpu_core.h"
+#include "kernel_file.h"
 
 namespace fabricvp::test {
 
@@ -61,16 +57,7 @@ public:
     }
 
     void load(const std::string& path) {
-        std::ifstream file(path, std::ios::binary);
-        REQUIRE(file.good());
-        const std::vector<char> contents{std::istreambuf_iterator<char>(file), {}};
-        Elf64_Ehdr header;
-        std::memcpy(&header, contents.data(), sizeof header);
-        for (unsigned i = 0; i < header.e_phnum; ++i) {
-            Elf64_Phdr segment;
-            std::memcpy(&segment, contents.data() + header.e_phoff + i * sizeof segment, sizeof segment);
-            if (segment.p_type == PT_LOAD) write_memory(segment.p_vaddr - GPU_CODE_BASE, contents.data() + segment.p_offset, segment.p_filesz);
-        }
+        load_kernel(path, [this](std::uint64_t offset, const void* bytes, std::size_t size) { write_memory(offset, bytes, size); });
     }
     template <class T>
     void poke(std::uint64_t address, const T& value) { write_memory(address - image, &value, sizeof value); }

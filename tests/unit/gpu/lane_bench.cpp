@@ -1,13 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "lane_bench.h"
 
-#include <fstream>
-#include <iterator>
-
-#include <elf.h>
-
 #include "abi/kernel_descriptor.h"
 #include "base/log.h"
+#include "kernel_file.h"
 
 namespace fabricvp::gpu {
 
@@ -164,17 +160,9 @@ void lane_bench::load(const std::vector<std::uint32_t>& words) {
 }
 
 void lane_bench::load_file(const std::string& path) {
-    std::ifstream file(path, std::ios::binary);
-    REQUIRE(file.good());
-    const std::vector<char> contents{std::istreambuf_iterator<char>(file), {}};
-    Elf64_Ehdr header;
-    std::memcpy(&header, contents.data(), sizeof header);
-    for (unsigned i = 0; i < header.e_phnum; ++i) {
-        Elf64_Phdr segment;
-        std::memcpy(&segment, contents.data() + header.e_phoff + i * sizeof segment, sizeof segment);
-        if (segment.p_type != PT_LOAD) continue;
-        std::memcpy(&memory.at<std::uint8_t>(image + segment.p_vaddr - GPU_CODE_BASE), contents.data() + segment.p_offset, segment.p_filesz);
-    }
+    test::load_kernel(path, [this](std::uint64_t offset, const void* bytes, std::size_t size) {
+        std::memcpy(&memory.at<std::uint8_t>(image + offset), bytes, size);
+    });
 }
 
 dispatch lane_bench::kernel(const std::string& name, std::uint64_t arguments) const {
