@@ -19,7 +19,7 @@ void processor_main(unsigned hart) {
         }
         if (events & GPU_EVENT_DISPATCH) queues_finish(hart);
         if (events & GPU_EVENT_DOORBELL) queues_rung(hart, harts);
-        const enum work found = queues_work(hart, harts);
+        const enum work found = queues_work(hart);
         if (found == WORK_WAITS)
             __asm__ volatile("pause");
         else if (found == WORK_NONE && !register_read(pending))

@@ -17,7 +17,10 @@ static enum progress fail(struct failure* failure, uint32_t fault, uint64_t addr
     return PROGRESS_FAILED;
 }
 
-static uint32_t field(uint64_t signal, size_t offset, uint64_t* value) { return virtual_load(signal + offset, value, 1); }
+static uint32_t field(uint64_t signal, size_t offset, uint64_t* value) {
+    acquire(); /* others write signals at any time */
+    return virtual_load(signal + offset, value, 1);
+}
 
 uint32_t signal_complete(uint64_t signal, uint64_t start_ns, uint32_t fault) {
     if (!signal) return GPU_FAULT_NONE;
@@ -26,7 +29,7 @@ uint32_t signal_complete(uint64_t signal, uint64_t start_ns, uint32_t fault) {
     if (!problem) problem = virtual_store(signal + offsetof(struct aql_signal, start_ns), start_ns);
     if (!problem) problem = virtual_store(signal + offsetof(struct aql_signal, end_ns), register_read64(CP_TIME_NS));
     if (problem) return problem;
-    order();
+    release();
     const uint64_t value = signal + offsetof(struct aql_signal, value);
     problem = fault ? virtual_store(value, (uint64_t)-(int64_t)fault) : virtual_add(value, -1);
     if (!problem && (uint32_t)event) register_write(CP_INTERRUPT, GPU_VECTOR_SIGNAL);

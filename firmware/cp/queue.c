@@ -10,7 +10,24 @@
 #include "cp/report.h"
 
 static struct queue queues[GPU_QUEUES];
-static unsigned turn[MOST_HARTS]; /* of the queue that was served last */
+static unsigned turn[MOST_HARTS]; /* the queue that was served last */
+static uint64_t rung[MOST_HARTS][PRIORITIES]; /* bit n: the packet at `next` of queue n, which is active, may be ready */
+
+static void set_rung(const struct queue* q, bool is) {
+    uint64_t* mask = &rung[q->hart][q->priority];
+    *mask = is ? *mask | 1ull << q->index : *mask & ~(1ull << q->index);
+}
+
+/* Number of the lowest bit that is set; the harts have no instruction for it. */
+static unsigned lowest(uint64_t mask) {
+    unsigned n = 0;
+    for (unsigned step = 32; step; step >>= 1)
+        if (!(mask & ((1ull << step) - 1))) {
+            mask >>= step;
+            n += step;
+        }
+    return n;
+}
 
 static volatile struct gpu_queue* shared(const struct queue* q) { return SRAM(struct gpu_queue, GPU_SRAM_QUEUES) + q->index; }
 
@@ -20,9 +37,10 @@ static void select_space(const struct queue* q) {
 
 static void stop(struct queue* q, uint32_t fault, uint64_t from) {
     q->active = false;
+    set_rung(q, false);
     shared(q)->error = fault;
     shared(q)->stopped_at = from;
-    order();
+    release();
     shared(q)->taken = GPU_QUEUE_ERROR;
 }
 
@@ -47,7 +65,8 @@ static void activate(struct queue* q) {
     q->scratch = from->scratch;
     q->scratch_bytes = from->scratch_bytes;
     q->next = 0;
-    q->active = q->rung = true; /* a doorbell may have come before the host's request was read */
+    q->active = true;
+    set_rung(q, true); /* a doorbell may have come before the host's request was read */
     from->error = GPU_FAULT_NONE;
     from->taken = GPU_QUEUE_ACTIVE;
     if (q->packets && !(q->packets & (q->packets - 1)) && q->ring % 64 == 0) return;
@@ -55,8 +74,9 @@ static void activate(struct queue* q) {
 }
 
 /* Kernels of a queue that goes are aborted: nobody waits for them any more. */
-static void release(struct queue* q) {
+static void give_up(struct queue* q) {
     q->active = false;
+    set_rung(q, false);
     for (unsigned i = 0; i < LAUNCHES; ++i) {
         const struct launch* l = &launches[q->hart][i];
         if (l->used && l->queue == q) register_write(banked(CP_DISPATCH_ABORT, q->hart, DISPATCH_STRIDE), l->cookie);
@@ -86,25 +106,31 @@ void queues_update(unsigned hart, unsigned harts) {
         q->index = i;
         const uint32_t wanted = shared(q)->state, taken = shared(q)->taken;
         if (wanted == GPU_QUEUE_FREE && taken != GPU_QUEUE_FREE)
-            release(q);
+            give_up(q);
         else if (wanted == GPU_QUEUE_ACTIVE && taken == GPU_QUEUE_FREE)
             activate(q);
     }
 }
 
+static uint64_t queues_of(unsigned hart, unsigned harts) {
+    static uint64_t mine[MOST_HARTS];
+    if (!mine[hart])
+        for (unsigned i = hart; i < GPU_QUEUES; i += harts) mine[hart] |= 1ull << i;
+    return mine[hart];
+}
+
 void queues_rung(unsigned hart, unsigned harts) {
-    const uint64_t rung = register_read64(CP_DOORBELL_PENDING);
-    for (unsigned i = hart; i < GPU_QUEUES; i += harts) {
-        if (!(rung >> i & 1)) continue;
-        register_write64(CP_DOORBELL_PENDING, 1ull << i);
-        struct queue* q = &queues[i];
+    const uint64_t pending = register_read64(CP_DOORBELL_PENDING) & queues_of(hart, harts);
+    register_write64(CP_DOORBELL_PENDING, pending);
+    for (uint64_t left = pending; left; left &= left - 1) {
+        struct queue* q = &queues[lowest(left)];
         if (!q->active) continue;
         /* Several producers may ring out of order, so the value only tells whether the ring was overrun. */
-        const uint64_t packet = register_read64(CP_DOORBELL_VALUE + 8 * i);
+        const uint64_t packet = register_read64(CP_DOORBELL_VALUE + 8 * q->index);
         if ((int64_t)(packet - q->next) >= (int64_t)q->packets)
             fail(q, packet, &(struct failure){GPU_FAULT_OVERFLOW, q->ring});
         else
-            q->rung = true;
+            set_rung(q, true);
     }
 }
 
@@ -115,13 +141,15 @@ static enum progress step(struct queue* q) {
     uint64_t packet[8] = {0};
     struct failure failure = {0, at};
     enum progress outcome = PROGRESS_FAILED;
+    acquire();
     failure.fault = virtual_load(at, packet, 1);
     if (!failure.fault) {
         if ((packet[0] & AQL_HEADER_TYPE_MASK) == AQL_TYPE_INVALID) {
-            q->rung = false; /* its doorbell comes when it has been written */
+            set_rung(q, false); /* its doorbell comes when it has been written */
             return PROGRESS_WAITS;
         }
-        order();
+        /* The header was written last and is loaded first, as harts load in order: of the host's memory from there, of the
+         * GPU's as one line. So the rest is there, and needs no second acquire. */
         failure.fault = virtual_load(at + 8, packet + 1, 7);
     }
     if (!failure.fault) outcome = packet_execute(q, packet, &failure);
@@ -133,7 +161,7 @@ static enum progress step(struct queue* q) {
     }
     ++q->next;
     failure.fault = virtual_store16(at, AQL_TYPE_INVALID);
-    order();
+    release();
     if (!failure.fault && q->read_index_at) {
         failure.address = q->read_index_at;
         failure.fault = virtual_store(q->read_index_at, q->next);
@@ -142,20 +170,24 @@ static enum progress step(struct queue* q) {
     return outcome;
 }
 
-enum work queues_work(unsigned hart, unsigned harts) {
+enum work queues_work(unsigned hart) {
     enum work found = WORK_NONE;
-    const unsigned count = (GPU_QUEUES - hart + harts - 1) / harts;
-    for (int priority = PRIORITIES - 1; priority >= 0; --priority)
-        for (unsigned n = 1; n <= count; ++n) {
-            const unsigned place = (turn[hart] + n) % count;
-            struct queue* q = &queues[hart + place * harts];
-            if (!q->active || !q->rung || (int)q->priority != priority) continue;
+    for (int priority = PRIORITIES - 1; priority >= 0; --priority) {
+        const uint64_t all = rung[hart][priority], until_turn = (2ull << turn[hart]) - 1;
+        const uint64_t behind = all & ~until_turn;
+        uint64_t left = behind ? behind : all;
+        for (uint64_t tried = 0; left;) {
+            struct queue* q = &queues[lowest(left)];
+            tried |= 1ull << q->index;
             const enum progress outcome = step(q);
+            if (outcome != PROGRESS_WAITS && outcome != PROGRESS_POLLS) {
+                turn[hart] = q->index;
+                return WORK_DONE;
+            }
             if (outcome == PROGRESS_POLLS) found = WORK_WAITS;
-            if (outcome == PROGRESS_WAITS || outcome == PROGRESS_POLLS) continue;
-            turn[hart] = place;
-            return WORK_DONE;
+            left = behind & ~tried ? behind & ~tried : all & ~tried;
         }
+    }
     return found;
 }
 

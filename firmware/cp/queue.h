@@ -12,7 +12,6 @@ enum { PRIORITIES = 3 };
 
 struct queue {
     bool active;
-    bool rung;           /* the packet at `next` may be ready */
     unsigned hart, index;
     uint32_t packets, address_space, priority;
     uint64_t ring, read_index_at, scratch, scratch_bytes;
@@ -29,7 +28,7 @@ void queues_update(unsigned hart, unsigned harts);
 void queues_rung(unsigned hart, unsigned harts);
 /* Executes one packet: of the more important queues first, in turn among equals. WORK_NONE: none is ready before the next
  * event. WORK_WAITS: none is ready, and what one of them waits for makes no event. */
-enum work queues_work(unsigned hart, unsigned harts);
+enum work queues_work(unsigned hart);
 /* Finishes the launches that the dispatcher reports done. */
 void queues_finish(unsigned hart);
 

@@ -12,7 +12,7 @@ static void append(const struct gpu_fault_record* record) {
     volatile uint64_t* to = (volatile uint64_t*)&log->record[log->written % GPU_FAULT_RECORDS];
     const uint64_t* from = (const uint64_t*)record;
     for (unsigned i = 0; i < sizeof *record / 8; ++i) to[i] = from[i];
-    order();
+    release();
     log->written = log->written + 1;
 }
 
@@ -20,7 +20,7 @@ void report(const struct gpu_fault_record* record) {
     lock_take(&log_lock);
     append(record);
     lock_give(&log_lock);
-    order();
+    release();
     register_write(CP_INTERRUPT, GPU_VECTOR_FAULT);
 }
 

@@ -36,7 +36,7 @@ void command_processor_params::describe(parameter_visitor& v) {
 }
 
 command_processor::command_processor(const sc_core::sc_module_name& name, const command_processor_params& p, unsigned gpu,
-                                     line_target& router, translator& mmu, cp_bus::debug_memory debug)
+                                     memory_router& router, l2_tlb& translations, cp_bus::debug_memory debug)
     : model(name),
       params(p),
       memory(p.memory),
@@ -65,10 +65,11 @@ command_processor::command_processor(const sc_core::sc_module_name& name, const 
       m_event_since(p.harts) {
     m_direct.add(GPU_LOCAL(0), params.memory, {&memory, 0, true});
     for (std::uint64_t i = 0; i < params.harts; ++i) {
-        bus.push_back(std::make_unique<cp_bus>(fmt::format("bus{}", i).c_str(), params.bus, memory, registers, router, mmu,
+        bus.push_back(std::make_unique<cp_bus>(fmt::format("bus{}", i).c_str(), params.bus, clock_domain(params.hart.clock), memory, registers, router, translations,
                                                (std::uint64_t{gpu} + 1) << 32 | (0xffff0000u + i), debug));
         harts.push_back(std::make_unique<riscv::hart>(fmt::format("hart{}", i).c_str(), params.hart, i, m_direct, *m_time,
                                                       params.quantum));
+        harts.back()->order_on_bus(true);
         harts.back()->bus.bind(bus.back()->bus);
     }
     event_enable.on_write([this](std::size_t hart, std::uint64_t) { update(hart); });
@@ -121,6 +122,10 @@ void command_processor::update_doorbells() {
 void command_processor::host_request() {
     for (std::size_t hart = 0; hart < harts.size(); ++hart) host_pending.set(1, hart);
     set_event(GPU_EVENT_HOST, true);
+}
+
+void command_processor::invalidate_translations(std::uint32_t space) {
+    for (auto& b : bus) b->invalidate_translations(space);
 }
 
 void command_processor::run(std::uint64_t entry) {

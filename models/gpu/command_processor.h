@@ -55,11 +55,13 @@ public:
 
     /// \param gpu index in the node
     command_processor(const sc_core::sc_module_name& name, const command_processor_params& params, unsigned gpu,
-                      line_target& router, translator& mmu, cp_bus::debug_memory debug);
+                      memory_router& router, l2_tlb& translations, cp_bus::debug_memory debug);
     ~command_processor() override;
 
     void ring(unsigned queue, std::uint64_t value);
     void host_request();
+    /// Harts forget translations of an address space.
+    void invalidate_translations(std::uint32_t space);
     /// Lets the harts run from `entry`, an offset in their memory, or holds them in reset.
     void run(std::uint64_t entry);
     void hold();

@@ -43,7 +43,10 @@ gpu_core::gpu_core(const sc_core::sc_module_name& name, const gpu_core_params& p
     }
     dispatcher.name_of = [this](const dispatch& what) { return kernel_name(memory, what); };
     processor.on_page_table = [this](std::uint32_t space, std::uint64_t root) { memory.mmu.set_root(space, root); };
-    processor.on_tlb_invalidate = [this](std::uint32_t space) { memory.invalidate_translations(space); };
+    processor.on_tlb_invalidate = [this](std::uint32_t space) {
+        memory.invalidate_translations(space);
+        processor.invalidate_translations(space);
+    };
     processor.on_acquire = [this] { dispatcher.acquire(); };
 }
 

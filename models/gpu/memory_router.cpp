@@ -38,6 +38,10 @@ void memory_router::send_at(const line_request_ptr& request, ticks departure) {
     leave(request);
 }
 
+bool memory_router::holds(std::uint64_t physical) const {
+    return is_local(physical) && m_memory.bytes.contains(offset_of(physical & ~std::uint64_t{line_bytes - 1}), line_bytes);
+}
+
 void memory_router::leave(const line_request_ptr& request) { m_apertures[gpu::where(request->line)]->send(request); }
 
 void memory_router::refuse(const line_request_ptr& request, memory_fault fault, ticks departure) {

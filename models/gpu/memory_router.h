@@ -45,6 +45,8 @@ public:
 
     unsigned where() const { return m_where; }
     bool is_local(std::uint64_t physical) const { return gpu::where(physical) == m_where; }
+    /// Whether there is such a line in this GPU's memory.
+    bool holds(std::uint64_t physical) const;
     l2_bank& bank_of(std::uint64_t offset) { return *banks[offset >> m_interleave_bits & (banks.size() - 1)]; }
 
     void reset() override;

@@ -52,7 +52,8 @@ void hart::implementation::append(const instruction& i, unsigned offset) {
     if (is_float(op) && !state.float_enabled()) op = opcode::illegal;
     const auto format = info(op).format;
     block_op o{};
-    o.handler = m_labels[static_cast<unsigned>(op)];
+    const bool heard = op == opcode::fence && order_on_bus;
+    o.handler = m_labels[heard ? static_cast<unsigned>(internal_op::bus_fence) : static_cast<unsigned>(op)];
     o.immediate = i.immediate;
     if (format == operand_format::upper_pc || format == operand_format::jump || format == operand_format::branch)
         o.immediate += static_cast<std::int32_t>(offset);

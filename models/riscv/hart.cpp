@@ -76,6 +76,11 @@ void hart::attach_memory_timing(memory_timing* timing) {
     m->memory.flush();
 }
 
+void hart::order_on_bus(bool on) {
+    m->order_on_bus = on;
+    m->forget_code();
+}
+
 std::uint64_t hart::id() const {
     return m->hart_id;
 }

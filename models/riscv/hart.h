@@ -99,6 +99,9 @@ public:
     void attach_aia(aia_interface* aia);
     /// Adds what `timing` says to the time of each access to direct memory; null: no more. It must outlive its use.
     void attach_memory_timing(memory_timing* timing);
+    /// Tells the bus of the order that fences and atomics ask for (order_extension), for caches that firmware keeps
+    /// coherent; a fence then takes as long as the bus says. Off at first. Before start().
+    void order_on_bus(bool on);
 
     std::uint64_t id() const;
     /// Canonical ISA string for the device tree ("rv64imafdc_zicsr_…").

@@ -14,6 +14,19 @@ bool returns_value(opcode op) {
     return f == operand_format::load || f == operand_format::float_load || f == operand_format::atomic ||
            f == operand_format::load_reserved;
 }
+
+/// Unprivileged specification, 2.7 (predecessor and successor sets i o r w), and 14.1 (.aq, .rl).
+void explain_order(opcode op, std::uint32_t bits, order_extension& order) {
+    order.fence = op == opcode::fence || op == opcode::fence_i;
+    order.instructions = op == opcode::fence_i;
+    if (op == opcode::fence) {
+        order.release = bits >> 24 & 5;
+        order.acquire = bits >> 20 & 10;
+    } else {
+        order.release = order.instructions || (bits >> 25 & 1);
+        order.acquire = bits >> 26 & 1 && !order.instructions;
+    }
+}
 }  // namespace
 
 void hart::implementation::begin_access(opcode op, access_kind kind, unsigned rd, std::uint64_t address,
@@ -44,7 +57,8 @@ void hart::implementation::send_piece() {
     ++owner.bus_accesses;
     m_payload = allocate_payload();
     m_payload->acquire();
-    m_payload->set_command(m_access.is_atomic                   ? tlm::TLM_IGNORE_COMMAND
+    const bool ordered = order_on_bus && (m_access.is_atomic || m_access.op == opcode::fence || m_access.op == opcode::fence_i);
+    m_payload->set_command(m_access.is_atomic || ordered        ? tlm::TLM_IGNORE_COMMAND
                            : m_access.kind == access_kind::read ? tlm::TLM_READ_COMMAND
                                                                 : tlm::TLM_WRITE_COMMAND);
     m_payload->set_address(piece.to.physical);
@@ -57,6 +71,10 @@ void hart::implementation::send_piece() {
     if (m_access.is_atomic) {
         m_atomic.performed = m_atomic.succeeded = false;
         m_payload->set_extension(&m_atomic);
+    }
+    if (ordered) {
+        explain_order(m_access.op, m_access.bits, m_order);
+        m_payload->set_extension(&m_order);
     }
     m_phase = phase::response;
     m_answered = false;
@@ -102,6 +120,7 @@ void hart::implementation::finish_reset() {
 void hart::implementation::drop_payload() {
     m_payload->clear_extension(&m_initiator);
     if (m_access.is_atomic) m_payload->clear_extension(&m_atomic);
+    if (m_payload->get_extension<order_extension>()) m_payload->clear_extension(&m_order);
     m_payload->release();
     m_payload = nullptr;
 }

@@ -18,6 +18,7 @@
 #include "riscv/decoder.h"
 #include "riscv/hart.h"
 #include "riscv/hart_state.h"
+#include "riscv/memory_order.h"
 #include "riscv/mmu.h"
 #include "riscv/pmp.h"
 #include "riscv/semantics.h"
@@ -82,6 +83,7 @@ struct hart::implementation final : csr_environment {
     slow_result load_reserved_slow(std::uint64_t address, unsigned size, opcode op, unsigned rd);
     slow_result store_conditional_slow(std::uint64_t address, unsigned size, std::uint64_t value, opcode op,
                                        unsigned rd);
+    slow_result fence_slow(opcode op);
     std::int64_t walk_cost();
     /// What the attached memory timing adds, in the units of costs.
     std::int64_t memory_cost(const memory_target& to, unsigned size, memory_timing::use u);
@@ -107,7 +109,8 @@ struct hart::implementation final : csr_environment {
         unsigned piece_count = 0, current = 0, done = 0;
         alignas(8) std::array<std::uint8_t, 16> data{};
         bool is_atomic = false;
-        unsigned length = 0;  ///< of the instruction
+        std::uint32_t bits = 0;  ///< the instruction
+        unsigned length = 0;     ///< of it
         std::int64_t cost = 0;
     };
     void begin_access(opcode op, access_kind kind, unsigned rd, std::uint64_t address, std::uint64_t value);
@@ -168,6 +171,7 @@ struct hart::implementation final : csr_environment {
     hart& owner;
     const timebase& time;
     memory_timing* timing = nullptr;
+    bool order_on_bus = false;
     const ticks quantum;
     const std::uint64_t hart_id;
     hart_state state;
@@ -227,6 +231,7 @@ struct hart::implementation final : csr_environment {
     bool m_restart_due = false;    ///< start again once that is over
     bool m_answered = false;       ///< the answer is known and takes effect at the next wake
     atomic_extension m_atomic;
+    order_extension m_order;
     initiator_extension m_initiator;
 
     // Debug.

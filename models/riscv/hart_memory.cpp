@@ -181,6 +181,15 @@ void hart::implementation::protect_reservation() {
                 sparse_memory::reserved);
 }
 
+slow_result hart::implementation::fence_slow(opcode op) {
+    m_access.pieces[0] = {};
+    m_access.pieces[0].to.place = memory_target::where::bus;
+    m_access.pieces[0].size = 1;
+    m_access.piece_count = 1;
+    begin_access(op, access_kind::write, 0, 0, 0);
+    return slow_result::stopped();
+}
+
 slow_result hart::implementation::atomic_slow(std::uint64_t address, unsigned size, std::uint64_t operand,
                                               semantics::atomic_operation operation, opcode op, unsigned rd) {
     if (address % size != 0) return fault(cause::store_misaligned, address);

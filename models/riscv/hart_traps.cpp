@@ -119,7 +119,7 @@ bool hart::implementation::execute_system(opcode op, const block_op& o, std::uin
             return true;
         case opcode::fence_i:
             update_context();
-            return true;
+            return !order_on_bus || fence_slow(op).complete();
         case opcode::sfence_vma: {
             if (state.mode == privilege::user || (state.mode == privilege::supervisor && (state.mstatus & status::tvm)))
                 return illegal(current_bits);

@@ -8,6 +8,7 @@ namespace fabricvp::riscv {
 /// Handlers of the dispatch loop that are no instruction, behind those that are.
 enum class internal_op : unsigned {
     block_end = static_cast<unsigned>(opcode::count),  ///< falls through into the next block
+    bus_fence,                                         ///< a fence that the bus must hear of
     count
 };
 

@@ -261,6 +261,7 @@ void hart::implementation::interpret(implementation* m, const void* const** labe
         FABRICVP_RISCV_INSTRUCTIONS(FABRICVP_ROW)
 #undef FABRICVP_ROW
             && op_block_end,
+        &&op_bus_fence,
     };
     if (labels) {
         *labels = table;
@@ -287,6 +288,11 @@ void hart::implementation::interpret(implementation* m, const void* const** labe
     LABEL(block_end) {
         pc += IMMEDIATE;
         FOLLOW(0);
+    }
+
+    LABEL(bus_fence) {
+        SLOW_STORE(m->fence_slow(opcode::fence));
+        NEXT;
     }
 
     LABEL(illegal) {
@@ -362,7 +368,10 @@ leave : {
         if (budget <= 0) goto out_of_budget;
         LOOK_UP;
     }
-    if (m->exit == exit_reason::pending) m->m_access.length = (position->bits & 3) == 3 ? 4 : 2;
+    if (m->exit == exit_reason::pending) {
+        m->m_access.bits = position->bits;
+        m->m_access.length = (position->bits & 3) == 3 ? 4 : 2;
+    }
     goto finish;
 }
 
