@@ -90,6 +90,8 @@ void bind_gpu(py::module_& m) {
     m.def("gpu_translate", &translate);
     m.def("gpu_wavefronts", &wavefronts);
     m.def("apps", &apps);
+    m.def("check_app", [](const std::string& name, std::uint64_t size, std::uint64_t gpus, const std::string& placement,
+                          const std::string& dispatch) { images_of_app(name, app_options{size, gpus, placement, dispatch}); });
     m.def("load_app", [](session& x, std::size_t node, const std::string& name, std::uint64_t size, std::uint64_t gpus,
                          const std::string& placement, const std::string& dispatch) {
         x.load_images(node, images_of_app(name, app_options{size, gpus, placement, dispatch}));

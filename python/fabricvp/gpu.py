@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """GPUs of a node, and the applications that run on them.
 
-    platform = fabricvp.Platform.from_config("gpu")
-    platform.load_app("spmv", size=4096)
+    platform = fabricvp.Platform.from_config("gpu", app="spmv", size=4096)
     result = platform.run()
     gpu = platform.nodes[0].gpus[0]
     print(platform.app_ok, gpu.statistics["wavefront_instructions"], gpu.stalls())
@@ -37,8 +36,26 @@ class App:
 
 
 def apps() -> dict[str, App]:
-    """The GPU applications that `Platform.load_app()` takes, by name."""
+    """The GPU applications that `Platform.from_config(app=)` and `Platform.load_app()` take, by name."""
     return {row[0]: App(*row) for row in _fabricvp.apps()}
+
+
+def check_app(app: str | None, size: int | None, gpus: int | None, placement: str, dispatch: str) -> dict[str, Any]:
+    """What `Platform.load_app()` is to be called with, checked; nothing without ``app``.
+
+    Raises `InputError` for an unknown name or policy, `ValueError` for numbers below 1, `TypeError` for a wish without
+    an application.
+    """
+    wishes = {"size": size, "gpus": gpus, "placement": placement, "dispatch": dispatch}
+    if app is None:
+        lost = [name for name, value in wishes.items() if value not in (None, "")]
+        if lost:
+            raise TypeError(f"{lost[0]}= is about an application: give app= too")
+        return {}
+    if (size is not None and size < 1) or (gpus is not None and gpus < 1):
+        raise ValueError(f"application {app} with size={size}, gpus={gpus}: 1 or more")
+    _fabricvp.check_app(app, size or 0, gpus or 0, placement, dispatch)
+    return {"name": app, **wishes}
 
 
 @dataclass(frozen=True)

@@ -17,6 +17,7 @@ from .data import resolve_config
 from .devices import Timer
 from .errors import ExpectTimeout, GuestStopped
 from .faults import FaultArgument, FaultKind
+from .gpu import check_app
 from .node import Node
 from .overrides import flatten
 from .remote import RemotePlatform, reap_child
@@ -39,25 +40,39 @@ class Platform:
     # Construction --------------------------------------------------------------------------------------------------
 
     @classmethod
-    def from_config(cls, path: str | os.PathLike[str], *, overrides: Mapping[str, Any] | None = None,
-                    **keywords: Any) -> Platform:
+    def from_config(cls, path: str | os.PathLike[str], *, app: str | None = None, size: int | None = None,
+                    gpus: int | None = None, placement: str = "", dispatch: str = "",
+                    overrides: Mapping[str, Any] | None = None, **keywords: Any) -> Platform:
         """Reads a configuration and builds the machine.
 
         ``path`` is a YAML file, or the name of a machine inside the package (see `configs()`). ``overrides`` maps dotted
         paths to values: ``{"node.host.harts": 4}``. In keywords two underscores stand for a dot: ``node__host__harts=4``.
         Quantities are text with a unit ("1.5 GHz").
 
+        ``app`` is a GPU application (`fabricvp.apps()`) that node 0 runs, as by `load_app()`, which tells about ``size``,
+        ``gpus``, ``placement`` and ``dispatch``.
+
         Raises `InputError` with one line that names file, line and key; `RuntimeError` if the process has had a platform.
         """
         _refuse_second()
-        return cls(_fabricvp.Session.from_config(resolve_config(path), list(flatten(overrides, keywords).items())))
+        wish = check_app(app, size, gpus, placement, dispatch)
+        core = _fabricvp.Session.from_config(resolve_config(path), list(flatten(overrides, keywords).items()))
+        return cls(core)._with_app(wish)
 
     @classmethod
-    def from_text(cls, yaml: str, *, name: str = "text", overrides: Mapping[str, Any] | None = None,
-                  **keywords: Any) -> Platform:
+    def from_text(cls, yaml: str, *, name: str = "text", app: str | None = None, size: int | None = None,
+                  gpus: int | None = None, placement: str = "", dispatch: str = "",
+                  overrides: Mapping[str, Any] | None = None, **keywords: Any) -> Platform:
         """Builds a machine from YAML in a string; ``name`` stands for the file in messages. Else as `from_config()`."""
         _refuse_second()
-        return cls(_fabricvp.Session.from_text(yaml, name, list(flatten(overrides, keywords).items())))
+        wish = check_app(app, size, gpus, placement, dispatch)
+        core = _fabricvp.Session.from_text(yaml, name, list(flatten(overrides, keywords).items()))
+        return cls(core)._with_app(wish)
+
+    def _with_app(self, wish: dict[str, Any]) -> Platform:
+        if wish:
+            self.load_app(**wish)
+        return self
 
     @cached_property
     def nodes(self) -> list[Node]:
@@ -84,8 +99,7 @@ class Platform:
         all), ``placement`` and ``dispatch`` name policies for pages and work-groups, as `fabricvp run --help` lists them.
         When the run has ended, `app_ok` is the verdict. Raises `InputError` for an unknown name or policy.
         """
-        if (size is not None and size < 1) or (gpus is not None and gpus < 1):
-            raise ValueError(f"load_app(size={size}, gpus={gpus}): 1 or more")
+        check_app(name, size, gpus, placement, dispatch)
         _fabricvp.load_app(self._core, node, name, size or 0, gpus or 0, placement, dispatch)
 
     @property

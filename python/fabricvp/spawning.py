@@ -13,23 +13,27 @@ from typing import Any
 
 from .data import resolve_config
 from .errors import RemoteError
+from .gpu import check_app
 from .overrides import flatten
 from .remote import RemotePlatform
 
 
 def spawn(path: str | os.PathLike[str] | None = None, *, text: str | None = None, name: str = "text",
+          app: str | None = None, size: int | None = None, gpus: int | None = None, placement: str = "", dispatch: str = "",
           overrides: Mapping[str, Any] | None = None, **keywords: Any) -> RemotePlatform:
     """Builds a platform in a child process and gives a `RemotePlatform`, which has the interface of `Platform`.
 
-    ``path``, ``overrides`` and ``**keywords`` are as for `Platform.from_config()`; ``text`` (with ``name`` for messages)
-    is a configuration as a string instead of a file. The child is a new Python interpreter in a process group of its
+    ``path``, ``app`` with what belongs to it, ``overrides`` and ``**keywords`` are as for `Platform.from_config()`;
+    ``text`` (with ``name`` for messages) is a configuration as a string instead of a file. The child is a new Python interpreter in a process group of its
     own; it ends with ``close()``, with the ``with`` block, or with this process.
 
     Raises `InputError` as `Platform.from_config()` does, `RemoteError` if the child cannot start.
     """
     if (path is None) == (text is None):
         raise TypeError("spawn() takes a configuration file or text=, one of them")
+    check_app(app, size, gpus, placement, dispatch)
     request = {"path": None if path is None else resolve_config(path), "text": text, "name": name,
+               "app": {"app": app, "size": size, "gpus": gpus, "placement": placement, "dispatch": dispatch},
                "overrides": flatten(overrides, keywords), "sys_path": sys.path,
                "main_path": _main_path()}
     parent_end, child_end = Pipe()

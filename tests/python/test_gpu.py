@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """GPUs from Python: applications, statistics, wavefronts, memory, spans. A small GPU, so that a run takes a moment."""
 
+import subprocess
+import sys
+
 import numpy
 import pytest
 
@@ -50,6 +53,33 @@ def test_an_application_runs_and_leaves_its_verdict_and_figures(machine):
     assert stalls["barrier"] > 0 and stalls["memory"] > 0
     assert stalls["memory"] == pytest.approx(frame["stall_memory"].sum() / 1e12)
     assert gpu.wavefronts() == []
+
+
+@pytest.mark.parametrize("make", [
+    "fabricvp.spawn(text=SMALL, app='reduction', size=4096)",
+    "fabricvp.Platform.from_text(SMALL, app='reduction', size=4096)",
+    "fabricvp.Platform.from_config('gpu', app='reduction', size=4096, node__gpus__0__compute_units=4)"])
+def test_an_application_named_when_the_machine_is_made(make):
+    """In an interpreter of its own, which may have one platform only."""
+    script = (f"import fabricvp\nSMALL = {SMALL!r}\nwith {make} as machine:\n    machine.run(time='1 s')\n"
+              "    print(machine.app_ok, machine.statistics['node0.gpu0.core.compute_unit0.wavefront_instructions'])\n")
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=120)
+    assert done.stderr == ""
+    ok, instructions = done.stdout.split("\n")[-2].split()
+    assert ok == "True" and float(instructions) > 100
+
+
+def test_wishes_about_an_application_are_checked_before_the_machine_is_made():
+    with pytest.raises(fabricvp.InputError, match="did you mean 'spmv'"):
+        fabricvp.Platform.from_text(SMALL, app="smpv")
+    with pytest.raises(fabricvp.InputError, match="nearby"):
+        fabricvp.spawn(text=SMALL, app="spmv", placement="nearby")
+    with pytest.raises(ValueError, match="size=0"):
+        fabricvp.Platform.from_text(SMALL, app="spmv", size=0)
+    with pytest.raises(TypeError, match="size= .* app="):
+        fabricvp.Platform.from_text(SMALL, size=4)
+    with pytest.raises(TypeError, match="dispatch= .* app="):
+        fabricvp.spawn(text=SMALL, dispatch="lasp")
 
 
 def test_wavefronts_while_a_kernel_runs(machine):
