@@ -37,6 +37,7 @@ enum { GPU_VECTOR_SIGNAL = 0, GPU_VECTOR_FAULT = 1, GPU_VECTOR_FIRMWARE = 2 };
     R(GPU_CP_STATUS, 0x02c, 4, 1, 0)       /* written by firmware, enum gpu_firmware_state */     \
     R(GPU_CP_ENTRY, 0x030, 8, 1, 0)        /* where the harts start: an offset in their memory */ \
     R(GPU_HOST_REQUEST, 0x038, 4, 1, 0)    /* any write: event GPU_EVENT_HOST for the firmware */   \
+    R(GPU_PEERS, 0x040, 8, 1, 0)           /* bit n: it reaches the memory of GPU n of its node; its own is set */ \
     R(GPU_PAGE_REQUEST, 0x048, 8, 1, 0)    /* read pops: address of a page that a walk waits for; bit 0: valid, bits 63…60: address space */ \
     R(GPU_PAGE_RETRY, 0x050, 4, 1, 0)      /* any write: walks that wait for pages try again */  \
     R(GPU_INTERRUPT, 0x03c, 4, 1, 0)       /* vectors raised, cleared by writing 1; INTA while any is set, unless MSI-X is on */

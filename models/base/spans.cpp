@@ -26,6 +26,27 @@ ticks uncovered(const std::vector<span>& spans, ticks begin, ticks end) {
     return at < end ? rest + (end - at) : rest;
 }
 
+/// Follows spans back from the end: always one that lasts until the present point, at best exactly. take(span, from, to) gets
+/// each part. \returns length of [begin, end) that no span covers
+template <class Take>
+ticks follow_back(const std::vector<span>& spans, ticks begin, ticks end, Take take) {
+    ticks rest = 0, at = end;
+    while (at > begin) {
+        const span* best = nullptr;
+        ticks before = begin;  // the latest end before `at`
+        for (const auto& s : spans) {
+            if (s.begin >= at) continue;
+            if (s.end < at) before = std::max(before, s.end);
+            else if (!best || s.end < best->end || (s.end == best->end && s.begin < best->begin)) best = &s;
+        }
+        const ticks to = best ? std::max(best->begin, begin) : before;
+        if (best) take(*best, to, at);
+        else rest += at - to;
+        at = to;
+    }
+    return rest;
+}
+
 void sort_by_path(std::vector<stage_time>& stages) {
     std::sort(stages.begin(), stages.end(), [](const stage_time& a, const stage_time& b) {
         return std::tie(a.component, a.stage) < std::tie(b.component, b.stage);
@@ -40,6 +61,11 @@ void count(stage_time& t, const span& s) {
 }
 
 }  // namespace
+
+const char* name_of(span_reach reach) {
+    static constexpr const char* names[] = {"", "own memory", "same cluster", "other cluster", "host"};
+    return names[static_cast<unsigned>(reach)];
+}
 
 bool span_recorder::s_on = false;
 
@@ -105,7 +131,17 @@ void span_recorder::finish(span_list& spans, ticks begin, ticks end, const sc_co
     if (s_on) {
         const trace::access number{m_accesses++, address};
         m_total += end - begin;
-        m_unaccounted += uncovered(spans.spans(), begin, end);
+        auto& path = path_of(what, spans.reach());
+        ++path.accesses;
+        path.total += end - begin;
+        const ticks rest = follow_back(spans.spans(), begin, end, [&](const span& s, ticks from, ticks to) {
+            if (path.stages.size() <= s.stage) path.stages.resize(m_stages.size());
+            auto& sum = path.stages[s.stage];
+            (s.kind == span_kind::queueing ? sum.queueing : sum.service) += to - from;
+            ++sum.count;
+        });
+        path.unaccounted += rest;
+        m_unaccounted += rest;
         for (const auto& s : spans.spans()) {
             auto& sum = m_stages[s.stage];
             const ticks length = s.end - s.begin;
@@ -119,6 +155,31 @@ void span_recorder::finish(span_list& spans, ticks begin, ticks end, const sc_co
         if (who && m_kept.size() < m_most_kept) m_kept.push_back({number.number, who->name(), std::string(what), address, begin, end, spans.spans()});
     }
     spans.clear();
+}
+
+span_recorder::path_sum& span_recorder::path_of(std::string_view what, span_reach reach) {
+    for (auto& p : m_paths)
+        if (p.reach == reach && p.what == what) return p;
+    m_paths.push_back({std::string(what), reach, 0, 0, 0, {}});
+    return m_paths.back();
+}
+
+std::vector<path_breakdown> span_recorder::paths() const {
+    std::vector<path_breakdown> all;
+    for (const auto& p : m_paths) {
+        path_breakdown b;
+        b.what = p.what;
+        b.reach = p.reach;
+        b.accesses = p.accesses;
+        b.total = p.total;
+        b.unaccounted = p.unaccounted;
+        for (std::size_t i = 0; i < p.stages.size(); ++i)
+            if (const auto& s = p.stages[i]; s.count) b.stages.push_back({m_stages[i].component, m_stages[i].name, s.queueing, s.service, s.count, 0});
+        sort_by_path(b.stages);
+        all.push_back(std::move(b));
+    }
+    std::sort(all.begin(), all.end(), [](const auto& a, const auto& b) { return std::tie(a.what, a.reach) < std::tie(b.what, b.reach); });
+    return all;
 }
 
 time_breakdown span_recorder::breakdown() const {
@@ -138,6 +199,13 @@ void span_recorder::report(statistics_snapshot& to) const {
     to["spans.accesses"] = static_cast<double>(b.accesses);
     to["spans.total_ps"] = static_cast<double>(b.total);
     to["spans.unaccounted_ps"] = static_cast<double>(b.unaccounted);
+    for (const auto& p : m_paths) {
+        if (p.reach == span_reach::none) continue;
+        std::string name = fabricvp::name_of(p.reach), path = "spans." + p.what + '.';
+        for (const char c : name) path += c == ' ' ? '_' : c;
+        to[path + ".accesses"] = static_cast<double>(p.accesses);
+        to[path + ".total_ps"] = static_cast<double>(p.total);
+    }
     for (const auto& s : b.stages) {
         const std::string path = s.component + '.' + s.stage + ".spans.";
         to[path + "count"] = static_cast<double>(s.spans);
@@ -150,6 +218,7 @@ void span_recorder::report(statistics_snapshot& to) const {
 void span_recorder::restart() {
     for (auto& s : m_stages) s.count = s.queueing = s.service = s.longest = 0;
     m_accesses = m_total = m_unaccounted = 0;
+    m_paths.clear();
     m_kept.clear();
 }
 

@@ -24,6 +24,11 @@ namespace fabricvp {
 
 enum class span_kind : std::uint8_t { queueing, service };
 
+/// How far an access went: the farthest place that any part of it was sent to. `none`: caches answered, or nobody said.
+enum class span_reach : std::uint8_t { none, own_memory, same_cluster, other_cluster, host };
+/// "own memory", "other cluster", …; empty for `none`.
+const char* name_of(span_reach reach);
+
 /// A stage of a component, by value in its model. \throws std::logic_error if the component has one of that name already.
 class span_stage {
 public:
@@ -64,21 +69,40 @@ struct time_breakdown {
     std::vector<stage_time> stages;  ///< in path order; stages without spans are left out
 };
 
+/// Where the time of accesses of one kind and reach went, counted once: of spans that overlap, the chain that ended last.
+/// The stages' times and `unaccounted` add up to `total`; `longest` is not kept.
+struct path_breakdown : time_breakdown {
+    std::string what;  ///< "load", "write", …
+    span_reach reach = span_reach::none;
+};
+
 /// The spans of one transaction. It keeps its storage when cleared, so pooled transactions do not allocate.
 class span_list {
 public:
     void add(const span_stage& stage, span_kind kind, ticks begin, ticks end);
-    void clear() { m_spans.clear(); }
+    void clear() {
+        m_spans.clear();
+        m_reach = span_reach::none;
+    }
+    /// The access has gone that far, if it has not gone farther.
+    void mark(span_reach reach) {
+        if (reach > m_reach) m_reach = reach;
+    }
+    span_reach reach() const { return m_reach; }
     bool empty() const { return m_spans.empty(); }
     const std::vector<span>& spans() const { return m_spans; }
     /// Takes over the spans of a child transaction.
-    void append(const span_list& child) { m_spans.insert(m_spans.end(), child.m_spans.begin(), child.m_spans.end()); }
+    void append(const span_list& child) {
+        m_spans.insert(m_spans.end(), child.m_spans.begin(), child.m_spans.end());
+        mark(child.m_reach);
+    }
 
     /// Where the time of this access, which lasted from `begin` to `end`, went.
     time_breakdown breakdown(ticks begin, ticks end) const;
 
 private:
     std::vector<span> m_spans;
+    span_reach m_reach = span_reach::none;
 };
 
 /// Spans that follow each other without gap: each begins where the one before it ended.
@@ -128,7 +152,10 @@ public:
     void finish(span_list& spans, ticks begin, ticks end, const sc_core::sc_object* who = nullptr, std::string_view what = {},
                 std::uint64_t address = 0);
     time_breakdown breakdown() const;
-    /// Adds `<component>.<stage>.spans.{count,queueing_ps,service_ps,longest_ps}` and `spans.{accesses,total_ps,unaccounted_ps}`.
+    /// The same along the chains of spans that ended last, by kind of access and reach, in this order.
+    std::vector<path_breakdown> paths() const;
+    /// Adds `<component>.<stage>.spans.{count,queueing_ps,service_ps,longest_ps}` and `spans.{accesses,total_ps,unaccounted_ps}`,
+    /// and for accesses with a reach `spans.<what>.<reach>.{accesses,total_ps}`.
     void report(statistics_snapshot& to) const;
     /// Starts a region of interest.
     void restart();
@@ -143,8 +170,22 @@ private:
         std::uint64_t count = 0;
         ticks queueing = 0, service = 0, longest = 0;
     };
+    struct path_stage {
+        ticks queueing = 0, service = 0;
+        std::uint64_t count = 0;
+    };
+    struct path_sum {
+        std::string what;
+        span_reach reach;
+        std::uint64_t accesses = 0;
+        ticks total = 0, unaccounted = 0;
+        std::vector<path_stage> stages;  // by id
+    };
+    path_sum& path_of(std::string_view what, span_reach reach);
+
     static bool s_on;
     std::vector<stage_sum> m_stages;  // by id
+    std::vector<path_sum> m_paths;    // few
     std::uint64_t m_accesses = 0;
     ticks m_total = 0, m_unaccounted = 0;
     std::vector<kept_access> m_kept;

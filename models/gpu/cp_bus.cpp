@@ -269,7 +269,7 @@ void cp_bus::finish(memory_fault fault) {
     if (!m_order.fence) {
         latency.add(end - m_begin);
         if (span_recorder::on())
-            span_recorder::current().finish(m_spans, m_begin, end, this, m_atomic ? "atomic" : payload.is_read() ? "read" : "write",
+            span_recorder::current().finish(m_spans, m_begin, end, this, m_atomic ? "hart atomic" : payload.is_read() ? "read" : "write",
                                             payload.get_address());
     }
     m_spans.clear();

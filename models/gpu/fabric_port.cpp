@@ -41,7 +41,10 @@ void fabric_port::attach(fabric::terminal& at) {
     m_terminal = &at;
     at.attach(*this);
     for (unsigned peer = 0; peer < fabric::most_terminals; ++peer)
-        if (peer != at.number && at.reaches(peer)) m_router.set_aperture(GPU_PA_GPU0 + peer, this);
+        if (peer != at.number && at.reaches(peer)) {
+            m_router.set_aperture(GPU_PA_GPU0 + peer, this);
+            m_peers |= std::uint64_t{1} << peer;
+        }
 }
 
 void fabric_port::send(const line_request_ptr& request) {
@@ -86,6 +89,7 @@ void fabric_port::send(const line_request_ptr& request) {
             p->compare = r.compare;
             break;
     }
+    if (span_recorder::on()) request->spans.mark(&to == &same_cluster ? span_reach::same_cluster : span_reach::other_cluster);
     p->set_request(m_terminal->format, r.page_table, operand_bytes(r));
     m_terminal->send(p);
 }

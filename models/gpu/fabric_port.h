@@ -47,6 +47,8 @@ public:
     /// Attaches this GPU to the fabric: from now on the router sends requests to peers' apertures here.
     void attach(fabric::terminal& at);
     const fabric::terminal* attached() const { return m_terminal; }
+    /// Bit n: the fabric reaches GPU n.
+    std::uint64_t peers() const { return m_peers; }
 
     void send(const line_request_ptr& request) override;
 
@@ -63,6 +65,7 @@ private:
 
     memory_router& m_router;
     fabric::terminal* m_terminal = nullptr;
+    std::uint64_t m_peers = 0;
     pool<line_request> m_requests;
     std::vector<line_request_ptr> m_waiting;         // by tag: this GPU's requests under way
     std::vector<std::uint32_t> m_free_tags;

@@ -33,6 +33,7 @@ gpu_device::gpu_device(const sc_core::sc_module_name& name, const gpu_device_par
       cp_status(registers, "cp_status", GPU_CP_STATUS, 4, 0, {constant("state", 32, "enum gpu_firmware_state")}),
       cp_entry(registers, "cp_entry", GPU_CP_ENTRY, 8, 0),
       host_request(registers, "host_request", GPU_HOST_REQUEST, 4, 0),
+      peers(registers, "peers", GPU_PEERS, 8, 0, {constant("gpus", 64, "whose memory it reaches, its own included")}),
       page_request(registers, "page_request", GPU_PAGE_REQUEST, 8, 0, {constant("page", 64, "that a walk waits for; reading pops it")}),
       page_retry(registers, "page_retry", GPU_PAGE_RETRY, 4, 0),
       interrupt(registers, "interrupt", GPU_INTERRUPT, 4, 0,
@@ -65,6 +66,9 @@ gpu_device::gpu_device(const sc_core::sc_module_name& name, const gpu_device_par
         std::uint64_t page = 0;
         return core.memory.mmu.take_demand(space, page) ? std::uint64_t{space} << 60 | page << small_page_bits | 1 : 0;
     });
+    const auto reached = [this, number](std::size_t) { return core.fabric.peers() | std::uint64_t{1} << number; };
+    peers.on_read(reached);
+    peers.on_debug_read(reached);
     page_retry.on_write([this](std::size_t, std::uint64_t) { core.memory.mmu.retry_demands(); });
     host_request.on_write([this](std::size_t, std::uint64_t) { core.processor.host_request(); });
 }

@@ -23,7 +23,7 @@ public:
 
     register_bank registers{GPU_SRAM_WINDOW};
     device_register id, index, memory_size, compute_units, wavefront_slots, clock_hz, sram_size, cp_harts, cp_control, cp_status,
-        cp_entry, host_request, page_request, page_retry, interrupt;
+        cp_entry, host_request, peers, page_request, page_retry, interrupt;
 
     counter bytes_received{*this, "bytes_received", "B", "bytes written into this GPU's memory over PCIe"};
     counter bytes_sent{*this, "bytes_sent", "B", "bytes read from this GPU's memory over PCIe"};

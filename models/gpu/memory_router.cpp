@@ -28,6 +28,7 @@ void memory_router::send_at(const line_request_ptr& request, ticks departure) {
         if (r.kind == line_kind::read) ++(r.page_table ? page_table_reads : reads);
         m_memory.prefetch(offset);
         r.spans.add(m_span, span_kind::service, departure, departure + m_request_latency);
+        if (span_recorder::on()) r.spans.mark(span_reach::own_memory);
         l2_bank& bank = bank_of(offset);
         bank.prefetch(offset);
         return m_flights.launch<&l2_bank::arrive>(request, departure + m_request_latency, bank);

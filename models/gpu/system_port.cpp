@@ -24,6 +24,7 @@ void system_port::reset() {
 }
 
 void system_port::send(const line_request_ptr& request) {
+    if (span_recorder::on()) request->spans.mark(span_reach::host);
     switch (request->kind) {
         case line_kind::read: return read(request);
         case line_kind::write: return write(request);

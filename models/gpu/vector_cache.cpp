@@ -115,6 +115,7 @@ void vector_cache::line_done(line_request& r) {
         auto& spans = state.access->spans;
         if (span_recorder::on()) {
             const ticks since = state.since[access_state::piece_of(p)];
+            spans.mark(r.spans.reach());
             if (since == r.issued) spans.append(r.spans);
             else if (since < now()) spans.add(m_merge_span, span_kind::queueing, since, now());
             if (taken > now()) spans.add(m_fill_span, span_kind::queueing, now(), taken);

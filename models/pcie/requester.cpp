@@ -30,7 +30,7 @@ const char* name_of(tlp_kind kind) {
         case tlp_kind::memory_read: return "read";
         case tlp_kind::configuration_read: return "configuration read";
         case tlp_kind::configuration_write: return "configuration write";
-        default: return "atomic";
+        default: return "PCIe atomic";
     }
 }
 

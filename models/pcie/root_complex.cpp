@@ -247,6 +247,7 @@ void root_complex::memory_done(const memory_access& a, ticks when) {
 }
 
 void root_complex::send_later(const tlp_ptr& completion, ticks when) {
+    completion->pass(answer_span, span_kind::service, when);  // what came from memory says itself what it took
     m_due.emplace(when, completion);
     if (!m_send.scheduled() || m_send.when() > when) schedule(m_send, std::max(when, now()));
 }

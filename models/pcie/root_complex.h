@@ -54,6 +54,7 @@ public:
     counter system_errors{*this, "system_errors", "1", "error messages that Root Control makes system errors"};
     counter host_errors{*this, "host_errors", "1", "requests of harts that ended with an error"};
 
+    span_stage answer_span{*this, "answer"};  ///< of the root complex itself, to configuration requests say
     span_stage memory_span{*this, "memory"};  ///< host memory, and what else the host's bus has
 
     root_complex(const sc_core::sc_module_name& name, const root_complex_params& params);

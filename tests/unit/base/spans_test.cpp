@@ -73,6 +73,49 @@ TEST_CASE("the recorder sums over accesses") {
     CHECK(span_recorder::current().breakdown().stages.empty());
 }
 
+TEST_CASE("of spans that overlap, the chain that ended last counts, once; accesses are sorted by kind and reach") {
+    auto& top = results_bench();
+    const recording on;
+    auto& recorder = span_recorder::current();
+    span_stage lookup{top.left, "lookup"}, link{top.left2, "link"}, dram{top.left2, "dram"};
+    span_list spans, child;
+    // Two lines side by side; the second, which began later, arrives last.
+    spans.add(lookup, span_kind::service, 10, 20);
+    spans.add(link, span_kind::service, 20, 90);
+    child.add(lookup, span_kind::queueing, 10, 30);
+    child.add(lookup, span_kind::service, 30, 40);
+    child.add(dram, span_kind::service, 40, 100);
+    child.mark(span_reach::other_cluster);
+    child.mark(span_reach::own_memory);  // nearer: says nothing new
+    spans.append(child);
+    CHECK(spans.reach() == span_reach::other_cluster);
+    recorder.finish(spans, 0, 100, nullptr, "load");
+    CHECK(spans.reach() == span_reach::none);
+    spans.add(lookup, span_kind::service, 200, 210);
+    recorder.finish(spans, 200, 210, nullptr, "load");
+
+    const auto paths = recorder.paths();
+    REQUIRE(paths.size() == 2);
+    CHECK(paths[0].reach == span_reach::none);
+    CHECK(paths[0].accesses == 1);
+    const auto& far = paths[1];
+    CHECK(far.what == "load");
+    CHECK(far.reach == span_reach::other_cluster);
+    CHECK(far.total == 100);
+    CHECK(far.unaccounted == 10);  // before anything began
+    REQUIRE(far.stages.size() == 2);
+    CHECK(far.stages[0].stage == "lookup");
+    CHECK(far.stages[0].queueing == 20);
+    CHECK(far.stages[0].service == 10);
+    CHECK(far.stages[1].stage == "dram");
+    CHECK(far.stages[1].service == 60);
+    statistics_snapshot s;
+    recorder.report(s);
+    CHECK(s.at("spans.load.other_cluster.accesses") == 1);
+    CHECK(s.at("spans.load.other_cluster.total_ps") == 100);
+    CHECK(s.at("spans.unaccounted_ps") == 10);
+}
+
 TEST_CASE("while recording is off nothing is kept") {
     auto& top = results_bench();
     span_recorder::current().restart();
