@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-# fabricvp_firmware(NAME SOURCES … LINKER x.ld [ARCH rv64gc] [ABI lp64d] [INCLUDES dirs…] [OPTIONS flags…] [IMAGES names…])
+# fabricvp_firmware(NAME SOURCES … LINKER x.ld [ARCH rv64gc] [ABI lp64d] [INCLUDES dirs…] [OPTIONS flags…] [IMAGES names…] [DISK])
 # cross-compiles freestanding C and assembly to ${FABRICVP_FIRMWARE_DIR}/NAME.elf (target firmware_NAME). IMAGES are other
-# firmware that is linked in as data (host/gpu/images.h).
+# firmware that is linked in as data (host/gpu/images.h). With DISK there is NAME.img, too: the flat binary from its first
+# sector on, for boot loaders, with zeros up to whole MiB.
 find_program(RISCV_GCC riscv64-unknown-elf-gcc)
+find_program(RISCV_OBJCOPY riscv64-unknown-elf-objcopy)
 set(FABRICVP_FIRMWARE_DIR ${PROJECT_BINARY_DIR}/firmware)
 
 function(fabricvp_firmware name)
-  cmake_parse_arguments(fw "" "ARCH;ABI;LINKER" "SOURCES;INCLUDES;OPTIONS;IMAGES" ${ARGN})
+  cmake_parse_arguments(fw "DISK" "ARCH;ABI;LINKER" "SOURCES;INCLUDES;OPTIONS;IMAGES" ${ARGN})
   if(NOT RISCV_GCC)
     message(FATAL_ERROR "riscv64-unknown-elf-gcc is needed for firmware images (Debian: gcc-riscv64-unknown-elf)")
   endif()
@@ -61,5 +63,13 @@ function(fabricvp_firmware name)
     COMMAND ${RISCV_GCC} ${flags} -nostdlib -static -Wl,--gc-sections -Wl,--build-id=none -Wl,--no-warn-rwx-segments
       -T ${fw_LINKER} ${objects} -lgcc -o ${image}
     DEPENDS ${objects} ${fw_LINKER} VERBATIM COMMENT "Linking ${name}.elf")
-  add_custom_target(firmware_${name} ALL DEPENDS ${image})
+  set(disk "")
+  if(fw_DISK)
+    set(disk ${FABRICVP_FIRMWARE_DIR}/${name}.img)
+    add_custom_command(OUTPUT ${disk}
+      COMMAND ${RISCV_OBJCOPY} -O binary ${image} ${disk}
+      COMMAND truncate -s %1M ${disk}
+      DEPENDS ${image} VERBATIM COMMENT "Writing ${name}.img")
+  endif()
+  add_custom_target(firmware_${name} ALL DEPENDS ${image} ${disk})
 endfunction()

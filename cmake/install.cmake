@@ -23,4 +23,4 @@ foreach(headers models/ platform firmware/abi)
 endforeach()
 install(DIRECTORY configs DESTINATION ${share_folder} COMPONENT development FILES_MATCHING PATTERN "*.yaml")
 install(DIRECTORY ${PROJECT_BINARY_DIR}/firmware DESTINATION ${share_folder} COMPONENT development OPTIONAL
-  FILES_MATCHING PATTERN "*.elf" PATTERN CMakeFiles EXCLUDE)
+  FILES_MATCHING PATTERN "*.elf" PATTERN "*.img" PATTERN CMakeFiles EXCLUDE)

@@ -8,6 +8,7 @@
 
 #include "platform/config/config_reader.h"
 #include "platform/config/config_tree.h"
+#include "platform/loader/image_paths.h"
 #include "platform/platform.h"
 
 namespace fabricvp {
@@ -121,7 +122,8 @@ machine_params read_machine_params(const std::string& yaml, const std::string& n
         reader.finish();
         for (auto& e : params.node[i].pcie.endpoints)
             for (auto* path : e.paths())  // relative to the configuration, as those of images are
-                *path = (std::filesystem::path(name).parent_path() / *path).lexically_normal().string();
+                if (path->compare(0, 9, "firmware:") == 0) *path = find_image(*path, {});
+                else *path = (std::filesystem::path(name).parent_path() / *path).lexically_normal().string();
     }
     return params;
 }

@@ -6,6 +6,18 @@
     .section .text.start, "ax"
     .globl _start
 _start:
+    # The header of a Linux kernel `Image`: U-Boot's booti starts the program as a flat binary, too, with the same registers.
+    j       enter
+    .balign 8
+    .dword  0                       # offset from the start of the memory
+    .dword  __image_end - _start
+    .dword  0                       # little endian
+    .word   2, 0                    # version 0.2
+    .dword  0
+    .ascii  "RISCV\0\0\0"
+    .ascii  "RSC\005"
+    .word   0
+enter:
     csrw    mie, zero
     csrw    mstatus, zero
     csrw    mscratch, a0

@@ -33,7 +33,7 @@ virtio_settings settings(const virtio_blk_params& p) {
 
 void virtio_blk_params::describe(parameter_visitor& v) {
     v.group("endpoint", endpoint, "link, requests and completions");
-    v.field("image", image, "file with the disk's contents, relative to this file; without one the disk is blank");
+    v.field("image", image, "file with the disk's contents, relative to this file, or firmware:NAME; without one the disk is blank");
     v.choice("mode", mode, "what becomes of writes: refused, kept for the run (copy_on_write), or put into the file");
     v.field("capacity", capacity, between{4096, 1024.0 * (1ull << 30)}, "size of a blank disk");
     v.field("queues", queues, between{1, 16}, "request queues");

@@ -13,7 +13,7 @@
 
 struct app {
     struct gpu_node* node;
-    struct gpu_queue_handle queue[GPU_MOST]; /* one a GPU */
+    struct gpu_queue_handle* queue;          /* one a GPU */
     uint64_t size;                           /* what the user asked for; its meaning is in abi/apps.h */
     uint64_t random;                         /* state of app_random() */
     enum gpu_placement_policy placement;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Runs one GPU application. On the kernel command line stand `app=NAME` and, where the defaults are not to be, `size=N`,
- * `gpus=N`, `placement=POLICY`, `dispatch=POLICY`, `limit=MS` (for which a kernel may run). */
+/* Runs GPU applications, one after the other. On the kernel command line stand `app=NAME` and behind it, where the defaults
+ * are not to be, `size=N`, `gpus=N`, `placement=POLICY`, `dispatch=POLICY`, `limit=MS` (for which a kernel may run); then
+ * perhaps the next `app=NAME`. */
 #include "host/apps/app.h"
 
 #include "host/console.h"
@@ -23,13 +24,18 @@ static const struct {
 #define ROW(name, size, unit, bytes, help) {#name, app_##name, size},
     GPU_APPS(ROW)};
 
-/* Value of `key=` on the command line, NULL if absent. */
-static const char* argument(const char* key) {
-    const char* line = fdt_text(&machine.tree, fdt_find_path(&machine.tree, "/chosen"), "bootargs");
+/* Where `key=` is on the command line, from `line` on; NULL if it is not there. */
+static const char* find(const char* line, const char* key) {
     const size_t length = strlen(key);
-    for (; line && *line; ++line)
-        if (strncmp(line, key, length) == 0 && line[length] == '=') return line + length + 1;
+    for (const char* word = line; word && *word; ++word)
+        if ((word == line || word[-1] == ' ') && strncmp(word, key, length) == 0 && word[length] == '=') return word;
     return NULL;
+}
+
+/* Value of `key=` for the application whose name is at `app`, NULL if absent. */
+static const char* argument(const char* app, const char* key) {
+    const char *found = find(app, key), *next = find(app, "app");
+    return found && (!next || found < next) ? found + strlen(key) + 1 : NULL;
 }
 
 static uint64_t number(const char* text, uint64_t otherwise) {
@@ -39,7 +45,7 @@ static uint64_t number(const char* text, uint64_t otherwise) {
     return value;
 }
 
-static bool start(struct app* app, struct pci_host* host, struct gpu_node* node) {
+static bool start(struct pci_host* host, struct gpu_node* node) {
     if (!pci_start(host)) {
         console_printf("no PCIe host bridge\n");
         return false;
@@ -50,45 +56,67 @@ static bool start(struct app* app, struct pci_host* host, struct gpu_node* node)
         return false;
     }
     gpu_print(node);
-    app->node = node;
-    const uint64_t wanted = number(argument("gpus"), node->count);
-    if (wanted == 0 || wanted > node->count) {
-        console_printf("gpus=%lu: this machine has %u\n", wanted, node->count);
+    const unsigned linked = gpu_linked(node);
+    if (linked < node->count) console_printf("only the first %u of %u GPUs reach each other's memory; the others rest\n", linked, node->count);
+    node->count = linked;
+    return true;
+}
+
+/* What the command line says behind the name of an application. */
+static bool set_up(struct app* app, const char* name, unsigned gpus) {
+    static unsigned queues;
+    static struct gpu_queue_handle queue[GPU_MOST];
+    struct gpu_node* node = app->node;
+    const uint64_t wanted = number(argument(name, "gpus"), gpus);
+    if (wanted == 0 || wanted > gpus) {
+        console_printf("gpus=%lu: this machine has %u\n", wanted, gpus);
         return false;
     }
     node->count = (unsigned)wanted;
-    node->limit_us = number(argument("limit"), node->limit_us / 1000) * 1000;
-    const char *placement = argument("placement"), *dispatch = argument("dispatch");
+    node->limit_us = number(argument(name, "limit"), GPU_WAIT_LIMIT_US / 1000) * 1000;
+    const char *placement = argument(name, "placement"), *dispatch = argument(name, "dispatch");
     if ((placement && !gpu_placement_named(placement, &app->placement)) || (dispatch && !gpu_dispatch_named(dispatch, &app->dispatch))) {
         console_printf("no such placement or dispatch policy\n");
         return false;
     }
-    for (unsigned g = 0; g < node->count; ++g) gpu_create_queue(&app->queue[g], node, g, QUEUE_PACKETS, 0, 1);
+    for (; queues < node->count; ++queues) gpu_create_queue(&queue[queues], node, queues, QUEUE_PACKETS, 0, 1);
+    app->queue = queue;
     return true;
 }
 
-int main(void) {
-    static struct app app;
-    static struct pci_host host;
-    static struct gpu_node node;
-    csr_set(mstatus, 1 << 13); /* floating point on */
-    const char* name = argument("app");
+static bool run(struct gpu_node* node, const char* name, unsigned gpus) {
     unsigned n = 0;
-    while (n < sizeof apps / sizeof *apps && !(name && word_is(name, apps[n].name))) ++n;
+    while (n < sizeof apps / sizeof *apps && !word_is(name, apps[n].name)) ++n;
     if (n == sizeof apps / sizeof *apps) {
         console_printf("say which application runs: app=NAME of");
         for (unsigned i = 0; i < n; ++i) console_printf(" %s", apps[i].name);
         console_printf("\n");
-        return 1;
+        return false;
     }
-    if (!start(&app, &host, &node)) return 1;
-    app.size = number(argument("size"), apps[n].size);
-    app.random = 1;
+    struct app app = {.node = node, .random = 1, .size = number(argument(name, "size"), apps[n].size)};
+    if (!set_up(&app, name, gpus)) return false;
     const uint64_t begin = timer_now();
     const bool right = apps[n].run(&app) && !app.failed;
     if (app.measured) console_printf("# kernels %lu us\n", timer_microseconds(app.measured));
     console_printf("# %lu us\n", timer_microseconds(timer_now() - begin));
     console_printf("%-10s %s\n", apps[n].name, right ? "ok" : "FAILED");
     region_note(right ? "app ok" : "app wrong");
+    return right;
+}
+
+int main(void) {
+    static struct pci_host host;
+    static struct gpu_node node;
+    csr_set(mstatus, 1 << 13); /* floating point on */
+    const char* line = fdt_text(&machine.tree, fdt_find_path(&machine.tree, "/chosen"), "bootargs");
+    const char* name = find(line, "app");
+    if (!start(&host, &node)) return 1;
+    const unsigned gpus = node.count;
+    bool right = true;
+    do {
+        name = name ? name + strlen("app=") : "";
+        right = run(&node, name, gpus) && right;
+        name = find(name, "app");
+    } while (name);
     return right ? 0 : 1;
 }

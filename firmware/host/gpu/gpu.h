@@ -22,6 +22,7 @@ struct gpu {
     uintptr_t registers;
     uint64_t memory_bytes, free; /* bump allocator over device memory: offset of the first free byte */
     unsigned compute_units, wavefront_slots;
+    uint64_t peers;              /* bit n: it reaches the memory of GPU n */
     uint64_t clock;              /* Hz */
     uint64_t queues;             /* bit n: queue n is in use */
     uint32_t faults_seen;
@@ -52,6 +53,8 @@ struct gpu_node {
 
 /* Finds and starts all GPUs. \returns false with a line on the console if one cannot be started. */
 bool gpu_start(struct gpu_node* node, struct pci_host* host);
+/* How many GPUs, counted from the first, all reach each other's memory: those that can share buffers. */
+unsigned gpu_linked(const struct gpu_node* node);
 void gpu_print(const struct gpu_node* node);
 /* Loads the command processor's firmware again, after a crash say. Its queues are gone; gpu_reset_queue() brings each back. */
 bool gpu_restart(struct gpu_node* node, unsigned gpu);

@@ -74,6 +74,7 @@ bool gpu_start(struct gpu_node* node, struct pci_host* host) {
         found.memory_bytes = mmio_read64(found.registers + GPU_MEMORY_SIZE);
         found.compute_units = mmio_read32(found.registers + GPU_COMPUTE_UNITS);
         found.wavefront_slots = mmio_read32(found.registers + GPU_WAVEFRONT_SLOTS);
+        found.peers = mmio_read64(found.registers + GPU_PEERS);
         found.clock = mmio_read64(found.registers + GPU_CLOCK_HZ);
         found.free = GPU_PAGE; /* offset 0 stays free, so that no table has the address 0 */
         if (found.index >= GPU_MOST) continue;
@@ -88,6 +89,20 @@ bool gpu_start(struct gpu_node* node, struct pci_host* host) {
             return false;
         }
     return true;
+}
+
+/* Whether the first `count` GPUs all reach each other's memory. */
+static bool all_linked(const struct gpu_node* node, unsigned count) {
+    const uint64_t all = ((uint64_t)1 << count) - 1;
+    for (unsigned i = 0; i < count; ++i)
+        if (~node->gpu[i].peers & all) return false;
+    return true;
+}
+
+unsigned gpu_linked(const struct gpu_node* node) {
+    unsigned count = node->count;
+    while (count > 1 && !all_linked(node, count)) --count;
+    return count;
 }
 
 void gpu_print(const struct gpu_node* node) {
