@@ -10,6 +10,7 @@
 #include "base/log.h"
 #include "base/spans.h"
 #include "platform/config/config_printer.h"
+#include "platform/fabric_drawing.h"
 #include "platform/files.h"
 #include "platform/loader/image_paths.h"
 #include "platform/platform_state.h"
@@ -147,6 +148,9 @@ void platform::write_results(const std::string& folder) const {
         files.emplace_back(fmt::format("console.node{}.log", i), serial.output());
         if (!serial.recorded_input().empty()) files.emplace_back(fmt::format("console.node{}.input", i), serial.recorded_input());
     }
+    for (std::size_t i = 0; i < m->hardware->nodes.size(); ++i)
+        if (const auto& n = *m->hardware->nodes[i]; n.fabric)
+            files.emplace_back(i == 0 ? "fabric.svg" : fmt::format("fabric.node{}.svg", i), fabric_svg(*n.fabric, measured_traffic(n)));
     if (m->recording) files.emplace_back("trace.json", m->recording->contents());
     write_files(folder, files);
 }

@@ -99,7 +99,8 @@ public:
     /// Statistics plus sim.time_s, sim.wall_s, sim.events, sim.instructions, and app.ok where an application ran.
     statistics_snapshot statistics() const;
     std::string resolved_config() const;  ///< YAML with every parameter and its value
-    /// Writes stats.json, stats.csv, config.resolved.yaml and what was recorded (console logs, trace). \throws input_error
+    /// Writes stats.json, stats.csv, config.resolved.yaml, fabric.svg (where GPUs are linked: what their links carried) and
+    /// what was recorded (console logs, regions, trace). \throws input_error
     void write_results(const std::string& folder) const;
 
     void reset();

@@ -17,28 +17,29 @@ double seconds_since(wall_clock::time_point then) { return std::chrono::duration
 
 }  // namespace
 
-progress_line::progress_line(const platform& p, ticks limit)
-    : m_platform(p), m_limit(limit), m_began(wall_clock::now()), m_last(m_began), m_began_at(p.now()),
+progress_line::progress_line(const platform& p, ticks limit, bool terminal)
+    : m_platform(p), m_limit(limit), m_terminal(terminal), m_began(wall_clock::now()), m_last(m_began), m_began_at(p.now()),
       m_last_instructions(static_cast<double>(p.hardware().instructions())) {}
 
 progress_line::~progress_line() {
-    if (m_printed) std::fputs("\r\033[K", stderr);
+    if (m_printed && m_terminal) std::fputs("\r\033[K", stderr);
 }
 
 void progress_line::poll() {
     const double interval = seconds_since(m_last);
-    if (interval < 1.0) return;
+    if (interval < (m_terminal ? 1.0 : 30.0)) return;
     const auto instructions = static_cast<double>(m_platform.hardware().instructions());
     const double rate = (instructions - m_last_instructions) / interval;
     m_last = wall_clock::now();
     m_last_instructions = instructions;
 
     const auto now = m_platform.now();
-    auto text = fmt::format("\r\033[K{:.6f} s simulated, {:.1f} MIPS", static_cast<double>(now) / ticks_per_second, rate / 1e6);
+    auto text = fmt::format("{}{:.6f} s simulated, {:.1f} MIPS", m_terminal ? "\r\033[K" : "fabricvp: ", static_cast<double>(now) / ticks_per_second, rate / 1e6);
     if (m_limit != never && now > m_began_at) {
         const double left = seconds_since(m_began) * static_cast<double>(m_limit - now) / static_cast<double>(now - m_began_at);
         text += fmt::format(", {:.0f} s to go", left);
     }
+    if (!m_terminal) text += '\n';
     std::fputs(text.c_str(), stderr);
     std::fflush(stderr);
     m_printed = true;

@@ -138,7 +138,7 @@ options::options_description describe() {
     options::options_description o;
     options::options_description run("run");
     run.add_options()("time", options::value<std::string>()->value_name("TIME"), "end after this simulated time, e.g. 10ms")(
-        "out", options::value<std::string>()->value_name("DIR"), "write stats.json, stats.csv, config.resolved.yaml and console logs there")(
+        "out", options::value<std::string>()->value_name("DIR"), "write stats.json, stats.csv, config.resolved.yaml, console logs and, where GPUs are linked, fabric.svg there")(
         "console", options::value<arguments>()->value_name("WHERE"),
         "stdio (default for node0), file:PATH, tcp:PORT or none; nodeN=WHERE for other nodes")(
         "replay", options::value<std::string>()->value_name("FILE"), "type a recorded console input (console.nodeN.input of an earlier run)")(
@@ -176,8 +176,8 @@ int execute(const options::variables_map& given) {
     const signal_scope signals(*p);
     const bool on_terminal = attach_consoles(*p, given, quiet);
     std::optional<progress_line> progress;
-    if (!quiet && isatty(STDERR_FILENO) && !(on_terminal && isatty(STDOUT_FILENO))) {
-        progress.emplace(*p, limit);
+    if (const bool terminal = isatty(STDERR_FILENO); !quiet && !(terminal && on_terminal && isatty(STDOUT_FILENO))) {
+        progress.emplace(*p, limit, terminal);
         p->add_service([&] { progress->poll(); });
     }
     const auto result = p->run_until(limit);

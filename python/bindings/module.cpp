@@ -7,6 +7,7 @@
 #include <stdexcept>
 
 #include "bindings/congestion.h"
+#include "bindings/fabric.h"
 #include "bindings/gpu.h"
 #include "bindings/parameter_list.h"
 #include "bindings/pcie.h"
@@ -188,6 +189,7 @@ PYBIND11_MODULE(_fabricvp, m) {
     bind_parts(m);
     fabricvp::python::bind_congestion(m);
     bind_session(m);
+    fabricvp::python::bind_fabric(m);
     fabricvp::python::bind_gpu(m);
     fabricvp::python::bind_pcie(m);
     fabricvp::python::bind_spans(m);

@@ -26,6 +26,18 @@ std::tuple<std::uint64_t, ticks, ticks, std::vector<stage_row>> breakdown() {
     return {b.accesses, b.total, b.unaccounted, std::move(rows)};
 }
 
+using path_row = std::tuple<std::string, std::string, std::uint64_t, ticks, ticks, std::vector<stage_row>>;
+
+std::vector<path_row> paths() {
+    std::vector<path_row> rows;
+    for (const auto& p : span_recorder::current().paths()) {
+        std::vector<stage_row> stages;
+        for (const auto& s : p.stages) stages.emplace_back(s.component, s.stage, s.queueing, s.service, s.spans, s.longest);
+        rows.emplace_back(p.what, name_of(p.reach), p.accesses, p.total, p.unaccounted, std::move(stages));
+    }
+    return rows;
+}
+
 std::vector<span_row> accesses() {
     const auto& recorder = span_recorder::current();
     std::vector<span_row> rows;
@@ -45,6 +57,7 @@ void bind_spans(py::module_& m) {
     m.def("spans_restart", [] { span_recorder::current().restart(); });
     m.def("spans_breakdown", &breakdown);
     m.def("spans_accesses", &accesses);
+    m.def("spans_paths", &paths);
 }
 
 }  // namespace fabricvp::python

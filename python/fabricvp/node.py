@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from . import _fabricvp
 from .console import Console
 from .devices import Device, DeviceObject
+from .fabric import Fabric
 from .gpu import Gpu
 from .memory import Memory
 from .pcie import Pcie
@@ -21,7 +22,7 @@ _FIRST_FLOAT, _FIRST_CSR, _PC = 33, 65, 32  # GDB's numbering of RISC-V register
 
 
 class Node:
-    """One computer: ``harts``, ``memory``, ``console``, ``devices``, ``gpus``."""
+    """One computer: ``harts``, ``memory``, ``console``, ``devices``, ``pcie``, ``gpus``, ``fabric``."""
 
     def __init__(self, platform: Platform, index: int) -> None:
         self._platform = platform
@@ -42,6 +43,11 @@ class Node:
     def pcie(self) -> Pcie:
         """The PCIe tree: messages between its copy engines."""
         return Pcie(self)
+
+    @cached_property
+    def fabric(self) -> Fabric:
+        """The fabric between the node's GPUs: what its links carried."""
+        return Fabric(self)
 
     @cached_property
     def gpus(self) -> list[Gpu]:

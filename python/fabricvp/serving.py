@@ -16,7 +16,7 @@ import traceback
 from multiprocessing.connection import Connection
 from typing import Any
 
-from . import config, console, devices, gpu, memory, node, pcie, platform, spans, statistics
+from . import config, console, devices, fabric, gpu, memory, node, pcie, platform, spans, statistics
 from .errors import RemoteError
 from .remote import PARENT_MAIN, forget_in_child
 
@@ -24,7 +24,7 @@ from .remote import PARENT_MAIN, forget_in_child
 LIVE_CLASSES = (
     platform.Platform, node.Node, node.Hart, node.Registers, node.FloatRegisters, node.ControlRegisters, node.DeviceRegisters,
     memory.Memory, console.Console, config.ConfigGroup, statistics.Statistics, statistics.Region, devices.Device,
-    devices.InterruptLine, devices.Timer, gpu.Gpu, gpu.GpuMemory, pcie.Pcie, spans.Spans,
+    devices.InterruptLine, devices.Timer, fabric.Fabric, gpu.Gpu, gpu.GpuMemory, pcie.Pcie, spans.Spans,
 )
 
 _OPERATIONS = {

@@ -4,6 +4,7 @@
     with platform.spans:
         platform.run(...)
     platform.spans.to_pandas()       # per component and stage, queueing apart from service
+    platform.spans.paths()           # the same counted once, by kind of access and how far it went
     platform.spans.access(0)         # one access, in order of time
     platform.spans.plot()
 """
@@ -58,6 +59,27 @@ class Spans:
         rows = [(component, stage, queueing / 1e12, service / 1e12, spans, longest / 1e12)
                 for component, stage, queueing, service, spans, longest in _fabricvp.spans_breakdown()[3]]
         return pandas.DataFrame(rows, columns=["component", "stage", "queueing", "service", "spans", "longest"]).set_index(["component", "stage"])
+
+    def paths(self) -> pandas.DataFrame:
+        """Where the latency of accesses went, by what they were ("load", "write", …) and how far they had to go: ``reach`` is
+        "own memory", "same cluster", "other cluster" (memories of GPUs), "host", or empty where a cache answered or no
+        GPU asked.
+
+        Spans of one access overlap where its lines travel side by side. Here each moment counts once, for the chain of
+        spans that ended last; so the times of a kind and reach add up to the latency of its accesses. Index (what,
+        reach, component, stage), columns ``queueing`` and ``service`` in seconds, ``spans``, and ``accesses``, the number of
+        all of that kind and reach. What no span covers is component "" and stage "unaccounted", if there is any.
+        """
+        import pandas
+
+        rows = []
+        for what, reach, accesses, _, unaccounted, stages in _fabricvp.spans_paths():
+            rows += [(what, reach, component, stage, queueing / 1e12, service / 1e12, spans, accesses)
+                     for component, stage, queueing, service, spans, _ in stages]
+            if unaccounted:
+                rows.append((what, reach, "", "unaccounted", 0.0, unaccounted / 1e12, 0, accesses))
+        index = ["what", "reach", "component", "stage"]
+        return pandas.DataFrame(rows, columns=[*index, "queueing", "service", "spans", "accesses"]).set_index(index)
 
     def accesses(self) -> pandas.DataFrame:
         """Every span of the accesses that were kept: columns ``access`` (its number, counted in order of

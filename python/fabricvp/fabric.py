@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The fabric between a node's GPUs: what its links carried.
+
+    fabric = platform.nodes[0].fabric
+    fabric.to_pandas()               # each way of each link: bytes, flits, busy
+    fabric.draw("traffic.svg")       # the topology with it
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from . import _fabricvp
+from .errors import InputError
+
+if TYPE_CHECKING:
+    import pandas
+
+    from .node import Node
+
+
+@dataclass(frozen=True)
+class Way:
+    """One direction of a link. ``bytes`` count padding; ``busy`` is a share of the time, 0 to 1."""
+
+    source: str
+    destination: str
+    bytes: float
+    flits: float
+    busy: float
+
+
+class Fabric:
+    """Links and switches between the GPUs of a node.
+
+    What is shown is what the regions of interest saw that firmware has marked (those of the label that lasted longest in
+    sum), or everything since statistics began to count if there is none. With ``values``, statistics by path such as
+    ``region.statistics`` or a snapshot, and ``seconds``, the simulated time that they cover, it is that; ``title`` names it.
+
+    All methods raise `InputError` if the node has no fabric, `ValueError` for values without seconds.
+    """
+
+    def __init__(self, node: Node) -> None:
+        self._core, self._node = node._core, node.index
+
+    def traffic(self, values: Mapping[str, float] | None = None, seconds: float = 0.0, title: str = "") -> list[Way]:
+        """What each direction carried; a link's two follow each other, links in the order of the configuration."""
+        return [Way(*row) for row in _fabricvp.fabric_traffic(self._core, self._node, *self._given(values, seconds, title))[2]]
+
+    def to_pandas(self, values: Mapping[str, float] | None = None, seconds: float = 0.0) -> pandas.DataFrame:
+        """The same as a table."""
+        import pandas
+
+        return pandas.DataFrame(self.traffic(values, seconds), columns=["source", "destination", "bytes", "flits", "busy"])
+
+    def draw(self, path: str | os.PathLike[str] | None = None, values: Mapping[str, float] | None = None, seconds: float = 0.0,
+             title: str = "") -> str:
+        """The topology as SVG, with bytes and utilisation on each direction of each link. ``path`` is where it is written, too.
+        Raises `InputError` if it cannot be."""
+        text = _fabricvp.fabric_svg(self._core, self._node, *self._given(values, seconds, title))
+        if path is not None:
+            try:
+                Path(path).write_text(text)
+            except OSError as error:
+                raise InputError(f"{path}: cannot be written ({error.strerror})") from None
+        return text
+
+    def _repr_svg_(self) -> str:
+        return self.draw()
+
+    @staticmethod
+    def _given(values: Mapping[str, float] | None, seconds: float, title: str) -> tuple[dict[str, float] | None, float, str]:
+        if values is None:
+            return None, 0.0, ""
+        if not seconds > 0:
+            raise ValueError(f"values need the simulated time that they cover, not seconds={seconds}")
+        return {path: value for path, value in values.items() if ".fabric." in path}, seconds, title or "as given"
+
+    def __repr__(self) -> str:
+        return f"<Fabric of node {self._node}>"
