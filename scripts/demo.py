@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """`make demo`: Debian's OpenSBI and U-Boot boot to the prompt and answer commands, then our own firmware does its turn: on a
-bare host, on a PCIe tree with eight copy engines, and on four GPUs that multiply a sparse matrix and rank pages together."""
+bare host, on a PCIe tree with eight copy engines, and, started by U-Boot, on a host with four GPUs that multiply a sparse
+matrix and rank pages together."""
 import os
 import pathlib
 import shutil
@@ -12,7 +13,7 @@ import fabricvp
 import pandas
 from fabricvp.experiments import Experiment, Report
 from fabricvp.experiments.gpu_workloads import pictures
-from fabricvp.experiments.gpu_workloads.measure import Point, as_record, machine as machine_of, observe
+from fabricvp.experiments.gpu_workloads.measure import Point, as_record, observe_all
 from fabricvp.experiments.writing import write
 from rich.console import Console
 from rich.panel import Panel
@@ -115,30 +116,52 @@ def pcie(folder):
                       "--set", "node.host.interrupts=aplic_imsic")
 
 
+APPS = {"spmv": 65536, "pagerank": 32768}
+
+
+def boot_quad(machine):
+    """U-Boot to its prompt, then our program from the disk, in place of a kernel."""
+    console = machine.nodes[0].console
+    match = console.expect("Hit any key to stop autoboot")
+    show(match.before + match.text)
+    console.type("\n")
+    match = console.expect(PROMPT)
+    show(match.before + match.text)
+    arguments = " ".join(f"app={name} size={size}" for name, size in APPS.items())
+    for line in ["pci", "virtio scan", "virtio read ${kernel_addr_r} 0 800", f"setenv bootargs {arguments}"]:
+        console.type(line + "\n")
+        match = console.expect(PROMPT)
+        show(match.before + match.text)
+    machine.start_trace(most_bytes=24 << 20)
+    console.type("booti ${kernel_addr_r} - ${fdtcontroladdr}\n")
+
+
 def quad(folder):
-    title("Four GPUs behind a PCIe tree, with a fabric of two clusters between them: configs/netcrafter_quad.yaml\n"
-          "a sparse matrix times a vector, and page ranks of a graph, over all four; results are checked")
-    points = [Point("spmv", "netcrafter_quad", 65536), Point("pagerank", "netcrafter_quad", 32768)]
-    found, report, started = {}, Report(), time.monotonic()
-    for point in points:
-        with machine_of(point, fabricvp.spawn) as machine:
-            machine.start_trace(most_bytes=24 << 20)
-            with screen.status(f"{point.workload} with size {point.size} runs …"):
-                found[point.workload] = observe(machine, point)
-            show(machine.nodes[0].console.output)
-            machine.write_results(folder / point.workload)
-        report.check(f"{point.workload} is right", found[point.workload].right, "compared with the host's own result")
+    title("Four GPUs behind a PCIe tree, with a fabric of two clusters between them: configs/netcrafter_quad_uboot.yaml\n"
+          "U-Boot starts the host and loads our program, whose driver brings up the GPUs; a sparse matrix times a vector and page\n"
+          "ranks of a graph run over all four, and results are checked")
+    report, started = Report(), time.monotonic()
+    points = [Point(name, "netcrafter_quad_uboot", size, spans=True) for name, size in APPS.items()]
+    with fabricvp.spawn("netcrafter_quad_uboot") as machine:
+        boot_quad(machine)
+        with screen.status(" and ".join(f"{p.workload} with size {p.size}" for p in points) + " run …"):
+            found = {m.point.workload: m for m in observe_all(machine, points)}
+        show(machine.nodes[0].console.unread)
+        machine.write_results(folder)
+    for name, m in found.items():
+        report.check(f"{name} is right", m.right, "compared with the host's own result")
     report.table("workloads", pandas.DataFrame([as_record(m) for m in found.values()]).round(3), "What the measured kernels did")
+    for name, m in found.items():
+        report.picture(f"fabric_{name}", m.picture, f"What the fabric carried while the kernels of {name} ran")
     for name, picture, caption in pictures.draw(found, found, {}):
         if name != "slowdown":
             report.plot(name, picture, caption)
     write(folder, Experiment("quad", "Four GPUs in two clusters", "Sparse matrix times vector, and page ranks.", None), report, "make demo",
           time.monotonic() - started)
     table = Table(title="What the run left", title_justify="left", show_header=False)
-    for text, file in [("page of plots", folder / "index.html"),
-                       *((f"{p.workload}: {text}", folder / p.workload / name) for p in points
-                         for text, name in (("statistics", "stats.json"), ("trace, for ui.perfetto.dev", "trace.json")))]:
-        table.add_row(text, f"{relative(file)} ({file.stat().st_size:,} bytes)")
+    for text, name in [("page of plots", "index.html"), ("what the fabric carried", "fabric.svg"), ("statistics", "stats.json"), ("regions", "regions.json"),
+                       ("console", "console.node0.log"), ("trace, for ui.perfetto.dev", "trace.json")]:
+        table.add_row(text, f"{relative(folder / name)} ({(folder / name).stat().st_size:,} bytes)")
     screen.print(table)
     if not report.ok:
         raise SystemExit("a result is wrong")
@@ -154,6 +177,7 @@ def main():
     title("Now by hand")
     screen.print("The run folders are in build/demo. Try:\n"
                  "  .venv/bin/fabricvp run configs/uboot.yaml            a console to type into\n"
+                 "  .venv/bin/fabricvp run configs/netcrafter_quad_uboot.yaml    the same before four GPUs; the file says what to type\n"
                  "  .venv/bin/fabricvp describe configs/uboot.yaml       the machine as a tree\n"
                  "  .venv/bin/fabricvp --help")
 

@@ -12,7 +12,7 @@ from fabricvp.errors import InputError
 from fabricvp.experiments import Experiment, PointFailed, Report
 from fabricvp.experiments.frame import Run
 from fabricvp.experiments.points import run_points
-from fabricvp.experiments.progress import Progress
+from fabricvp.experiments.progress import Lines, Progress
 from fabricvp.experiments.writing import write
 
 
@@ -57,6 +57,7 @@ def test_a_report_is_written_whole(tmp_path):
     figure = Figure()
     figure.subplots().plot([1, 2])
     report.plot("line", figure, "a line")
+    report.picture("drawing", "<svg xmlns='http://www.w3.org/2000/svg'/>", "a drawing")
     write(tmp_path, Experiment("trial", "A trial", "Does it work?", lambda run: None), report, "fabricvp experiment trial", 1.0)
     result = json.loads((tmp_path / "result.json").read_text())
     assert result == {"experiment": "trial",
@@ -67,8 +68,39 @@ def test_a_report_is_written_whole(tmp_path):
     assert len(pandas.read_csv(tmp_path / "numbers.csv")) == 3
     page = (tmp_path / "index.html").read_text()
     assert "data:image/svg+xml;base64," in page and "all &lt;bytes&gt;" in page and "src=\"http" not in page
+    assert page.count("data:image/svg+xml;base64,") == 2 and (tmp_path / "drawing.svg").read_text().startswith("<svg")
     assert (tmp_path / "line.png").stat().st_size > 1000 and (tmp_path / "line.svg").exists()
     assert not list(tmp_path.glob(".*"))
+
+
+def test_progress_in_lines(capsys):
+    clock = iter([0, 0, 10, 10, 20, 31, 45, 50]).__next__
+    stage = Lines("points", [1.0, 1.0, 2.0], ["a", "b", "c"], clock)
+    stage.alive([0, 1])  # at 0 s
+    stage(0)
+    stage.alive([1, 2])
+    stage.alive([1, 2])  # 20: nothing to say yet
+    stage.alive([1, 2])  # 31: less than half a minute after the last line
+    stage.alive([1, 2])  # 45
+    stage(1)
+    lines = capsys.readouterr().err.splitlines()
+    assert lines == ["points 1/3: a took 10.0 s; 10 s, about 30 s left", "points 1/3: still b for 45 s, c for 35 s; 45 s, about 135 s left",
+                     "points 2/3: b took 50.0 s; 50 s, about 50 s left"]
+
+
+def test_many_points_do_not_flood_the_log(capsys):
+    clock = iter([0.01 * i for i in range(2000)]).__next__
+    stage = Lines("points", [1.0] * 1000, (), clock)
+    for i in range(1000):
+        stage(i)
+    lines = capsys.readouterr().err.splitlines()
+    assert 2 <= len(lines) <= 4 and lines[-1] == "points 1000/1000: 10 s"
+
+
+def test_heavy_points_start_first():
+    began = []
+    run_points(work, [1, 2, 3], 1, lambda index: None, lambda running: began.extend(running), costs=[1.0, 5.0, 3.0])
+    assert list(dict.fromkeys(began)) == [1, 2, 0]
 
 
 def test_a_broken_invariant_is_not_ok():
@@ -133,7 +165,13 @@ def test_gpu_workloads(command, tmp_path):
     shares = table[["local_%", "same_cluster_%", "other_cluster_%"]]
     assert shares.sum(axis=1).to_numpy() == pytest.approx(100, abs=0.01)
     assert (table["right"]).all() and (table["l1_transactions"] > 0).all()
-    for name in ("by_gpu.csv", "padding.csv", "places.svg", "utilisation.png", "index.html"):
+    assert "workloads 1/4: " in done.stderr and "workloads 4/4: " in done.stderr
+    parts = pandas.read_csv(tmp_path / "found" / "attribution.csv")
+    sums = parts.groupby(["workload", "memory"])[["queueing_ns", "service_ns", "share_%"]].sum()
+    means = parts.groupby(["workload", "memory"])["mean_ns"].first()
+    assert (sums["queueing_ns"] + sums["service_ns"]).to_numpy() == pytest.approx(means.to_numpy(), rel=1e-3)
+    assert {"own memory", "same cluster", "other cluster"} == set(parts["memory"]) and means["transpose", "other cluster"] > means["transpose", "own memory"]
+    for name in ("by_gpu.csv", "padding.csv", "places.svg", "utilisation.png", "attribution.png", "fabric_gups.svg", "index.html"):
         assert (tmp_path / "found" / name).stat().st_size > 200
 
 

@@ -76,13 +76,22 @@ class Plot:
     caption: str
 
 
+@dataclass(frozen=True)
+class Picture:
+    """A finished drawing of the page, which is also written as NAME.svg."""
+
+    name: str
+    svg: str
+    caption: str
+
+
 @dataclass
 class Report:
     """What an experiment found."""
 
     rows: list[Row] = field(default_factory=list)
     checks: list[Check] = field(default_factory=list)
-    sections: list[Text | Table | Plot] = field(default_factory=list)
+    sections: list[Text | Table | Plot | Picture] = field(default_factory=list)
 
     def row(self, figure: str, unit: str, measured: float | None, published: float | None = None, source: str = "") -> None:
         """Adds a figure. Values that are not finite count as not measured."""
@@ -105,6 +114,10 @@ class Report:
         """Adds a picture: NAME.png, NAME.svg, and on the page."""
         self.sections.append(Plot(name, figure, caption))
 
+    def picture(self, name: str, svg: str, caption: str) -> None:
+        """Adds a drawing: NAME.svg, and on the page."""
+        self.sections.append(Picture(name, svg, caption))
+
     @property
     def ok(self) -> bool:
         """True if every invariant holds."""
@@ -126,14 +139,15 @@ class Run:
     report: Report = field(default_factory=Report)
 
     def map(self, label: str, function: Callable[[Any], Any], points: Sequence[Any],
-            cost: Callable[[Any], float] = lambda point: 1.0) -> list[Any]:
+            cost: Callable[[Any], float] = lambda point: 1.0, name: Callable[[Any], str] | None = None) -> list[Any]:
         """``function(point)`` for every point, each in a fresh process, up to ``jobs`` at a time; results in order.
 
-        ``function`` is a function of a module. ``cost`` weighs points for the estimate of the time left. Raises as
-        `run_points()`.
+        ``function`` is a function of a module. ``cost`` weighs points for the estimate of the time left, and the
+        heaviest start first; ``name`` says what progress calls a point. Raises as `run_points()`.
         """
-        with self.progress.stage(label, [cost(p) for p in points]) as done:
-            return run_points(function, points, self.jobs, done)
+        costs = [cost(p) for p in points]
+        with self.progress.stage(label, costs, [name(p) for p in points] if name else ()) as stage:
+            return run_points(function, points, self.jobs, stage, stage.alive, costs)
 
 
 @dataclass(frozen=True)

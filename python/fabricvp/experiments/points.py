@@ -18,17 +18,21 @@ class PointFailed(RuntimeError):
     """A point's process died, or raised what is no `InputError`."""
 
 
-def run_points(function: Callable[[Any], Any], points: Sequence[Any], jobs: int, done: Callable[[int], None]) -> list[Any]:
+def run_points(function: Callable[[Any], Any], points: Sequence[Any], jobs: int, done: Callable[[int], None],
+               alive: Callable[[list[int]], None] = lambda running: None, costs: Sequence[float] | None = None) -> list[Any]:
     """``function(point)`` for every point, at most ``jobs`` at a time; results in the order of the points.
 
+    With ``costs``, those that take longest start first, so that none of them is left alone at the end.
+
     Each call has a process of its own, so it may build a `Platform`, and what it gives does not depend on ``jobs``.
-    ``function`` is a function of a module; points and results are pickled. ``done(index)`` is called here as they end.
+    ``function`` is a function of a module; points and results are pickled. ``done(index)`` is called here as they end, and
+    ``alive(indices)`` about once a second with those that run.
     Raises `InputError` as the function does, `PointFailed` for everything else; other points are ended then.
     """
     context = multiprocessing.get_context("spawn")
     results: list[Any] = [None] * len(points)
     running: dict[Connection, tuple[int, multiprocessing.process.BaseProcess]] = {}
-    waiting = list(range(len(points)))[::-1]
+    waiting = sorted(range(len(points)), key=lambda i: -costs[i] if costs else 0)[::-1]
     try:
         while waiting or running:
             while waiting and len(running) < max(1, jobs):
@@ -38,7 +42,8 @@ def run_points(function: Callable[[Any], Any], points: Sequence[Any], jobs: int,
                 process.start()
                 sender.close()
                 running[receiver] = (index, process)
-            for receiver in wait(list(running)):
+            alive([index for index, _ in running.values()])
+            for receiver in wait(list(running), timeout=1.0):
                 index, process = running.pop(receiver)
                 results[index] = _result(receiver, process, index)
                 done(index)

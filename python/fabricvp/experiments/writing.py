@@ -13,7 +13,7 @@ import os
 from pathlib import Path
 
 from ..errors import InputError
-from .frame import Experiment, Plot, Report, Table, Text
+from .frame import Experiment, Picture, Plot, Report, Table, Text
 
 _STYLE = """
 body { font: 16px/1.5 system-ui, sans-serif; max-width: 62rem; margin: 2rem auto; padding: 0 1rem; color: #1c2430; }
@@ -51,6 +51,9 @@ def write(folder: Path, experiment: Experiment, report: Report, command: str, wa
                     section.figure.savefig(picture, format=kind, bbox_inches="tight", **extra)
                     _put(folder / f"{section.name}.{kind}", picture.getvalue())
                     pictures[section.name] = picture.getvalue()
+            elif isinstance(section, Picture):
+                pictures[section.name] = section.svg.encode()
+                _put(folder / f"{section.name}.svg", pictures[section.name])
         _put(folder / "table.csv", _rows_as_csv(report))
         _put(folder / "index.html", _page(experiment, report, pictures, command, wall_s).encode())
         result = {"experiment": experiment.name, "rows": [dataclasses.asdict(r) for r in report.rows],

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -13,6 +13,7 @@ from ...conditions import Marker
 from ...errors import InputError
 from ...platform import Platform
 from ...results import Outcome
+from .attribution import Attribution
 
 CLASSES = ("read_request", "read_response", "write_request", "write_response", "page_table_request", "page_table_response")
 PADDINGS = (0, 25, 50, 75, 100)
@@ -22,13 +23,14 @@ PLACES = ("local", "same_cluster", "other_cluster")
 
 @dataclass(frozen=True)
 class Point:
-    """What to run. ``size`` 0 is the workload's default."""
+    """What to run. ``size`` 0 is the workload's default. With ``spans``, where the latency of loads went is recorded, too."""
 
     workload: str
     machine: str
     size: int = 0
     placement: str = ""
     dispatch: str = ""
+    spans: bool = False
 
 
 @dataclass
@@ -52,6 +54,9 @@ class Measured:
     window_s: float = 0.0
     remote_read_s: dict[str, float] = field(default_factory=dict)  #: mean, by place
     links: dict[str, float] = field(default_factory=dict)  #: bytes sent, by link and direction
+    picture: str = ""  #: SVG of the fabric with what its links carried
+    attribution: Attribution | None = None  #: with `Point.spans`
+    returning_s: float = 0.0  #: latency of everything that brings lanes a value, by the compute units' own statistics
 
 
 def machine(point: Point, build: Callable[..., Platform] = Platform.from_config) -> Platform:
@@ -68,33 +73,68 @@ def measure(point: Point) -> Measured:
         return observe(platform, point)
 
 
-def observe(platform: Platform, point: Point, ended: Callable[[], None] = lambda: None) -> Measured:
-    """Runs the machine of a point to its end. ``ended()`` is called at the end of each measured region. Raises as `measure()`."""
-    sums: dict[str, float] = defaultdict(float)
-    load: dict[str, list[float]] = {}
-    window = kernels = longest = begin = 0.0
-    right = None
+def observe(platform: Platform, point: Point) -> Measured:
+    """Runs the machine of a point to its end. Raises as `measure()`."""
+    return observe_all(platform, [point])[0]
+
+
+def observe_all(platform: Platform, points: Sequence[Point]) -> list[Measured]:
+    """The same for a machine that runs several workloads one after the other."""
+    found: list[Measured] = []
+    current = _Regions(wall_before=platform.statistics["sim.wall_s"])
     while True:
         result = platform.run(until=[Marker("kernels", "reset"), Marker("kernels", "dump"), Marker(kind="note")])
-        if result.outcome != Outcome.EVENT:
+        if result.outcome != Outcome.EVENT or len(found) == len(points):
             break
         if "reset" in result.detail:
-            begin = result.time
+            current.begin(platform, result.time, points[len(found)])
         elif "dump" in result.detail:
-            length = result.time - begin
-            kernels += length
-            for path, value in platform.statistics.snapshot("node0.").items():
-                sums[path] += value
-            if length > longest:
-                longest = length
-                window, load = _loads(platform)
-            ended()
-        else:
-            right = "app ok" in result.detail
-    if right is None or not kernels:
+            current.end(platform, result.time)
+        elif current.kernels and "app " in result.detail:
+            found.append(_summed(platform, points[len(found)], "app ok" in result.detail, current))
+            current = _Regions(wall_before=platform.statistics["sim.wall_s"])
+    if len(found) < len(points):
+        point = points[len(found)]
         raise InputError(f"{point.workload} on {point.machine} ended without a verdict: {result.outcome} {result.detail}; "
                          f"the console ends with {platform.nodes[0].console.output[-300:]!r}")
-    return _summed(point, right, kernels, platform.statistics["sim.wall_s"], sums, load, window)
+    return found
+
+
+@dataclass
+class _Regions:
+    """Sums over the measured regions of one workload."""
+
+    wall_before: float = 0.0
+    sums: dict[str, float] = field(default_factory=lambda: defaultdict(float))
+    kernels: float = 0.0
+    window: float = 0.0  #: of ``load``, bytes by link in the longest region
+    load: dict[str, list[float]] = field(default_factory=dict)
+    attribution: Attribution | None = None
+    began: float = 0.0
+    longest: float = 0.0
+
+    def begin(self, platform: Platform, time: float, point: Point) -> None:
+        self.began = time
+        if point.spans:
+            self.attribution = self.attribution or Attribution()
+            platform.spans.start(keep=0)
+
+    def end(self, platform: Platform, time: float) -> None:
+        length = time - self.began
+        self.kernels += length
+        for path, value in platform.statistics.snapshot("node0.").items():
+            self.sums[path] += value
+        if self.attribution:
+            self.attribution.add(platform.spans.paths(), switches(platform))
+            platform.spans.stop()
+        if length > self.longest:
+            self.longest = length
+            self.window, self.load = _loads(platform)
+
+
+def switches(platform: Platform) -> set[str]:
+    """Names of the fabric's switches."""
+    return {way.source for way in platform.nodes[0].fabric.traffic()} - {gpu.name.rsplit(".", 1)[-1] for gpu in platform.nodes[0].gpus}
 
 
 def _loads(platform: Platform) -> tuple[float, dict[str, list[float]]]:
@@ -109,8 +149,9 @@ def _loads(platform: Platform) -> tuple[float, dict[str, list[float]]]:
     return window, found
 
 
-def _summed(point: Point, right: bool, kernels: float, wall: float, sums: dict[str, float], load: dict[str, list[float]],
-            window: float) -> Measured:
+def _summed(platform: Platform, point: Point, right: bool, regions: _Regions) -> Measured:
+    sums, kernels = regions.sums, regions.kernels
+
     def total(pattern: str) -> float:
         matches = re.compile(pattern).fullmatch
         return sum(value for path, value in sums.items() if matches(path))
@@ -133,13 +174,15 @@ def _summed(point: Point, right: bool, kernels: float, wall: float, sums: dict[s
         count = total(rf"node0\.gpu\d+\.core\.fabric\.{place}\.read_latency\.count")
         remote[place] = total(rf"node0\.gpu\d+\.core\.fabric\.{place}\.read_latency\.sum") / count / 1e12 if count else 0.0
     return Measured(
-        point, right, kernels, wall,
+        point, right, kernels, platform.statistics["sim.wall_s"] - regions.wall_before,
         total(r"node0\.gpu\d+\.core\.wavefront_instructions"), total(r"node0\.gpu\d+\.core\.l1\.transactions"),
         total(r"node0\.gpu\d+\.core\.memory\.unit\d+\.l1\.misses"), accesses, tables,
         {n: total(rf"node0\.gpu\d+\.core\.fabric\.other_cluster\.reads_needing_{n}") for n in NEEDED},
         {(c, p): total(rf"{slow}sent\.{c}\.padded_{p}_flits") for c in CLASSES for p in PADDINGS},
         {c: total(rf"{slow}sent\.{c}\.packets") for c in CLASSES},
-        {link: value / 1e12 / kernels for link, value in busy.items()}, load, window, remote, links)
+        {link: value / 1e12 / kernels for link, value in busy.items()}, regions.load, regions.window, remote, links,
+        picture=platform.nodes[0].fabric.draw(values=dict(sums), seconds=kernels, title=f"{point.workload}: measured kernels"),
+        attribution=regions.attribution, returning_s=total(r"node0\.gpu\d+\.core\.memory\.unit\d+\.load_latency\.sum") / 1e12)
 
 
 def as_record(m: Measured) -> dict[str, Any]:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from matplotlib.figure import Figure
 
+from .attribution import PARTS, REACHES, Attribution
 from .measure import CLASSES, NEEDED, PADDINGS, PLACES, Measured
 
 _COLOURS = {"local": "tab:green", "same_cluster": "tab:blue", "other_cluster": "tab:red"}
@@ -23,7 +24,44 @@ def draw(slow: dict[str, Measured], ideal: dict[str, Measured], slowdown: dict[s
                                "% of flits"), "Padding of the flits between clusters")
     yield ("classes", _stacked({name: {c.replace("_", " "): m.packets[c] for c in CLASSES} for name, m in slow.items()}, {}, "% of packets"),
            "Packets between clusters by class")
+    attributed = {name: m.attribution for name, m in slow.items() if m.attribution}
+    if attributed:
+        yield "attribution", _attribution(attributed), ("Where the latency of loads went, by where the farthest of their lines lay; hatched: queueing. "
+                                                        "Above each bar the mean latency")
     yield "utilisation", _utilisation(slow), "The links between clusters over time, each direction, in the longest measured region"
+
+
+def _attribution(found: dict[str, Attribution]) -> Figure:
+    """A panel for each reach, a bar for each workload: shares of the latency."""
+    figure = Figure(figsize=(12, 3.3 * len(REACHES)), layout="constrained")
+    panels = figure.subplots(len(REACHES), 1, squeeze=False)[:, 0]
+    colours = [f"C{n}" for n in range(10)] + ["grey", "silver", "black"]
+    shown: dict[str, object] = {}
+    for panel, reach in zip(panels, REACHES):
+        names = [name for name, a in found.items() if a.loads.get(reach)]
+        whole = {name: found[name].mean(reach) * found[name].loads[reach] or 1.0 for name in names}
+        bottom = [0.0] * len(names)
+        for part, colour in zip(PARTS, colours):
+            for hatch, kind in (("", "service"), ("////", "queueing")):
+                heights = [100 * getattr(found[name], kind).get((reach, part), 0.0) / whole[name] for name in names]
+                if not any(heights):
+                    continue
+                bars = panel.bar(names, heights, bottom=bottom, color=colour, hatch=hatch, edgecolor="white", linewidth=0.3)
+                bottom = [b + h for b, h in zip(bottom, heights)]
+                shown.setdefault(f"{part}{', waiting' if hatch else ''}", bars)
+        for at, name in enumerate(names):
+            panel.text(at, 101, _nanoseconds(found[name].mean(reach)), ha="center", va="bottom", fontsize="x-small")
+        panel.set_ylim(0, 112)
+        panel.set_ylabel("% of latency")
+        panel.set_title(f"loads from {reach if reach == 'own memory' else 'the ' + reach}", fontsize="medium")
+        panel.tick_params(axis="x", rotation=30)
+    if shown:
+        figure.legend(list(shown.values()), list(shown), loc="outside right center", fontsize="small")
+    return figure
+
+
+def _nanoseconds(seconds: float) -> str:
+    return f"{seconds * 1e9:.0f} ns" if seconds < 9.95e-6 else f"{seconds * 1e6:.3g} µs"
 
 
 def _bars(series: dict[str, dict[str, float]], label: str, line: float | None = None) -> Figure:

@@ -10,6 +10,7 @@ import pandas
 
 from ..frame import Run
 from . import pictures
+from .attribution import records
 from .measure import CLASSES, PADDINGS, PLACES, Measured, Point, as_record, measure
 from .workloads import PUBLISHED, WORKLOADS
 
@@ -20,10 +21,11 @@ def study(run: Run) -> None:
     """Adds everything to the report of ``run``."""
     options, report = run.options, run.report
     names = options.only or list(WORKLOADS)
-    points = [Point(name, machine, WORKLOADS[name][2] if run.quick else 0, options.placement, options.dispatch)
-              for name in names for machine in (options.machine, options.ideal)]
-    found: list[Measured] = run.map("workloads", measure, points)
-    again = run.map("the same again", measure, [points[0]])[0]
+    points = [Point(name, machine, WORKLOADS[name].quick if run.quick else 0, options.placement, options.dispatch,
+                    spans=machine == options.machine and not options.no_spans)
+              for name in names for machine in dict.fromkeys((options.machine, options.ideal))]
+    found: list[Measured] = run.map("workloads", measure, points, lambda p: WORKLOADS[p.workload].seconds, _name)
+    again = run.map("the same again", measure, [points[0]], name=_name)[0]
     slow = {m.point.workload: m for m in found if m.point.machine == options.machine}
     ideal = {m.point.workload: m for m in found if m.point.machine == options.ideal}
     slowdown = {name: slow[name].kernels_s / ideal[name].kernels_s for name in names}
@@ -35,8 +37,19 @@ def study(run: Run) -> None:
     report.table("workloads", table.round(3), "Every workload on both machines. Shares are of lines read, written or changed by atomics behind L1 caches, page tables apart.")
     report.table("by_gpu", _by_gpu(slow.values()), f"Where the lines lie that each GPU reads, writes or changes behind its L1 caches, and page-table reads of its walkers, on {options.machine}.")
     report.table("padding", _padding(slow.values()), "Flits between the clusters by packet class and padding.")
+    attributed = [row for m in slow.values() if m.attribution for row in records(m.point.workload, m.attribution)]
+    if attributed:
+        report.table("attribution", pandas.DataFrame(attributed), f"Mean time that a load spends in each part of {options.machine}, by where the farthest of "
+                     "its lines lies; each moment counts once, for what ends last. Loads that L1 answers are left out.", shown=30)
     for name, picture, caption in pictures.draw(slow, ideal, slowdown):
         report.plot(name, picture, caption)
+    for name, m in slow.items():
+        if m.picture:
+            report.picture(f"fabric_{name}", m.picture, f"What the fabric of {options.machine} carried while the kernels of {name} ran")
+
+
+def _name(point: Point) -> str:
+    return f"{point.workload} on {point.machine}"
 
 
 def _checks(run: Run, found: list[Measured], again: Measured) -> None:
@@ -52,9 +65,20 @@ def _checks(run: Run, found: list[Measured], again: Measured) -> None:
         if abs(sent - back) > 0.01 * sent + 64:  # some lie on two sides of a region's border
             unanswered.append(f"{m.point.workload} on {m.point.machine} {sent:.0f} / {back:.0f}")
     run.report.check("requests between clusters are answered", not unanswered, ", ".join(unanswered) or "requests and responses balance within 1 %")
+    traced = [m for m in found if m.attribution]
+    if traced:
+        holes = [f"{m.point.workload} {t:.3g} s" for m in traced for t in [_unaccounted(m)] if t > 0]
+        run.report.check("parts of the latency leave nothing out", not holes, ", ".join(holes) or "no moment of a load without a span")
+        off = [f"{m.point.workload} {m.attribution.returning:.9g} / {m.returning_s:.9g} s" for m in traced
+               if m.attribution and abs(m.attribution.returning - m.returning_s) > 1e-9 * m.returning_s]
+        run.report.check("parts of the latency add up to it", not off, ", ".join(off) or "all loads and atomics, beside the compute units' own statistics")
     first = found[0]
     same = dataclasses.replace(first, wall_s=0) == dataclasses.replace(again, wall_s=0)
     run.report.check("a second run is the same", same, f"{first.point.workload} on {first.point.machine}, every figure")
+
+
+def _unaccounted(m: Measured) -> float:
+    return sum(t for (_, part), t in m.attribution.service.items() if part == "unaccounted") if m.attribution else 0.0
 
 
 def _rows(run: Run, names: list[str], slow: dict[str, Measured], slowdown: dict[str, float]) -> None:

@@ -3,26 +3,38 @@
 
 from __future__ import annotations
 
-#: name of the application → (name in the literature, its class there, size with --quick: small, yet beyond the L1 caches)
-WORKLOADS: dict[str, tuple[str, str, int]] = {
-    "gups": ("GUPS", "random", 1 << 20),
-    "spmv": ("SPMV", "random", 32768),
-    "pagerank": ("PR", "random", 16384),
-    "mis": ("MIS", "random", 32768),
-    "syr2k": ("SYR2K", "adjacent", 192),
-    "im2col": ("IM2COL", "adjacent", 16),
-    "bitonicsort": ("BS", "partitioned", 32768),
-    "transpose": ("MT", "gather", 768),
-    "mm2": ("MM2", "gather", 192),
-    "reduction": ("SR", "gather", 1 << 20),
-    "atax": ("ATAX", "scatter", 1024),
-    "mvt": ("MVT", "scatter", 1024),
-    "lenet": ("LENET", "training", 16),
-    "vgg16": ("VGG16", "training", 1),
-    "resnet18": ("RESNET18", "training", 1),
-    "jacobi2d": ("", "stencil", 768),
-    "hpgmg_like": ("", "phases", 32),
+from typing import NamedTuple
+
+
+class Workload(NamedTuple):
+    """A workload of the experiment."""
+
+    published: str  #: its name in the literature
+    kind: str  #: its class there
+    quick: int  #: size with --quick: small, yet beyond the L1 caches
+    seconds: float  #: roughly, of a run at the default size: for the estimate of the time left
+
+
+#: by the name of the application
+WORKLOADS: dict[str, Workload] = {
+    "gups": Workload("GUPS", "random", 1 << 20, 29),
+    "spmv": Workload("SPMV", "random", 32768, 40),
+    "pagerank": Workload("PR", "random", 16384, 60),
+    "mis": Workload("MIS", "random", 32768, 80),
+    "syr2k": Workload("SYR2K", "adjacent", 192, 28),
+    "im2col": Workload("IM2COL", "adjacent", 16, 48),
+    "bitonicsort": Workload("BS", "partitioned", 32768, 40),
+    "transpose": Workload("MT", "gather", 768, 18),
+    "mm2": Workload("MM2", "gather", 192, 31),
+    "reduction": Workload("SR", "gather", 1 << 20, 25),
+    "atax": Workload("ATAX", "scatter", 1024, 25),
+    "mvt": Workload("MVT", "scatter", 1024, 25),
+    "lenet": Workload("LENET", "training", 16, 45),
+    "vgg16": Workload("VGG16", "training", 1, 42),
+    "resnet18": Workload("RESNET18", "training", 1, 60),
+    "jacobi2d": Workload("", "stencil", 768, 56),
+    "hpgmg_like": Workload("", "phases", 32, 62),
 }
 
 #: those over which NetCrafter's averages go
-PUBLISHED = [name for name, (published, _, _) in WORKLOADS.items() if published]
+PUBLISHED = [name for name, workload in WORKLOADS.items() if workload.published]

@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: Apache-2.0
+"""GPUs that share memory over a fabric, from Python: what links carried, where loads spent their time, and a whole computer
+that U-Boot starts."""
+
+import json
+import xml.etree.ElementTree
+
+import pytest
+
+import fabricvp
+from fabricvp.experiments.gpu_workloads.attribution import Attribution, part_of
+from fabricvp.experiments.gpu_workloads.measure import Point, observe_all, switches
+
+LOADS = ("load", "atomic", "load reserved", "store conditional")
+
+
+@pytest.mark.timeout(120)
+def test_traffic_and_the_time_of_loads():
+    with fabricvp.spawn("netcrafter_quad") as machine:
+        machine.load_app("spmv", size=2048)
+        fabric = machine.nodes[0].fabric
+        assert switches(machine) == {"cluster0", "cluster1"}
+        machine.run(until=fabricvp.Marker("kernels", "reset"))
+        machine.spans.start(keep=0)
+        begin = machine.now
+        machine.run(until=fabricvp.Marker("kernels", "dump"))
+        values, passed = machine.statistics.snapshot("node0."), machine.now - begin
+        paths, found = machine.spans.paths(), Attribution()
+        found.add(paths, switches(machine))
+        assert machine.run().outcome == "power_off" and machine.app_ok
+
+        ways = {(w.source, w.destination): w for w in fabric.traffic()}
+        assert len(ways) == 10
+        slow = ways["cluster0", "cluster1"]
+        assert slow.bytes == values["node0.fabric.cluster0.to_cluster1.transmitter.bytes"] > 0 and slow.bytes == 16 * slow.flits
+        assert slow.busy == pytest.approx(values["node0.fabric.cluster0.to_cluster1.transmitter.busy"] / 1e12 / passed)
+        assert fabric.to_pandas(values, passed)["bytes"].tolist() == fabric.to_pandas()["bytes"].tolist()
+        picture = xml.etree.ElementTree.fromstring(fabric.draw(values=values, seconds=passed, title="a <b>"))
+        assert "a <b>" in "".join(picture.itertext())
+        with pytest.raises(ValueError, match="seconds"):
+            fabric.draw(values=values)
+
+    # All that compute units say of the latency is found again in the chains of spans.
+    latency = sum(v for path, v in values.items() if path.endswith(".load_latency.sum")) / 1e12
+    assert found.returning == pytest.approx(latency, rel=1e-9)
+    assert paths.loc[list(set(paths.index.get_level_values("what")) & set(LOADS))][["queueing", "service"]].sum().sum() == pytest.approx(latency, rel=1e-9)
+    assert not [key for key in (*found.queueing, *found.service) if key[1] in ("other", "unaccounted")]
+    assert found.loads["own memory"] > 0
+    near, far = found.mean("same cluster"), found.mean("other cluster")
+    assert far > near + 70e-9  # one more switch each way, and slower lanes
+    assert ("other cluster", "link between switches") in found.service and ("same cluster", "link between switches") not in found.service
+    assert ("same cluster", "L2") in found.service and ("own memory", "switch") not in found.service
+
+
+@pytest.mark.parametrize("component, stage, part", [
+    ("node0.gpu1.core.memory.unit12.tlb", "lookup", "translation"), ("node0.gpu1.core.memory.mmu", "walk", "translation"),
+    ("node0.gpu1.core.memory.unit3.l1", "merge", "L1"), ("node0.gpu1.core.memory.unit3", "coalesce", "L1"),
+    ("node0.gpu1.core.memory.router", "request", "crossbar"), ("node0.gpu1.core.memory.router.l2_bank7", "answer", "L2"),
+    ("node0.gpu1.core.memory.dram", "access", "HBM"), ("node0.fabric.gpu2", "held", "GPU's port"),
+    ("node0.fabric.gpu2.link", "wire", "GPU's link"), ("node0.fabric.left", "pipeline", "switch"),
+    ("node0.fabric.left.to_right", "lanes", "link between switches"), ("node0.fabric.left.to_gpu2", "lanes", "switch's link to a GPU"),
+    ("", "unaccounted", "unaccounted"), ("node0.somewhere", "else", "other"),
+])
+def test_parts_of_the_machine(component, stage, part):
+    assert part_of(component, stage, {"left", "right"}) == part
+
+
+@pytest.mark.timeout(120)
+def test_a_node_without_a_fabric(machine):
+    platform = machine()
+    with pytest.raises(fabricvp.InputError, match="has no fabric"):
+        platform.nodes[0].fabric.traffic()
+
+
+@pytest.mark.timeout(180)
+def test_u_boot_starts_applications_on_four_gpus(tmp_path):
+    with fabricvp.spawn("netcrafter_quad_uboot") as machine:
+        console = machine.nodes[0].console
+        console.expect("Hit any key to stop autoboot", timeout="2 s")
+        console.type(" ")
+        console.expect("=> ", timeout="1 s")
+        assert "blocks read: OK" in console.command("virtio scan; virtio read ${kernel_addr_r} 0 800", "=> ")
+        console.command("setenv bootargs app=transpose size=96 app=mis size=1024 gpus=2 app=reduction size=5000", "=> ")
+        console.type("booti ${kernel_addr_r} - ${fdtcontroladdr}\n")
+        found = observe_all(machine, [Point("transpose", "quad"), Point("mis", "quad"), Point("reduction", "quad")])
+        assert machine.run().outcome == "idle"  # it has powered off
+        assert [m.right for m in found] == [True] * 3 and all(m.kernels_s > 0 for m in found)
+        assert [{g for (g, _), n in m.accesses.items() if n > 0} for m in found] == [{0, 1, 2, 3}, {0, 1}, {0, 1, 2, 3}]
+        output = console.output
+        assert "U-Boot 20" in output and "Starting kernel" in output and output.count(" ok\r\n") == 3
+        machine.write_results(tmp_path / "out")
+    assert len(json.loads((tmp_path / "out" / "regions.json").read_text())) >= 3
+    assert (tmp_path / "out" / "fabric.svg").stat().st_size > 2000
