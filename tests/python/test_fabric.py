@@ -62,7 +62,7 @@ def test_traffic_and_the_time_of_loads():
     ("", "unaccounted", "unaccounted"), ("node0.somewhere", "else", "other"),
 ])
 def test_parts_of_the_machine(component, stage, part):
-    assert part_of(component, stage, {"left", "right"}) == part
+    assert part_of(component, stage, frozenset({"left", "right"})) == part
 
 
 @pytest.mark.timeout(120)

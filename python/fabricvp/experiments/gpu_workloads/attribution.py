@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -38,14 +39,14 @@ class Attribution:
 
     def add(self, paths: pandas.DataFrame, switches: set[str]) -> None:
         """Adds what `Spans.paths()` gives."""
-        for (what, reach, component, stage), row in paths.iterrows():
+        for (what, reach, component, stage), queueing, service in zip(paths.index, paths["queueing"].tolist(), paths["service"].tolist()):
             if what in ("load", "atomic", "load reserved", "store conditional"):
-                self.returning += row["queueing"] + row["service"]
+                self.returning += queueing + service
             if what != "load":
                 continue
-            key = (reach, part_of(component, stage, switches))
-            self.queueing[key] = self.queueing.get(key, 0.0) + row["queueing"]
-            self.service[key] = self.service.get(key, 0.0) + row["service"]
+            key = (reach, part_of(component, stage, frozenset(switches)))
+            self.queueing[key] = self.queueing.get(key, 0.0) + queueing
+            self.service[key] = self.service.get(key, 0.0) + service
         for (what, reach), count in paths["accesses"].groupby(level=[0, 1]).first().items():
             if what == "load":
                 self.loads[reach] = self.loads.get(reach, 0) + int(count)
@@ -56,7 +57,8 @@ class Attribution:
         return times / self.loads[reach] if self.loads.get(reach) else 0.0
 
 
-def part_of(component: str, stage: str, switches: set[str]) -> str:
+@functools.cache
+def part_of(component: str, stage: str, switches: frozenset[str]) -> str:
     """The part of the machine that a stage belongs to. ``switches`` are the names of the fabric's switches."""
     if stage == "unaccounted":
         return stage

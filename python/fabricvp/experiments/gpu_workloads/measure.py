@@ -78,8 +78,9 @@ def observe(platform: Platform, point: Point) -> Measured:
     return observe_all(platform, [point])[0]
 
 
-def observe_all(platform: Platform, points: Sequence[Point]) -> list[Measured]:
-    """The same for a machine that runs several workloads one after the other."""
+def observe_all(platform: Platform, points: Sequence[Point], begun: Callable[[], None] = lambda: None) -> list[Measured]:
+    """The same for a machine that runs several workloads one after the other. ``begun()`` is called when the first measured
+    region begins."""
     found: list[Measured] = []
     current = _Regions(wall_before=platform.statistics["sim.wall_s"])
     while True:
@@ -87,6 +88,8 @@ def observe_all(platform: Platform, points: Sequence[Point]) -> list[Measured]:
         if result.outcome != Outcome.EVENT or len(found) == len(points):
             break
         if "reset" in result.detail:
+            if not found and not current.kernels:
+                begun()
             current.begin(platform, result.time, points[len(found)])
         elif "dump" in result.detail:
             current.end(platform, result.time)

@@ -10,6 +10,8 @@ from matplotlib.figure import Figure
 from .attribution import PARTS, REACHES, Attribution
 from .measure import CLASSES, NEEDED, PADDINGS, PLACES, Measured
 
+#: of the parts of a load's latency, in their order
+_PART_COLOURS = ("C0", "C1", "C2", "C3", "C4", "C5", "C6", "gold", "olive", "C9", "grey", "silver", "black")
 _COLOURS = {"local": "tab:green", "same_cluster": "tab:blue", "other_cluster": "tab:red"}
 
 
@@ -35,13 +37,12 @@ def _attribution(found: dict[str, Attribution]) -> Figure:
     """A panel for each reach, a bar for each workload: shares of the latency."""
     figure = Figure(figsize=(12, 3.3 * len(REACHES)), layout="constrained")
     panels = figure.subplots(len(REACHES), 1, squeeze=False)[:, 0]
-    colours = [f"C{n}" for n in range(10)] + ["grey", "silver", "black"]
     shown: dict[str, object] = {}
     for panel, reach in zip(panels, REACHES):
         names = [name for name, a in found.items() if a.loads.get(reach)]
         whole = {name: found[name].mean(reach) * found[name].loads[reach] or 1.0 for name in names}
         bottom = [0.0] * len(names)
-        for part, colour in zip(PARTS, colours):
+        for part, colour in zip(PARTS, _PART_COLOURS, strict=True):
             for hatch, kind in (("", "service"), ("////", "queueing")):
                 heights = [100 * getattr(found[name], kind).get((reach, part), 0.0) / whole[name] for name in names]
                 if not any(heights):
