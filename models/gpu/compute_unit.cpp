@@ -248,4 +248,10 @@ void compute_unit::write_register(unsigned slot, unsigned lane, unsigned row, st
     storage.touched |= std::uint64_t{1} << row;
 }
 
+bool compute_unit::write_pc(unsigned slot, unsigned lane, std::uint64_t pc) {
+    auto& w = *m_wavefronts[slot];
+    const bool between_instructions = w.state == wavefront_state::ready || w.state == wavefront_state::memory || w.state == wavefront_state::fetch;
+    return between_instructions && !w.to_issue && !w.killed && w.context.schedule.redirect(lane, pc);
+}
+
 }  // namespace fabricvp::gpu

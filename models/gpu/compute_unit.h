@@ -90,6 +90,9 @@ public:
     /// Register `row` (lane_registers) of a lane of a live wavefront.
     std::uint64_t read_register(unsigned slot, unsigned lane, unsigned row) const;
     void write_register(unsigned slot, unsigned lane, unsigned row, std::uint64_t value);
+    /// Sends one lane elsewhere, between instructions. \returns false if it cannot go now: it waits at a barrier, or for its
+    /// instruction to end
+    bool write_pc(unsigned slot, unsigned lane, std::uint64_t pc);
     std::uint64_t pc(unsigned slot, unsigned lane) const { return m_wavefronts[slot]->context.schedule.pc_of(lane); }
 
     /// access_client

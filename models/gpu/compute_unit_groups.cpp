@@ -12,7 +12,7 @@ namespace fabricvp::gpu {
 
 bool compute_unit::fits(const dispatch_run& run, std::uint32_t group_wavefronts) const {
     return m_free_slots >= group_wavefronts && lds.free_bytes() >= run.what.lds_bytes &&
-           (run.what.scratch_bytes == 0 || run.free_scratch.size() >= group_wavefronts);
+           (run.what.scratch_bytes == 0 || run.free_scratch->size() >= group_wavefronts);
 }
 
 void compute_unit::start(dispatch_run& run, const std::array<std::uint32_t, 3>& id) {
@@ -72,8 +72,8 @@ void compute_unit::start_wavefront(wavefront& w, work_group& g, std::uint32_t nu
     w.scratch_area = 0;
     w.scratch = 0;
     if (what.scratch_bytes) {
-        w.scratch_area = g.run->free_scratch.back();
-        g.run->free_scratch.pop_back();
+        w.scratch_area = g.run->free_scratch->back();
+        g.run->free_scratch->pop_back();
         w.scratch = what.scratch + std::uint64_t{w.scratch_area} * what.scratch_bytes * wavefront_lanes;
     }
     w.since = w.started = now();
@@ -111,7 +111,7 @@ void compute_unit::retire(wavefront& w) {
     residency += now() - w.started;
     m_storage.emplace_back(w.context.storage);
     w.context.storage = nullptr;
-    if (g.run->what.scratch_bytes) g.run->free_scratch.push_back(w.scratch_area);
+    if (g.run->what.scratch_bytes) g.run->free_scratch->push_back(w.scratch_area);
     w.group = nullptr;
     ++m_free_slots;
     --m_simds[w.simd]->live;

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "gpu/lane_context.h"
@@ -54,7 +55,8 @@ public:
     std::uint64_t group_count = 0;
     std::uint64_t started = 0, finished = 0;  ///< work-groups
     std::uint32_t group_wavefronts = 0;    ///< of a full work-group
-    std::vector<std::uint32_t> free_scratch;  ///< wavefront-sized areas of the scratch memory
+    /// Wavefront-sized areas of the scratch memory, shared by dispatches that are alive there together.
+    std::shared_ptr<std::vector<std::uint32_t>> free_scratch;
     ticks queued_at = 0, started_at = 0;
     ticks executed_at = never;             ///< the first instruction
     bool aborted = false;

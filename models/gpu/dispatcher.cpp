@@ -74,12 +74,6 @@ std::uint64_t dispatcher::submit(const dispatch& what) {
     }
     run->group_count = part_of(what, run->group_count);
     run->group_wavefronts = static_cast<std::uint32_t>((items + wavefront_lanes - 1) / wavefront_lanes);
-    if (what.scratch_bytes) {
-        std::uint64_t slots = 0;
-        for (const auto* u : m_units) slots += u->slots();
-        const auto areas = std::min(slots, what.scratch_size / (std::uint64_t{what.scratch_bytes} * wavefront_lanes));
-        for (auto area = static_cast<std::uint32_t>(areas); area-- > 0;) run->free_scratch.push_back(area);
-    }
     m_runs.push_back(std::move(run));
     if (!m_place.scheduled()) schedule(m_place, std::max(now(), m_next_start));
     return m_number;
@@ -97,10 +91,33 @@ void dispatcher::acquire() {
     for (auto* u : m_units) u->acquire();
 }
 
+/// Finds areas for wavefronts. \returns false if others cut the same memory into areas of another size: these must end first
+bool dispatcher::share_scratch(dispatch_run& run) {
+    const auto& what = run.what;
+    if (!what.scratch_bytes || run.free_scratch) return true;
+    for (const auto& other : m_runs) {
+        const auto& o = other->what;
+        const bool alive = other->free_scratch && !(placed(*other) && other->finished == other->started);
+        if (!alive || o.address_space != what.address_space || o.scratch >= what.scratch + what.scratch_size ||
+            what.scratch >= o.scratch + o.scratch_size)
+            continue;
+        if (o.scratch != what.scratch || o.scratch_size != what.scratch_size || o.scratch_bytes != what.scratch_bytes) return false;
+        run.free_scratch = other->free_scratch;
+        return true;
+    }
+    std::uint64_t slots = 0;
+    for (const auto* u : m_units) slots += u->slots();
+    const auto areas = std::min(slots, what.scratch_size / (std::uint64_t{what.scratch_bytes} * wavefront_lanes));
+    run.free_scratch = std::make_shared<std::vector<std::uint32_t>>();
+    for (auto area = static_cast<std::uint32_t>(areas); area-- > 0;) run.free_scratch->push_back(area);
+    return true;
+}
+
 void dispatcher::place() {
     const auto run = std::find_if(m_runs.begin(), m_runs.end(), [](const auto& r) { return !placed(*r); });
     if (run == m_runs.end()) return;
     auto& r = **run;
+    if (!share_scratch(r)) return;  // group_finished() comes back
     compute_unit* unit = nullptr;
     for (std::size_t i = 0; i < m_units.size() && !unit; ++i) {
         auto* candidate = m_units[(m_next_unit + i) % m_units.size()];

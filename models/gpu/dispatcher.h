@@ -68,6 +68,7 @@ private:
     void group_finished(compute_unit& where, dispatch_run& run) override;
     void lane_faulted(dispatch_run& run, const fault_record& record) override;
     void abort(dispatch_run& run);
+    bool share_scratch(dispatch_run& run);
     void place();
     void complete();
     void begin(dispatch_run& run);

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 namespace fabricvp::gpu {
 
@@ -15,6 +16,8 @@ register_field constant(const char* name, unsigned width, const char* help) {
 void gpu_device_params::describe(parameter_visitor& v) {
     v.group("endpoint", endpoint, "link, requests and completions");
     core.describe(v);
+    v.group("bar", bar, "what reads and writes device memory through its BAR");
+    v.field("bar_queue", bar_queue, between{1, 4096}, "requests to device memory that have arrived and not left for L2; further ones wait in the link's buffer");
 }
 
 gpu_device::gpu_device(const sc_core::sc_module_name& name, const gpu_device_params& p, unsigned number)
@@ -74,11 +77,6 @@ gpu_device::gpu_device(const sc_core::sc_module_name& name, const gpu_device_par
 }
 
 void gpu_device::bar_read(const pcie::bar_hit& at, std::uint8_t* to, std::uint32_t bytes) {
-    if (at.bar == GPU_BAR_MEMORY) {
-        core.memory.memory.bytes.read(at.offset, to, bytes);
-        bytes_sent += bytes;
-        return;
-    }
     std::memset(to, 0, bytes);
     if (at.bar != GPU_BAR_REGISTERS) return;
     if (at.offset >= GPU_SRAM_WINDOW) {
@@ -114,6 +112,31 @@ void gpu_device::write_memory(std::uint64_t offset, const std::uint8_t* from, st
         core.router().reservations.written(line, 0);
     core.memory.memory.bytes.write(offset, from, bytes);
     bytes_received += bytes;
+    bar_memory.account_write(physical(offset), bytes, *this, 0);
+}
+
+bool gpu_device::bar_read_later(const pcie::bar_hit& at, const pcie::tlp_ptr& t, const buffer_slice& data) {
+    if (at.bar != GPU_BAR_MEMORY || !t->bytes) return false;
+    if (m_free_reads.empty()) {
+        m_reads.emplace_back();
+        m_free_reads.push_back(m_reads.size());
+    }
+    const auto cookie = m_free_reads.back();
+    m_free_reads.pop_back();
+    m_reads[cookie - 1] = {t, data};
+    bytes_sent += t->bytes;
+    bar_memory.read(physical(at.offset), data, *this, cookie);
+    return true;
+}
+
+void gpu_device::transfer_done(std::uint64_t cookie, memory_fault fault) {
+    if (cookie) {
+        const auto read = std::exchange(m_reads[cookie - 1], {});
+        m_free_reads.push_back(cookie);
+        if (fault != memory_fault::none) std::memset(read.data.data(), 0, read.data.length);
+        finish_read(read.request, read.data);
+    }
+    take_more();
 }
 
 void gpu_device::write_doorbell(std::uint64_t offset, const std::uint8_t* from, std::uint32_t bytes) {
@@ -134,6 +157,7 @@ bool gpu_device::bar_atomic(const pcie::bar_hit& at, pcie::tlp& t, std::uint8_t*
     const auto what = compares ? operation::compare_swap : t.kind == pcie::tlp_kind::swap ? operation::swap : operation::add;
     core.router().reservations.written(at.offset & ~std::uint64_t{line_bytes - 1}, 0);
     const auto old = core.memory.memory.atomic(at.offset, size, what, operand, compare);
+    bar_memory.account_write(physical(at.offset), size, *this, 0);
     std::memcpy(old_value, &old, size);
     return true;
 }
@@ -142,6 +166,10 @@ void gpu_device::function_reset() {
     registers.reset();
     core.reset();
     system.reset();
+    bar_memory.reset();
+    m_reads.clear();
+    m_free_reads.clear();
+    take_more();
 }
 
 }  // namespace fabricvp::gpu

@@ -19,14 +19,30 @@ void gpu_memory_port::start(std::uint64_t physical, const buffer_slice& data, tr
     t->physical = physical;
     t->cookie = cookie;
     t->data = data;
+    t->bytes = data.length;
     t->client = &client;
     t->write = write;
+    t->committed = false;
+    enqueue(t);
+}
+
+void gpu_memory_port::account_write(std::uint64_t physical, std::size_t bytes, transfer_client& client, std::uint64_t cookie) {
+    auto t = m_pool.make();
+    t->physical = physical;
+    t->cookie = cookie;
+    t->bytes = bytes;
+    t->client = &client;
+    t->write = t->committed = true;
+    enqueue(t);
+}
+
+void gpu_memory_port::enqueue(const transfer_ptr& t) {
     t->sent = 0;
     t->pending = 0;
     t->fault = memory_fault::none;
     t->begin = now();
     ++transfers;
-    (write ? bytes_written : bytes_read) += data.length;
+    (t->write ? bytes_written : bytes_read) += t->bytes;
     m_queue.push(t);
     m_active.push_back(t);
     if (!m_next.scheduled()) schedule_in(m_next, 0);
@@ -36,17 +52,18 @@ void gpu_memory_port::advance() {
     if (m_queue.empty() || m_outstanding >= params.outstanding) return;
     const transfer_ptr t = m_queue.front();
     send_line(t);
-    if (t->sent == t->data.length) m_queue.pop();
+    if (t->sent == t->bytes) m_queue.pop();
     if (!m_queue.empty()) schedule_in(m_next, m_cycle);
 }
 
 void gpu_memory_port::send_line(const transfer_ptr& t) {
     const std::uint64_t address = t->physical + t->sent;
     const auto first = static_cast<unsigned>(address % line_bytes);
-    const auto bytes = static_cast<unsigned>(std::min<std::uint64_t>(line_bytes - first, t->data.length - t->sent));
+    const auto bytes = static_cast<unsigned>(std::min<std::uint64_t>(line_bytes - first, t->bytes - t->sent));
     const std::uint64_t mask = (bytes == line_bytes ? ~std::uint64_t{0} : (std::uint64_t{1} << bytes) - 1) << first;
     auto r = m_requests.make();
     r->kind = t->write ? line_kind::write : line_kind::read;
+    r->committed = t->committed;
     r->line = address - first;
     r->owner = 0;
     r->byte_mask = mask;
@@ -56,7 +73,7 @@ void gpu_memory_port::send_line(const transfer_ptr& t) {
     r->cookie = m_epoch;
     r->issued = now();
     r->operand = t->sent << 7 | bytes;  // where in the buffer the answer goes
-    if (t->write) std::memcpy(r->data.data() + first, t->data.data() + t->sent, bytes);
+    if (t->write && !t->committed) std::memcpy(r->data.data() + first, t->data.data() + t->sent, bytes);
     t->sent += bytes;
     ++t->pending;
     ++m_outstanding;
@@ -73,7 +90,7 @@ void gpu_memory_port::line_done(line_request& r) {
         std::memcpy(t->data.data() + (r.operand >> 7), r.data.data() + r.offset, r.operand & 0x7f);
     }
     if (!m_queue.empty() && !m_next.scheduled()) schedule_in(m_next, 0);
-    if (--t->pending || t->sent < t->data.length) return;
+    if (--t->pending || t->sent < t->bytes) return;
     m_active.erase(std::find(m_active.begin(), m_active.end(), t));
     latency.add(now() - t->begin);
     faults += t->fault != memory_fault::none;

@@ -50,6 +50,10 @@ public:
     void write(std::uint64_t physical, const buffer_slice& data, transfer_client& client, std::uint64_t cookie) {
         start(physical, data, client, cookie, true);
     }
+    /// Takes the time of a write of `bytes` that are in memory already.
+    void account_write(std::uint64_t physical, std::size_t bytes, transfer_client& client, std::uint64_t cookie);
+    /// Transfers of which lines have not left.
+    std::size_t waiting() const { return m_queue.size(); }
 
     void reset() override;
 
@@ -57,8 +61,9 @@ private:
     struct transfer : pooled<transfer> {
         std::uint64_t physical = 0, cookie = 0;
         buffer_slice data;
+        std::size_t bytes = 0;
         transfer_client* client = nullptr;
-        bool write = false;
+        bool write = false, committed = false;
         std::size_t sent = 0;        // bytes
         unsigned pending = 0;        // lines
         memory_fault fault = memory_fault::none;
@@ -68,6 +73,7 @@ private:
     using transfer_ptr = pooled_ptr<transfer>;
 
     void start(std::uint64_t physical, const buffer_slice& data, transfer_client& client, std::uint64_t cookie, bool write);
+    void enqueue(const transfer_ptr& t);
     void advance();
     void send_line(const transfer_ptr& t);
     void line_done(line_request& request) override;

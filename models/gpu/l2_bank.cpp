@@ -162,6 +162,7 @@ void l2_bank::perform(line_request& r, std::size_t at) {
             break;
         case line_kind::write:
             ++writes;
+            if (r.committed) break;
             m_memory.write_line(offset, r.data.data(), r.byte_mask);
             m_reservations.written(offset, r.owner);
             break;

@@ -147,4 +147,23 @@ void lane_schedule::end() {
     choose();
 }
 
+bool lane_schedule::redirect(unsigned lane, std::uint64_t to) {
+    const auto bit = lane_mask{1} << lane;
+    if (!(m_live & ~m_parked & bit)) return false;
+    auto its_depth = depth;
+    active &= ~bit;
+    for (unsigned i = 0; i < m_count; ++i) {
+        auto& g = (*m_groups)[i];
+        if (!(g.lanes & bit)) continue;
+        its_depth = g.depth;
+        g.lanes &= ~bit;
+        if (!g.lanes) g = (*m_groups)[--m_count];
+        break;
+    }
+    add(to, bit, its_depth, false);
+    if (active) reconsider();
+    else choose();
+    return true;
+}
+
 }  // namespace fabricvp::gpu

@@ -65,6 +65,8 @@ public:
     void release();
     /// The current lanes have ended.
     void end();
+    /// For debuggers: a lane goes on elsewhere, at its present depth of calls. \returns false if it has ended or is parked
+    bool redirect(unsigned lane, std::uint64_t to);
 
 private:
     void add(std::uint64_t at, lane_mask lanes, std::uint32_t at_depth, bool parked);

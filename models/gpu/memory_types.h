@@ -113,6 +113,7 @@ public:
     std::uint8_t offset = 0;
     atomic_extension::operation operation = atomic_extension::operation::add;
     bool succeeded = false;                ///< store_conditional, lock
+    bool committed = false;                ///< a write whose bytes are in memory already: it takes its time only
     std::uint64_t line = 0;                ///< physical address, 64-byte aligned (abi/gpu_apertures.h)
     std::uint64_t byte_mask = 0;           ///< writes: bit n, byte n
     std::uint64_t operand = 0, compare = 0;  ///< atomics; the old value comes back in `operand`
@@ -127,7 +128,7 @@ public:
     line_flight flight{*this};             ///< of the block that the request is in
 
     void recycle() {
-        page_table = succeeded = false;
+        page_table = succeeded = committed = false;
         fault = memory_fault::none;
         needed_sectors = 0xf;
         valid_sectors = 0;

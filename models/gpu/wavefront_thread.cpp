@@ -205,7 +205,8 @@ bool wavefront_thread::read_register(unsigned number, std::uint64_t& value) {
 }
 
 bool wavefront_thread::write_register(unsigned number, std::uint64_t value) {
-    if (m_picture || !now_alive() || number >= register_csr0 || number == register_pc) return false;
+    if (m_picture || !now_alive() || number >= register_csr0) return false;
+    if (number == register_pc) return value - GPU_CODE_BASE < GPU_CODE_SIZE && value % 4 == 0 && m_unit.write_pc(m_slot, m_lane, value);
     const unsigned row = number < register_pc ? number : number - register_f0 + lane_registers::f0;
     m_unit.write_register(m_slot, m_lane, row, value);
     return true;

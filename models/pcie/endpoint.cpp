@@ -17,7 +17,7 @@ namespace fabricvp::pcie {
 void endpoint_params::describe(parameter_visitor& v) {
     v.group("port", port, "the link's end at the device");
     v.group("requester", requester, "the device's own reads and writes");
-    v.field("read_latency", read_latency, between{0, 1e9}, "from the arrival of a read to its first completion");
+    v.field("read_latency", read_latency, between{0, 1e9}, "from the arrival of a read to its first completion, beyond what the device's memory takes");
     v.field("resizable_from", resizable_from, between{0, 1024.0 * (1ull << 30)},
             "first size of the large memory BAR, which software may resize up to all of the memory; a power of two from 1 MiB on; 0: fixed");
     v.field("completion_boundary", completion_boundary, between{64, 128}, "completions end on multiples of these bytes");
@@ -152,7 +152,7 @@ void endpoint::send_queued() {
 }
 
 void endpoint::tlp_arrived(port&, const tlp_ptr& t) {
-    if (m_arrived.empty() && t->tail <= now()) {
+    if (m_arrived.empty() && t->tail <= now() && can_take()) {
         link.release(*t, now());
         process(t);
         return;
@@ -161,7 +161,12 @@ void endpoint::tlp_arrived(port&, const tlp_ptr& t) {
     if (!m_take.scheduled()) schedule(m_take, std::max(t->tail, now()));
 }
 
+void endpoint::take_more() {
+    if (!m_arrived.empty() && !m_take.scheduled()) schedule(m_take, std::max(m_arrived.front()->tail, now()));
+}
+
 void endpoint::take_arrived() {
+    if (!can_take()) return;
     const auto t = m_arrived.front();
     m_arrived.pop_front();
     if (!m_arrived.empty()) schedule(m_take, std::max(m_arrived.front()->tail, now()));
@@ -293,9 +298,9 @@ void endpoint::memory_request(const tlp_ptr& t) {
         write_bar(*hit, *t);
     } else if (t->kind == tlp_kind::memory_read) {
         auto data = allocate_slice(t->bytes);
+        if (bar_read_later(*hit, t, data)) return;
         read_bar(*hit, data.data(), t->bytes);
-        make_read_completions(*t, dma.id, data, dma.max_payload, static_cast<std::uint32_t>(endpoint_parameters.completion_boundary),
-                              [&](const tlp_ptr& c) { answer(c, when); });
+        finish_read(t, data);
     } else {
         auto old = allocate_slice(t->kind == tlp_kind::compare_swap ? t->bytes / 2 : t->bytes);
         if (bar_atomic(*hit, *t, old.data())) {
@@ -304,6 +309,12 @@ void endpoint::memory_request(const tlp_ptr& t) {
             refuse(t, aer::unsupported_request, completion_status::unsupported_request);
         }
     }
+}
+
+void endpoint::finish_read(const tlp_ptr& t, const buffer_slice& data) {
+    const auto when = now() + endpoint_parameters.read_latency;
+    make_read_completions(*t, dma.id, data, dma.max_payload, static_cast<std::uint32_t>(endpoint_parameters.completion_boundary),
+                          [&](const tlp_ptr& c) { answer(c, when); });
 }
 
 /// Whoever waits for an answer decides how bad it is; nobody else will say that a posted request was lost.

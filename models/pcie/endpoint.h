@@ -23,7 +23,7 @@ namespace fabricvp::pcie {
 struct endpoint_params {
     port_params port;
     requester_params requester;
-    duration read_latency{100'000};        ///< from the arrival of a read to its first completion
+    duration read_latency{100'000};        ///< from the arrival of a read to its first completion, beyond what memory behind a BAR takes
     std::uint64_t completion_boundary = 64;
     duration ready_after_reset{0};         ///< configuration requests before are answered with a retry
     byte_size resizable_from{0};           ///< first size of the device's large memory BAR; 0: its final size, for good
@@ -76,6 +76,14 @@ protected:
     /// several calls.
     virtual void bar_read(const bar_hit& at, std::uint8_t* to, std::uint32_t bytes) = 0;
     virtual void bar_write(const bar_hit& at, const std::uint8_t* from, std::uint32_t bytes) = 0;
+    /// A read that the device answers in its own time: it keeps `t` and `data`, fills the latter in and calls
+    /// finish_read(), after which `read_latency` still passes. False, as here: bar_read() is asked.
+    virtual bool bar_read_later(const bar_hit&, const tlp_ptr& t, const buffer_slice& data) { return false; }
+    void finish_read(const tlp_ptr& t, const buffer_slice& data);
+    /// Whether the device can take one more request; TLPs wait in the port's buffer, and keep their credits, until it
+    /// calls take_more().
+    virtual bool can_take() const { return true; }
+    void take_more();
     /// An AtomicOp on a BAR; the default has none (unsupported request).
     virtual bool bar_atomic(const bar_hit&, tlp&, std::uint8_t* old_value) { return false; }
     /// Function-level reset or hot reset: the device's own state; registers in `config` are done.

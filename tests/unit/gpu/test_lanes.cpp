@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Forward progress of diverged lanes, barriers, local and scratch memory, and what happens to kernels that go wrong.
+#include <algorithm>
+
 #include "lane_bench.h"
 
 using namespace fabricvp;
@@ -148,6 +150,29 @@ TEST_CASE("two dispatches are alive together, and end in their own time") {
     p.b.timeline.run_until(p.b.timeline.now() + 1'000'000'000);
     CHECK(p.b.dispatches.under_way() == 0);
     CHECK(launched == 2);
+}
+
+TEST_CASE("dispatches that are alive together keep out of each other's scratch memory") {
+    auto p = prepare("recursion");
+    p.what.grid = {64 * 8, 1, 1};
+    p.what.group = {64, 1, 1};
+    auto second = p.what;
+    second.first_group = 1;  // other lanes where those of the first had their stacks
+    const bool same_size = GENERATE(true, false);
+    if (!same_size) second.scratch_bytes = 1024;
+    p.b.dispatches.submit(p.what);
+    p.b.dispatches.submit(second);
+    const ticks limit = p.b.timeline.now() + 1'000'000'000;
+    p.b.timeline.run_until(limit);  // to the end of the first that ends
+    const ticks one_ended = p.b.timeline.now();
+    p.b.timeline.run_until(limit);
+    REQUIRE(p.b.done.size() == 2);
+    for (const auto& run : p.b.done) REQUIRE_FALSE(run.aborted);
+    const unsigned expected[] = {0, 1, 1, 2, 3, 5, 8, 13, 21, 34, 55};
+    for (unsigned i = 0; i < 64 * 8; ++i) CHECK(p.result(i) == expected[i % 11]);
+    // Memory that is cut into areas of one size cannot be cut into others before they are free.
+    const bool together = std::max(p.b.done[0].started_at, p.b.done[1].started_at) < one_ended;
+    CHECK(together == same_size);
 }
 
 TEST_CASE("work-groups wait for slots, local memory and scratch memory") {

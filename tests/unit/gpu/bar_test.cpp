@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the host does to device memory through its BAR: it takes the way of all other requests, and their time.
+#include "unit/gpu/memory_bench.h"
+
+#include "gpu/gpu_device.h"
+#include "unit/pcie/storm_bench.h"
+
+using namespace fabricvp;
+using namespace fabricvp::test;
+using pcie::test::host_memory;
+
+namespace {
+
+constexpr std::uint64_t memory_at = 0x1'0000'0000, doorbells_at = memory_at + (64 << 20);
+
+gpu_device_params parameters(std::uint64_t outstanding, std::uint64_t queue) {
+    gpu_device_params p;
+    p.core.compute_units = 1;
+    p.core.memory.capacity = {64 << 20};
+    p.bar.outstanding = outstanding;
+    p.bar_queue = queue;
+    return p;
+}
+
+struct bench {
+    host_memory memory;
+    pcie::root_complex root;
+    gpu_device gpu;
+    line_listener units;  // in the place of compute units
+
+    explicit bench(const std::string& name, std::uint64_t outstanding = 32, std::uint64_t queue = 16)
+        : memory((name + "_memory").c_str()), root((name + "_root").c_str(), pcie::root_complex_params{}),
+          gpu((name + "_gpu").c_str(), parameters(outstanding, queue), 0) {
+        root.memory.bind(memory.bus);
+        pcie::connect(root.root_port(0), gpu.link);
+        set_up();
+    }
+    void set_up() {
+        auto& b = *root.bridges[0];
+        b.space.set(0x18, 3, 0 | 1 << 8 | 1 << 16);
+        const std::uint64_t limit = doorbells_at + (1 << 20) - 1;
+        b.space.set(0x24, 4, (memory_at >> 16 & 0xfff0) | ((limit >> 16 & 0xfff0) << 16));
+        b.space.set(0x28, 4, memory_at >> 32);
+        b.space.set(0x2c, 4, limit >> 32);
+        b.space.set(0x04, 2, 0x6);
+        gpu.dma.id = 1 << 8;
+        gpu.config.space.set(0x10, 8, memory_at | 0xc);
+        gpu.config.space.set(0x18, 8, doorbells_at | 0xc);
+        gpu.config.space.set(0x04, 2, 0x6);
+    }
+
+    ticks now() const { return calendar::current().now(); }
+    /// Long enough for all that tests do; the link never rests.
+    void run() { calendar::current().run_until(now() + 100'000'000); }
+    void write(std::uint64_t address, const std::vector<std::uint8_t>& bytes) {
+        auto data = allocate_slice(bytes.size());
+        std::memcpy(data.data(), bytes.data(), bytes.size());
+        root.host_write(address, data);
+    }
+    struct answer {
+        ticks took = never;
+        buffer_slice data;
+    };
+    void read(std::uint64_t address, std::size_t bytes, answer& to) {
+        to.data = allocate_slice(bytes);
+        root.host_read(address, to.data, [&to, this, begin = now()](pcie::request_status s) {
+            CHECK(s == pcie::request_status::ok);
+            to.took = now() - begin;
+        });
+    }
+    ticks time(std::uint64_t address, std::size_t bytes = 8) {
+        answer a;
+        read(address, bytes, a);
+        run();
+        return a.took;
+    }
+    l2_bank& bank(std::uint64_t offset) { return gpu.core.router().bank_of(offset); }
+    /// Requests of compute units to lines of one bank, all at once.
+    void flood(unsigned count, std::uint64_t stride) {
+        for (unsigned i = 0; i < count; ++i)
+            gpu.core.router().send(units.make(line_kind::read, std::uint64_t{GPU_PA_GPU0} << GPU_PA_WHERE_SHIFT | (0x100000 + i * stride)));
+    }
+};
+
+struct benches {
+    calendar cal{"calendar"};
+    bench usual{"usual"}, narrow{"narrow", 1, 1};
+};
+benches& all() {
+    static benches b;
+    return b;
+}
+bench& fresh(bench& b) {
+    b.run();
+    b.gpu.reset();
+    b.set_up();
+    b.run();
+    return b;
+}
+
+const gpu_device_params gpu_parameters = parameters(32, 16);
+ticks l2_round() {
+    const auto& m = gpu_parameters.core.memory;
+    return clock_domain(gpu_parameters.core.clock).span(m.router.request_latency + m.router.answer_latency + m.l2.latency);
+}
+
+}  // namespace
+
+TEST_CASE("bytes arrive where they belong, through L2") {
+    for (auto* b : {&all().usual, &all().narrow}) {
+        fresh(*b);
+        std::vector<std::uint8_t> bytes(5000);
+        for (std::size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<std::uint8_t>(i * 7 + i / 256);
+        b->write(memory_at + 0x2003, bytes);
+        bench::answer back;
+        b->read(memory_at + 0x2003, bytes.size(), back);  // does not pass the writes
+        b->run();
+        CHECK(std::memcmp(back.data.data(), bytes.data(), bytes.size()) == 0);
+        double reads = 0, writes = 0;
+        for (const auto& k : b->gpu.core.router().banks) {
+            reads += static_cast<double>(k->reads.total());
+            writes += static_cast<double>(k->writes.total());
+        }
+        CHECK(reads >= 5000 / 64);
+        CHECK(writes >= 5000 / 64);
+        CHECK(b->bank(0x2000).holds(0x2040));
+    }
+}
+
+TEST_CASE("a read costs what one costs that needs no memory, and the way through L2") {
+    auto& b = fresh(all().usual);
+    b.time(memory_at + 0x4000);
+    const auto of_doorbell = b.time(doorbells_at);
+    CHECK(b.time(memory_at + 0x4000) == of_doorbell + l2_round());
+    CHECK(b.time(memory_at + 0x4040) > of_doorbell + l2_round());  // a line that L2 does not hold
+    CHECK(b.time(memory_at + 0x4040) == of_doorbell + l2_round());
+}
+
+TEST_CASE("host and compute units contend for a bank") {
+    auto& b = fresh(all().usual);
+    const auto stride = gpu_parameters.core.memory.l2.interleave.bytes * gpu_parameters.core.memory.l2.banks;
+    b.flood(1, stride);
+    b.time(memory_at + 0x100000);
+    const auto alone = b.time(memory_at + 0x100000);
+    b.flood(400, stride);  // the read arrives while the bank works on these: it waits for its turn
+    CHECK(b.time(memory_at + 0x100000) > alone);
+    // And the other way round: a unit's read behind lines that the host writes.
+    b.run();
+    b.units.answers.clear();
+    auto begin = b.now();
+    b.flood(1, stride);
+    b.run();
+    const auto unit_alone = b.units.answers.at(0).when - begin;
+    CHECK(unit_alone == l2_round());
+    b.units.answers.clear();
+    for (unsigned i = 0; i < 2000; ++i) b.write(memory_at + 0x100000 + (i % 2) * 64, std::vector<std::uint8_t>(64, 1));
+    std::vector<std::unique_ptr<at_time>> reads;
+    std::vector<ticks> sent;
+    for (unsigned i = 0; i < 50; ++i) reads.push_back(std::make_unique<at_time>(b.now() + 1'000'000 + i * 7'000, [&] { b.flood(1, stride); }));
+    begin = b.now() + 1'000'000;
+    b.run();
+    REQUIRE(b.units.answers.size() == 50);
+    ticks slowest = 0;
+    for (unsigned i = 0; i < 50; ++i) slowest = std::max(slowest, b.units.answers[i].when - (begin + i * 7'000));
+    CHECK(slowest > unit_alone);
+}
+
+TEST_CASE("a flag is never seen before the data that were written before it") {
+    for (auto* b : {&all().usual, &all().narrow}) {
+        fresh(*b);
+        const auto stride = gpu_parameters.core.memory.l2.interleave.bytes * gpu_parameters.core.memory.l2.banks;
+        // Banks are busy, so lines take different times.
+        b->flood(300, stride);
+        for (unsigned round = 1; round < 30; ++round) {
+            b->write(memory_at + 0x100000, std::vector<std::uint8_t>(64, static_cast<std::uint8_t>(round)));
+            b->write(memory_at + 0x100080, std::vector<std::uint8_t>(8, static_cast<std::uint8_t>(round)));
+        }
+        auto& bytes = b->gpu.core.memory.memory.bytes;
+        auto& c = calendar::current();
+        unsigned changes = 0;
+        std::uint8_t last = 0;
+        for (const ticks end = c.now() + 20'000'000; c.now() < end;) {
+            c.run_until(c.next_event_time());
+            std::uint8_t data = 0, flag = 0;
+            bytes.read(0x100000, &data, 1);
+            bytes.read(0x100080, &flag, 1);
+            CHECK(flag <= data);
+            changes += flag != last;
+            last = flag;
+        }
+        CHECK(last == 29);
+        CHECK(changes == 29);
+    }
+}
+
+TEST_CASE("a memory that is slow to take writes holds them up on the link") {
+    const auto time_of = [](bench& b) {
+        fresh(b);
+        for (unsigned i = 0; i < 400; ++i) b.write(memory_at + 0x10000 + i * 64, std::vector<std::uint8_t>(64, static_cast<std::uint8_t>(i)));
+        const auto behind_all = b.time(memory_at);
+        std::uint8_t last = 0;
+        b.gpu.core.memory.memory.bytes.read(0x10000 + 399 * 64, &last, 1);
+        CHECK(last == static_cast<std::uint8_t>(399));
+        return behind_all;
+    };
+    const auto usual = time_of(all().usual), narrow = time_of(all().narrow);
+    CHECK(narrow > 400 * l2_round());  // one line at a time
+    CHECK(usual < narrow / 2);
+}
+
+TEST_CASE("a reset drops what is under way, and what comes after is served") {
+    for (auto* b : {&all().usual, &all().narrow}) {
+        fresh(*b);
+        bench::answer lost;
+        for (unsigned i = 0; i < 40; ++i) b->write(memory_at + i * 64, std::vector<std::uint8_t>(64, 3));
+        lost.data = allocate_slice(4096);
+        b->root.host_read(memory_at, lost.data, [](pcie::request_status) {});
+        calendar::current().run_until(b->now() + 400'000);
+        b->gpu.reset();
+        b->set_up();
+        b->write(memory_at + 0x8000, {1, 2, 3, 4, 5, 6, 7, 8});
+        bench::answer back;
+        b->read(memory_at + 0x8000, 8, back);
+        calendar::current().run_until(b->now() + 10'000'000);
+        REQUIRE(back.took != never);
+        CHECK(back.data.data()[7] == 8);
+    }
+}
