@@ -7,6 +7,7 @@
 #include "host/gpu/images.h"
 #include "host/machine.h"
 #include "host/mmio.h"
+#include "host/timer.h"
 
 static struct gpu_queue_handle queue, other;
 static gpu_address buffer, read_only;
@@ -36,11 +37,57 @@ static struct aql_kernel_dispatch good_packet(void) {
                                         .kernarg_address = queue.kernargs};
 }
 
+/* The packet's own signal tells the error too, a little later than the queue. */
+static bool signal_tells(uint64_t packet, unsigned outcome) {
+    for (unsigned tries = 0; tries < 100; ++tries) {
+        if (gpu_signal(&queue, packet)->value == -(int64_t)outcome) return true;
+        timer_wait(1);
+    }
+    return false;
+}
+
 static void packet(const char* what, const void* words, unsigned type) {
     uint64_t copy[8];
     memcpy(copy, words, sizeof copy);
-    say(what, gpu_wait(&queue, gpu_submit(&queue, copy, type)));
+    const uint64_t number = gpu_submit(&queue, copy, type);
+    const unsigned outcome = gpu_wait(&queue, number);
+    say(what, outcome);
+    if (!copy[7] && !signal_tells(number, outcome)) console_printf("its signal does not tell\n");
     recover();
+}
+
+/* A kernel descriptor on the device, of the image of a good one. */
+static struct aql_kernel_dispatch packet_of(struct kernel_descriptor k, const struct aql_kernel_dispatch* good) {
+    struct aql_kernel_dispatch p = *good;
+    p.kernel_object = buffer + 256;
+    k.image_offset += p.kernel_object - good->kernel_object;
+    gpu_write(&node, p.kernel_object, &k, sizeof k);
+    return p;
+}
+
+static void descriptors(void) {
+    const struct aql_kernel_dispatch good = good_packet();
+    struct kernel_descriptor k, bad;
+    gpu_read(&node, &k, good.kernel_object, sizeof k);
+    struct aql_kernel_dispatch p = packet_of(k, &good);
+    uint64_t words[8];
+    memcpy(words, &p, sizeof words);
+    console_printf("\ncopied descriptor: %s\n", gpu_fault_name(gpu_wait(&queue, gpu_submit(&queue, words, AQL_TYPE_KERNEL_DISPATCH))));
+    recover();
+    bad = k, bad.magic ^= 1, p = packet_of(bad, &good);
+    packet("descriptor without its magic number", &p, AQL_TYPE_KERNEL_DISPATCH);
+    bad = k, bad.entry = GPU_LDS_BASE, p = packet_of(bad, &good);
+    packet("descriptor with an entry out of the code", &p, AQL_TYPE_KERNEL_DISPATCH);
+    bad = k, bad.entry += 2, p = packet_of(bad, &good);
+    packet("descriptor with an entry between instructions", &p, AQL_TYPE_KERNEL_DISPATCH);
+    p = good, p.kernel_object += 4;
+    packet("misaligned kernel object", &p, AQL_TYPE_KERNEL_DISPATCH);
+    p = good, p.kernel_object = 0x1000;
+    packet("kernel object below all address spaces", &p, AQL_TYPE_KERNEL_DISPATCH);
+    p = good, p.kernarg_address += 8;
+    packet("misaligned arguments", &p, AQL_TYPE_KERNEL_DISPATCH);
+    const struct aql_barrier b = {.dependency = {buffer + 8}};
+    packet("misaligned dependency", &b, AQL_TYPE_BARRIER_AND);
 }
 
 static void kernels(void) {
@@ -95,6 +142,17 @@ static void packets(void) {
     packet("copy to nowhere", &copy, AQL_TYPE_VENDOR);
 }
 
+/* A queue whose description says something wrong: what comes of the second packet, as the first may still be good. */
+static void odd_queue(const char* what, uint64_t* field, uint64_t wrong) {
+    const uint64_t right = *field;
+    *field = wrong;
+    gpu_reset_queue(&queue);
+    *field = right;
+    gpu_wait(&queue, driver_launch(&queue, "good", 1, buffer, 0));
+    say(what, gpu_wait(&queue, driver_launch(&queue, "good", 1, buffer, 0)));
+    recover();
+}
+
 static void queues(void) {
     gpu_signal(&queue, queue.next)->value = 1;
     queue.gpu->doorbells[queue.index] = queue.next + queue.packets;
@@ -108,6 +166,15 @@ static void queues(void) {
     queue.description.ring = ring;
     say("ring nowhere", gpu_wait(&queue, driver_launch(&queue, "good", 1, buffer, 0)));
     recover();
+
+    odd_queue("misaligned ring", &queue.description.ring, ring + 8);
+    const uint32_t size = queue.description.packets;
+    queue.description.packets = 12;
+    gpu_reset_queue(&queue);
+    queue.description.packets = size;
+    say("ring of twelve packets", gpu_wait(&queue, driver_launch(&queue, "good", 1, buffer, 0)));
+    recover();
+    odd_queue("index that cannot be written", &queue.description.read_index, buffer + GPU_PAGE);
 
     node.limit_us = 1000;
     const uint64_t never = driver_launch(&queue, "endless", 2, 0, 0);
@@ -136,6 +203,7 @@ int main(void) {
     console_printf("at first %s\n", driver_works(&queue));
     kernels();
     packets();
+    descriptors();
     queues();
     firmware();
     console_printf("\nat last %s\n", driver_works(&queue));

@@ -176,6 +176,33 @@ static void priorities(void) {
     }
 }
 
+/* Queues of one hart and of one importance: each has its turn. */
+static void turns(void) {
+    enum { QUEUES = 3, EACH = 4 };
+    static struct gpu_queue_handle all[QUEUES * 16];
+    const unsigned apart = mmio_read32(node.gpu[0].registers + GPU_CP_HARTS), count = QUEUES * apart;
+    for (unsigned i = 0; i < count; ++i) gpu_create_queue(&all[i], &node, 0, PACKETS, GPU_SMALL_SCRATCH, 1);
+    const uint64_t go = user_signal(3);
+    uint64_t last[QUEUES], when[EACH][QUEUES];
+    for (unsigned i = 0; i < QUEUES; ++i) packet_of(&all[i * apart], AQL_TYPE_BARRIER_AND, go, 0);
+    for (unsigned n = 0; n < EACH; ++n)
+        for (unsigned i = 0; i < QUEUES; ++i) {
+            const struct aql_vendor v = {.operation = AQL_VENDOR_TIMESTAMP, .argument = {log_at + 8 * (QUEUES * n + i)}};
+            uint64_t words[8];
+            memcpy(words, &v, sizeof words);
+            last[i] = gpu_submit(&all[i * apart], words, AQL_TYPE_VENDOR);
+        }
+    clear(go);
+    bool good = true;
+    for (unsigned i = 0; i < QUEUES; ++i) good &= gpu_wait(&all[i * apart], last[i]) == 0;
+    gpu_read(&node, when, log_at, sizeof when);
+    for (unsigned n = 1; n < EACH; ++n)
+        for (unsigned i = 0; i < QUEUES; ++i)
+            for (unsigned j = 0; j < QUEUES; ++j) good &= when[n - 1][i] < when[n][j];
+    check("equal queues take turns", good);
+    for (unsigned i = 0; i < count; ++i) gpu_destroy_queue(&all[i]);
+}
+
 /* One compute unit's L1 cache holds a word; the host changes it. Only a packet that acquires sees the change. */
 static void scopes(struct gpu_queue_handle* q) {
     const gpu_address words_at = log_at;
@@ -274,6 +301,7 @@ int main(void) {
     order(&q);
     unwritten(&q);
     priorities();
+    turns();
     scopes(&q);
     vendor(&q);
     interrupts(&q);
