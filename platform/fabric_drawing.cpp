@@ -167,10 +167,11 @@ drawing draw_fabric(const fabric::interconnect& f, int x, int y, const fabric_tr
             continue;
         }
         const bool high = a.is_switch;
+        const int apart = high && arcs > 1 ? (2 * level - arcs - 1) * std::min(32, 84 / arcs) / 2 : 0;  // links of one switch do not hide each other
         const int edge = high ? switch_top : device_top + box_height;
         const int across = high ? switch_top - level-- * arc_height + (traffic ? 14 : 0) : edge + (traffic ? 28 : 12);
         if (traffic) {
-            const auto ways = arched_ways(l, traffic->links[i], x + a.centre, x + b.centre, edge, across, high);
+            const auto ways = arched_ways(l, traffic->links[i], x + a.centre + apart, x + b.centre + apart, edge, across, high);
             wires += ways.lines;
             boxes += ways.words;
             if (!high) d.height = std::max(d.height, across + 30 - y);
