@@ -67,6 +67,14 @@ class GpuTrace(unittest.TestCase):
             self.assertGreater(counted, 0)
             self.assertAlmostEqual(shown * 1e6, counted, delta=1e-3 * counted, msg=state)
 
+    def test_walks_are_those_that_the_statistics_count(self):
+        walks = [e for e in self.slices["node0.gpu0.core.memory.mmu"] if e["ts"] + e["dur"] >= self.counted_from]
+        self.assertEqual({e["name"] for e in walks}, {"walk"})
+        counted = {k: self.stats[f"node0.gpu0.core.memory.mmu.walk_latency.{k}"] for k in ("count", "sum", "max")}
+        self.assertEqual(len(walks), counted["count"])
+        self.assertAlmostEqual(sum(e["dur"] for e in walks) * 1e6, counted["sum"], delta=len(walks))
+        self.assertAlmostEqual(max(e["dur"] for e in walks) * 1e6, counted["max"], delta=1)
+
     def test_the_command_processor_shows_what_called_it(self):
         doorbells = self.names("node0.gpu0.core.processor", self.counted_from)
         self.assertEqual(doorbells["doorbell of queue 0"], self.stats["node0.gpu0.core.processor.doorbells"])
