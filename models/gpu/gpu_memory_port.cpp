@@ -77,6 +77,7 @@ void gpu_memory_port::send_line(const transfer_ptr& t) {
     t->sent += bytes;
     ++t->pending;
     ++m_outstanding;
+    ++(t->write ? lines_written : lines_read);
     m_memory.send(r);
 }
 

@@ -36,6 +36,8 @@ public:
     counter transfers{*this, "transfers", "1", "byte ranges moved"};
     counter bytes_read{*this, "bytes_read", "B", "bytes read from memory"};
     counter bytes_written{*this, "bytes_written", "B", "bytes written to memory"};
+    counter lines_read{*this, "lines_read", "1", "requests to memory for that, one a line"};
+    counter lines_written{*this, "lines_written", "1", "requests to memory for that, one a line"};
     counter faults{*this, "faults", "1", "transfers that failed"};
     histogram latency{*this, "latency", "ps", "of a transfer, from call to last answer"};
 

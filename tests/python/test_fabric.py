@@ -85,7 +85,8 @@ def test_u_boot_starts_applications_on_four_gpus(tmp_path):
         found = observe_all(machine, [Point("transpose", "quad"), Point("mis", "quad"), Point("reduction", "quad")])
         assert machine.run().outcome == "idle"  # it has powered off
         assert [m.right for m in found] == [True] * 3 and all(m.kernels_s > 0 for m in found)
-        assert [{g for (g, _), n in m.accesses.items() if n > 0} for m in found] == [{0, 1, 2, 3}, {0, 1}, {0, 1, 2, 3}]
+        # Command processors of GPUs that rest may still tidy up.
+        assert [{g for (g, _), n in m.accesses.items() if n > 0.01 * sum(m.accesses.values())} for m in found] == [{0, 1, 2, 3}, {0, 1}, {0, 1, 2, 3}]
         output = console.output
         assert "U-Boot 20" in output and "Starting kernel" in output and output.count(" ok\r\n") == 3
         machine.write_results(tmp_path / "out")

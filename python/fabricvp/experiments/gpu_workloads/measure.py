@@ -31,6 +31,7 @@ class Point:
     placement: str = ""
     dispatch: str = ""
     spans: bool = False
+    overrides: tuple[tuple[str, str], ...] = ()  #: of parameters of the machine
 
 
 @dataclass
@@ -64,7 +65,7 @@ def machine(point: Point, build: Callable[..., Platform] = Platform.from_config)
     append = f"app={point.workload}" + (f" size={point.size}" if point.size else "")
     for key, policy in (("placement", point.placement), ("dispatch", point.dispatch)):
         append += f" {key}={policy}" if policy else ""
-    return build(point.machine, overrides={"node.images.firmware": "firmware:gpu_apps.elf", "node.images.append": append})
+    return build(point.machine, overrides={"node.images.firmware": "firmware:gpu_apps.elf", "node.images.append": append, **dict(point.overrides)})
 
 
 def measure(point: Point) -> Measured:
@@ -163,8 +164,10 @@ def _summed(platform: Platform, point: Point, right: bool, regions: _Regions) ->
     accesses, tables = {}, {}
     for gpu in gpus:
         port = f"node0.gpu{gpu}.core.fabric."
-        written = total(rf"node0\.gpu{gpu}\.core\.memory\.router\.l2_bank\d+\.(writes|atomics)") - sums[port + "served_writes"]
-        accesses[gpu, "local"], tables[gpu, "local"] = sums[port + "local_reads"] + written, sums[port + "local_page_table_reads"]
+        # The host reaches memory through L2, too.
+        host_reads, host_writes = (sums[f"node0.gpu{gpu}.bar_memory.lines_{kind}"] for kind in ("read", "written"))
+        written = total(rf"node0\.gpu{gpu}\.core\.memory\.router\.l2_bank\d+\.(writes|atomics)") - sums[port + "served_writes"] - host_writes
+        accesses[gpu, "local"], tables[gpu, "local"] = sums[port + "local_reads"] - host_reads + written, sums[port + "local_page_table_reads"]
         for place in PLACES[1:]:
             accesses[gpu, place] = sum(sums[f"{port}{place}.{kind}"] for kind in ("reads", "writes", "atomics"))
             tables[gpu, place] = sums[f"{port}{place}.page_table_reads"]
