@@ -10,7 +10,7 @@ namespace fabricvp::cli {
 options::options_description override_options() {
     options::options_description o("configuration");
     o.add_options()("set", options::value<arguments>()->value_name("KEY=VALUE"),
-                    "override a parameter, e.g. node.host.harts=4 (all nodes) or node0.host.memory=1GiB; repeatable");
+                    "override a parameter, e.g. node.host.harts=4 (all nodes), node0.host.memory=1GiB or node.gpus.*.compute_units=8 (all of a list); repeatable");
     return o;
 }
 

@@ -21,13 +21,15 @@ void require(const config_reader::layer& l, shape wanted, const std::string& wha
                                   shape_name(l.tree->kind)));
 }
 
-/// True for overrides of single items of a list ("--set node.devices.0.base=…").
+const char* const every_item = "*";
+
+/// True for overrides of items of a list: of single ones ("--set node.devices.0.base=…") or of all ("--set node.gpus.*.…").
 bool names_items(const config_tree& tree) {
     return tree.kind == shape::mapping && !tree.entries.empty() &&
            std::all_of(tree.entries.begin(), tree.entries.end(), [](const auto& e) {
-               return !e.key.empty() && e.key.size() < 6 && std::all_of(e.key.begin(), e.key.end(), [](char c) {
+               return e.key == every_item || (!e.key.empty() && e.key.size() < 6 && std::all_of(e.key.begin(), e.key.end(), [](char c) {
                    return c >= '0' && c <= '9';
-               });
+               }));
            });
 }
 
@@ -141,7 +143,7 @@ std::size_t config_reader::enter_list(const char* name, const char*, std::size_t
     for (const auto& l : found) {
         if (names_items(*l.tree)) {
             for (const auto& e : l.tree->entries)
-                if (std::stoul(e.key) >= size)
+                if (e.key != every_item && std::stoul(e.key) >= size)
                     throw input_error(fmt::format("{}: {} has {} items, there is no item {}", e.origin, l.path, size, e.key));
             list.layers.push_back(l);
             continue;
@@ -158,11 +160,13 @@ void config_reader::enter_item(std::size_t index) {
     level item;
     const auto name = std::to_string(index);
     for (const auto& l : m_levels.back().layers) {
-        const config_tree* tree = l.tree->kind == shape::sequence ? &l.tree->items[index] : l.tree->find(name);
-        if (!tree) continue;
-        layer child{tree, joined(l.path, name)};
-        require(child, shape::mapping, "a group of keys");
-        item.layers.push_back(std::move(child));
+        const bool whole = l.tree->kind == shape::sequence;
+        for (const auto* tree : {whole ? &l.tree->items[index] : l.tree->find(every_item), whole ? nullptr : l.tree->find(name)}) {
+            if (!tree) continue;
+            layer child{tree, joined(l.path, name)};
+            require(child, shape::mapping, "a group of keys");
+            item.layers.push_back(std::move(child));
+        }
     }
     m_levels.push_back(std::move(item));
 }

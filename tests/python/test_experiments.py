@@ -176,5 +176,17 @@ def test_gpu_workloads(command, tmp_path):
 
 
 def test_gpu_workloads_bad_input(command):
-    done = command("experiment", "gpu-workloads", "--only", "doom", "--out", "found")
-    assert done.returncode == 2 and "doom" in done.stderr and done.stderr.count("\n") == 1
+    for wrong, told in ((["--only", "doom"], "doom"), (["--set", "nonsense"], "--set nonsense: KEY=VALUE"),
+                        (["--only", "reduction", "--set", "node.gpus.*.memory.l2_tlb.sts=1"], "did you mean 'sets'?")):
+        done = command("experiment", "gpu-workloads", "--quick", *wrong, "--out", "found")
+        assert done.returncode == 2 and told in done.stderr and done.stderr.count("\n") == 1, done.stderr
+
+
+@pytest.mark.timeout(120)
+def test_gpu_workloads_on_changed_machines(command, tmp_path):
+    done = command("experiment", "gpu-workloads", "--quick", "--only", "reduction", "--no-spans", "--set",
+                   "node.gpus.*.memory.l2_tlb.sets=1", "node.gpus.*.memory.l2_tlb.ways=16", "--out", "found", timeout=100)
+    assert done.returncode == 0, done.stdout + done.stderr
+    rows = {r["figure"]: r["measured"] for r in json.loads((tmp_path / "found" / "result.json").read_text())["rows"]}
+    # All GPUs read pages in turns that 16 entries do not hold, so walks are most of what crosses the link.
+    assert rows["page-table packets between clusters, mean"] > 30

@@ -186,6 +186,11 @@ TEST_CASE("lists can be replaced, and single items overridden") {
     REQUIRE(one.items.size() == 2);
     CHECK(one.items[0].number == 1);
     CHECK(one.items[1].number == 5);
+    const auto every = read_sample({tree, make_override("items.*.number", "7"), make_override("items.0.number", "8")});
+    REQUIRE(every.items.size() == 2);
+    CHECK(every.items[0].number == 8);
+    CHECK(every.items[1].number == 7);
+    CHECK_THROWS_WITH(read_sample({tree, make_override("items.*.nmber", "7")}), Contains("unknown key 'nmber' in items.0"));
     const auto all = read_sample({tree, make_override("items", "[{number: 9}]")});
     REQUIRE(all.items.size() == 1);
     CHECK(all.items[0].number == 9);

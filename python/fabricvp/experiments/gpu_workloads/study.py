@@ -8,6 +8,7 @@ from typing import Any
 
 import pandas
 
+from ...errors import InputError
 from ..frame import Run
 from . import pictures
 from .attribution import records
@@ -21,8 +22,9 @@ def study(run: Run) -> None:
     """Adds everything to the report of ``run``."""
     options, report = run.options, run.report
     names = options.only or list(WORKLOADS)
+    overrides = _overrides(options.set)
     points = [Point(name, machine, WORKLOADS[name].quick if run.quick else 0, options.placement, options.dispatch,
-                    spans=machine == options.machine and not options.no_spans)
+                    spans=machine == options.machine and not options.no_spans, overrides=overrides)
               for name in names for machine in dict.fromkeys((options.machine, options.ideal))]
     found: list[Measured] = run.map("workloads", measure, points, lambda p: WORKLOADS[p.workload].seconds, _name)
     again = run.map("the same again", measure, [points[0]], name=_name)[0]
@@ -46,6 +48,14 @@ def study(run: Run) -> None:
     for name, m in slow.items():
         if m.picture:
             report.picture(f"fabric_{name}", m.picture, f"What the fabric of {options.machine} carried while the kernels of {name} ran")
+
+
+def _overrides(texts: list[str]) -> tuple[tuple[str, str], ...]:
+    pairs = [text.partition("=") for text in texts]
+    for text, (key, equals, _) in zip(texts, pairs):
+        if not key or not equals:
+            raise InputError(f"--set {text}: KEY=VALUE is wanted, such as node.gpus.*.memory.l2_tlb.sets=8")
+    return tuple((key, value) for key, _, value in pairs)
 
 
 def _name(point: Point) -> str:
