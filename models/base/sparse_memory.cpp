@@ -80,7 +80,7 @@ void sparse_memory::touch_by_device(std::uint64_t offset, std::uint64_t size) {
     const std::uint64_t last = (offset + size - 1) >> page_bits;
     for (std::uint64_t page = offset >> page_bits; page <= last; ++page) {
         if (m_marks[page] & device) {
-            m_walks[page].steps = 0;
+            m_walks[page] = {};
         } else {
             m_walks[page] = {};
             set_mark(page, device);
@@ -89,16 +89,15 @@ void sparse_memory::touch_by_device(std::uint64_t offset, std::uint64_t size) {
 }
 
 void sparse_memory::reached_by_hart(std::uint64_t offset) {
-    // Enough that two or three words which a loop polls in turn are not taken for a walk.
-    constexpr unsigned steps_of_a_walk = 32;
+    // Words that a loop polls in turn, one for each of eight devices say, are no walk; a short table is.
+    constexpr unsigned steps_of_a_walk = 12;
     const auto page = offset >> page_bits;
     if (!(m_marks[page] & device)) return;
     auto& w = m_walks[page];
     const auto at = static_cast<std::uint16_t>(offset & (page_size - 1));
-    if (at > w.last) ++w.steps;
-    else if (at < w.last) w.steps = 0;
+    if (at <= w.last) return;
     w.last = at;
-    if (w.steps >= steps_of_a_walk) clear_mark(page, device);
+    if (++w.steps >= steps_of_a_walk) clear_mark(page, device);
 }
 
 void sparse_memory::detach(memory_observer& observer) {

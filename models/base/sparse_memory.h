@@ -76,8 +76,8 @@ public:
 
 private:
     struct walk {            // of harts through a page that a device has touched
-        std::uint16_t last;  // offset in the page
-        std::uint16_t steps; // to rising addresses
+        std::uint16_t last;  // highest offset since the device was there
+        std::uint16_t steps; // that were higher than all before
     };
     std::uint64_t walks_offset() const { return ((m_size >> page_bits) + 7) / 8 * 8; }
     std::uint64_t reserved_for_pages() const { return walks_offset() + (m_size >> page_bits) * sizeof(walk); }

@@ -3,6 +3,7 @@
 
 #include <array>
 
+#include "base/large_pages.h"
 #include "gpu/coalescer.h"
 
 namespace fabricvp::gpu {
@@ -25,7 +26,7 @@ protected:
 using piece_ref = std::uintptr_t;
 
 /// A vector access that a unit works on.
-struct alignas(wavefront_lanes) access_state {
+struct alignas(wavefront_lanes) access_state : on_large_pages {
     piece_client* unit = nullptr;
     vector_access_ptr access;
     access_state* next_free = nullptr;

@@ -37,6 +37,11 @@ hbm::hbm(const sc_core::sc_module_name& name, const hbm_params& p)
     check("interleave", p.interleave);
     if (p.row < p.interleave)
         throw std::invalid_argument(fmt::format("hbm: a row of {} bytes is shorter than the interleave of {}", p.row.bytes, p.interleave.bytes));
+    const auto bits = [](std::uint64_t n) { return static_cast<unsigned>(__builtin_ctzll(n)); };
+    m_interleave_bits = bits(p.interleave);
+    m_channel_bits = bits(p.channels);
+    m_row_bits = bits(p.row);
+    m_bank_bits = bits(p.banks);
     const clock_domain clock(p.clock);
     m_cl = clock.span(p.column_latency);
     m_rcd = clock.span(p.row_to_column);
@@ -82,10 +87,10 @@ ticks hbm::column_command(bank& b, std::uint64_t row, ticks at) {
 
 ticks hbm::access(std::uint64_t address, bool write, ticks at) {
     const std::uint64_t channel = channel_of(address);
-    const std::uint64_t local = address / (params.interleave * params.channels) * params.interleave + address % params.interleave;
-    const std::uint64_t row = local / params.row;
+    const std::uint64_t local = address >> (m_interleave_bits + m_channel_bits) << m_interleave_bits | (address & (params.interleave - 1));
+    const std::uint64_t row = local >> m_row_bits;
     // Rows at power-of-two distances would meet in one bank: the upper bits choose it too.
-    bank& b = m_banks[channel * params.banks + (row ^ row / params.banks ^ row / params.banks / params.banks) % params.banks];
+    bank& b = m_banks[channel << m_bank_bits | ((row ^ row >> m_bank_bits ^ row >> 2 * m_bank_bits) & (params.banks - 1))];
     const ticks command = column_command(b, row, at);
     b.ready = std::max(b.ready, command + m_burst);
     ticks& bus = m_bus[channel];

@@ -59,7 +59,7 @@ public:
     double peak() const;
     /// Time of one line on a data bus.
     ticks line_time() const { return m_burst; }
-    std::uint64_t channel_of(std::uint64_t address) const { return address / params.interleave % params.channels; }
+    std::uint64_t channel_of(std::uint64_t address) const { return address >> m_interleave_bits & (params.channels - 1); }
 
     void reset() override;
 
@@ -74,6 +74,7 @@ private:
 
     ticks column_command(bank& b, std::uint64_t row, ticks at);
 
+    unsigned m_interleave_bits = 0, m_channel_bits = 0, m_row_bits = 0, m_bank_bits = 0;  // all are powers of two
     ticks m_cl, m_rcd, m_rp, m_ras, m_burst;
     ticks m_last_service = 0;
     std::vector<ticks> m_bus;        // by channel: when what is waiting will have passed

@@ -14,9 +14,7 @@ l1_lines::l1_lines(std::uint64_t size, std::uint64_t ways) : m_ways(static_cast<
         throw std::invalid_argument(fmt::format("cache: size of {} bytes is not a multiple of ways x 64 = {}", size, ways * 64));
     m_sets = size / (ways * 64);
     const std::size_t lines = size / 64;
-    m_tags.assign(lines, empty);
-    m_used.resize(lines);
-    m_valid.resize(lines);
+    m_lines.assign(lines, {empty, 0, 0});
     m_data.resize(size);
 }
 
@@ -27,16 +25,16 @@ bool l1_lines::fill(std::uint64_t line, const std::uint8_t* data, std::uint8_t s
         const unsigned first = set_of(line);
         at = first;
         for (unsigned i = first; i < first + m_ways; ++i) {
-            if (m_tags[i] >> generation_shift != m_generation) {
+            if (m_lines[i].tag >> generation_shift != m_generation) {
                 at = i;
                 evicts = false;
                 break;
             }
             evicts = true;
-            if (m_clock - m_used[i] > m_clock - m_used[at]) at = i;
+            if (m_clock - m_lines[i].used > m_clock - m_lines[at].used) at = i;
         }
-        m_tags[at] = tag_of(line);
-        m_valid[at] = 0;
+        m_lines[at].tag = tag_of(line);
+        m_lines[at].valid = 0;
     }
     if (sectors == 0xf) {
         std::memcpy(this->data(at), data, 64);
@@ -44,7 +42,7 @@ bool l1_lines::fill(std::uint64_t line, const std::uint8_t* data, std::uint8_t s
         for (unsigned s = 0; s < 4; ++s)
             if (sectors >> s & 1) std::memcpy(this->data(at) + 16 * s, data + 16 * s, 16);
     }
-    m_valid[at] |= sectors;
+    m_lines[at].valid |= sectors;
     touch(at);
     return evicts;
 }
@@ -55,7 +53,7 @@ void l1_lines::update(std::uint64_t line, const std::uint8_t* data, std::uint64_
     std::uint8_t* to = this->data(at);
     if (mask == ~std::uint64_t{0}) {
         std::memcpy(to, data, 64);
-        m_valid[at] = 0xf;
+        m_lines[at].valid = 0xf;
         return;
     }
     for (; mask; mask &= mask - 1) {
@@ -67,7 +65,7 @@ void l1_lines::update(std::uint64_t line, const std::uint8_t* data, std::uint64_
 void l1_lines::clear() {
     if (++m_generation < (1u << 14) - 1) return;
     m_generation = 0;
-    std::fill(m_tags.begin(), m_tags.end(), empty);
+    for (state& s : m_lines) s.tag = empty;
 }
 
 }  // namespace fabricvp::gpu

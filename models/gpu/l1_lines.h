@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <vector>
 
+#include <boost/align/aligned_allocator.hpp>
+
 namespace fabricvp::gpu {
 
 /// Tags and data of a first-level cache: set-associative, least recently used first, a valid bit for each sector of 16
@@ -19,11 +21,11 @@ public:
         const std::uint64_t tag = tag_of(line);
         const unsigned first = set_of(line);
         for (unsigned i = first; i < first + m_ways; ++i)
-            if (m_tags[i] == tag) return i;
+            if (m_lines[i].tag == tag) return i;
         return absent;
     }
-    void touch(unsigned at) { m_used[at] = ++m_clock; }
-    std::uint8_t valid(unsigned at) const { return m_valid[at]; }
+    void touch(unsigned at) { m_lines[at].used = ++m_clock; }
+    std::uint8_t valid(unsigned at) const { return m_lines[at].valid; }
     std::uint8_t* data(unsigned at) { return &m_data[std::size_t{at} * 64]; }
 
     /// Puts sectors of a line in, beside those that are valid. \returns whether another line had to go
@@ -31,9 +33,11 @@ public:
     /// Overwrites the bytes of `mask` if the line is there.
     void update(std::uint64_t line, const std::uint8_t* data, std::uint64_t mask);
     void drop(std::uint64_t line) {
-        if (const unsigned at = find(line); at != absent) m_tags[at] = empty;
+        if (const unsigned at = find(line); at != absent) m_lines[at].tag = empty;
     }
     void clear();
+    /// Tells the host that fill() will follow.
+    void prefetch(std::uint64_t line) const { __builtin_prefetch(&m_lines[set_of(line)], 1); }
 
 private:
     static constexpr std::uint64_t empty = ~std::uint64_t{0};
@@ -48,10 +52,15 @@ private:
     unsigned m_ways;
     std::uint64_t m_generation = 0;  // below 2^14 - 1, so that no tag looks empty
     std::uint32_t m_clock = 0;
-    std::vector<std::uint64_t> m_tags;
-    std::vector<std::uint32_t> m_used;
-    std::vector<std::uint8_t> m_valid;
-    std::vector<std::uint8_t> m_data;
+    struct state {
+        std::uint64_t tag;
+        std::uint32_t used;
+        std::uint8_t valid;
+    };
+    template <class T>
+    using aligned = std::vector<T, boost::alignment::aligned_allocator<T, 64>>;  // to lines of the host
+    aligned<state> m_lines;
+    aligned<std::uint8_t> m_data;
 };
 
 }  // namespace fabricvp::gpu

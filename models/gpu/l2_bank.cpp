@@ -82,9 +82,9 @@ bool l2_bank::fetch_slot(ticks at) {
 void l2_bank::evict(std::size_t victim, ticks at) {
     if (m_tags.empty(victim)) return;
     ++evictions;
-    if (!m_tags[victim].dirty) return;
+    if (!m_tags.dirty(victim)) return;
     ++writebacks;
-    m_dram.access(offset_of_index(m_tags.index_at(victim)), true, std::max(at, m_tags[victim].ready));
+    m_dram.access(offset_of_index(m_tags.index_at(victim)), true, std::max(at, m_tags.ready(victim)));
 }
 
 ticks l2_bank::fetch(const line_request& request, std::uint64_t index, ticks at) {
@@ -118,13 +118,13 @@ bool l2_bank::serve(const line_request_ptr& request) {
         const bool is_write = r.kind == line_kind::write;
         if (at != l2_tags::absent) {
             ++hits;
-            l2_tags::line& l = m_tags[at];
-            if (l.ready > done && !is_write) {
+            if (is_write) {
+                m_tags.make_dirty(at);
+            } else if (const ticks ready = m_tags.ready(at); ready > done) {
                 ++mshr_merges;
-                r.spans.add(m_fetch_span, span_kind::queueing, done, l.ready);
-                done = l.ready;
+                r.spans.add(m_fetch_span, span_kind::queueing, done, ready);
+                done = ready;
             }
-            l.dirty |= is_write;
         } else {
             ++misses;
             const ticks looked_up = done;
@@ -170,7 +170,7 @@ void l2_bank::perform(line_request& r, std::size_t at) {
             ++atomics;
             r.operand = m_memory.atomic(offset + r.offset, r.size, r.operation, r.operand, r.compare);
             m_reservations.written(offset, r.owner);
-            m_tags[at].dirty = true;
+            m_tags.make_dirty(at);
             break;
         case line_kind::load_reserved:
             ++atomics;
@@ -183,7 +183,7 @@ void l2_bank::perform(line_request& r, std::size_t at) {
             if (!r.succeeded) break;
             m_memory.store(offset + r.offset, r.size, r.operand);
             m_reservations.written(offset, r.owner);
-            m_tags[at].dirty = true;
+            m_tags.make_dirty(at);
             break;
         case line_kind::lock:
             r.succeeded = m_tags.lock(at);

@@ -10,6 +10,7 @@
 #include "abi/gpu_apertures.h"
 #include "abi/gpu_isa.h"
 #include "base/bus.h"
+#include "base/large_pages.h"
 #include "base/pool.h"
 #include "base/spans.h"
 #include "base/time.h"
@@ -47,7 +48,7 @@ protected:
 };
 
 /// One memory instruction of one wavefront.
-class vector_access : public pooled<vector_access> {
+class vector_access : public pooled<vector_access>, public on_large_pages {
 public:
     access_kind kind = access_kind::load;
     memory_scope scope = memory_scope::plain;
@@ -101,8 +102,10 @@ protected:
 };
 
 /// One access to (part of) one line at its point of coherence.
-class line_request : public pooled<line_request> {
+class line_request : public pooled<line_request>, public on_large_pages {
 public:
+    // What every block touches lies together, in the lines that the calendar has prefetched with the timer.
+    line_flight flight{*this};             ///< of the block that the request is in
     line_kind kind = line_kind::read;
     memory_scope scope = memory_scope::plain;
     bool page_table = false;               ///< a page-table walk's read
@@ -115,17 +118,15 @@ public:
     bool succeeded = false;                ///< store_conditional, lock
     bool committed = false;                ///< a write whose bytes are in memory already: it takes its time only
     std::uint64_t line = 0;                ///< physical address, 64-byte aligned (abi/gpu_apertures.h)
-    std::uint64_t byte_mask = 0;           ///< writes: bit n, byte n
-    std::uint64_t operand = 0, compare = 0;  ///< atomics; the old value comes back in `operand`
-    std::uint64_t owner = 0;               ///< of a reservation: unique in the node
-    alignas(64) std::array<std::uint8_t, line_bytes> data;
-
     line_client* client = nullptr;
     std::uint64_t cookie = 0;              ///< the client's own
     void* context = nullptr;               ///< the client's own
     ticks issued = 0;
+    alignas(64) std::array<std::uint8_t, line_bytes> data;
+    std::uint64_t byte_mask = 0;           ///< writes: bit n, byte n
+    std::uint64_t operand = 0, compare = 0;  ///< atomics; the old value comes back in `operand`
+    std::uint64_t owner = 0;               ///< of a reservation: unique in the node
     span_list spans;
-    line_flight flight{*this};             ///< of the block that the request is in
 
     void recycle() {
         page_table = succeeded = committed = false;

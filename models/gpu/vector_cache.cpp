@@ -80,6 +80,12 @@ void vector_cache::line_done(line_request& r) {
     const auto index = static_cast<unsigned>(r.cookie & 0xffff);
     mshr& m = m_mshrs[index];
     const bool fault = r.fault != memory_fault::none;
+    m_lines.prefetch(m.line);
+    if (!m.waiters.empty()) {
+        const access_state& first = access_state::of(m.waiters.front());
+        __builtin_prefetch(&first);
+        __builtin_prefetch(&first.pieces[access_state::piece_of(m.waiters.front())]);
+    }
     m_port = std::max(m_port, now()) + m_cycle;
     const ticks taken = m_port - m_cycle, ready = taken + m_fill_latency;
     miss_latency.add(now() - r.issued);

@@ -113,13 +113,22 @@ TEST_CASE("a page that a device has touched is given back to a hart that walks t
         m.touch_by_device(0, 1);
         for (unsigned i = 0; i < 1000; ++i) m.reached_by_hart(64);
         for (unsigned i = 0; i < 1000; ++i) m.reached_by_hart(i % 2 ? 128 : 64);
+        for (unsigned i = 0; i < 1000; ++i) m.reached_by_hart(512 + 64 * (i % 8));
         CHECK(device_mark(0));
+    }
+    SECTION("rising on the whole, or a table read again and again") {
+        m.touch_by_device(0, 8192);
+        for (unsigned first = 0; first < 128; first += 4)
+            for (unsigned back = 16; back-- > 0;) m.reached_by_hart(first + 4 * back);
+        CHECK_FALSE(device_mark(0));
+        for (unsigned i = 0; i < 1000; ++i) m.reached_by_hart(4096 + 4 * (i % 16));
+        CHECK_FALSE(device_mark(1));
     }
     SECTION("not while the device comes back") {
         m.touch_by_device(0, 1);
         for (unsigned at = 0; at < 4096; at += 8) {
             m.reached_by_hart(at);
-            if (at % 128 == 0) m.touch_by_device(8, 4);
+            if (at % 64 == 0) m.touch_by_device(8, 4);
         }
         CHECK(device_mark(0));
     }

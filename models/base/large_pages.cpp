@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/large_pages.h"
+
+#include <sys/mman.h>
+
+#include <cstdint>
+#include <cstring>
+#include <unordered_map>
+
+namespace fabricvp {
+
+namespace {
+
+constexpr std::size_t large_page = std::size_t{1} << 21, least_stretch = 8 * large_page;
+
+struct stretches {
+    char* next = nullptr;
+    char* end = nullptr;
+    std::unordered_map<std::size_t, void*> freed;  // by size: lists through the blocks themselves; looked up only
+};
+
+/// Never destroyed: objects with static storage may free theirs later.
+stretches& all() {
+    static auto* const s = new stretches;
+    return *s;
+}
+
+std::size_t rounded(std::size_t n, std::size_t to) { return (n + to - 1) / to * to; }
+
+void extend(stretches& s, std::size_t size) {
+    const std::size_t wanted = rounded(size, least_stretch);
+    void* const p = mmap(nullptr, wanted + large_page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (p == MAP_FAILED) throw std::bad_alloc();
+    s.next = reinterpret_cast<char*>(rounded(reinterpret_cast<std::uintptr_t>(p), large_page));
+    s.end = s.next + wanted;
+#ifdef MADV_HUGEPAGE
+    madvise(s.next, wanted, MADV_HUGEPAGE);  // a hint: if the host refuses, pages stay small
+#endif
+}
+
+}  // namespace
+
+void* large_pages::allocate(std::size_t size, std::size_t align, bool zeroed) {
+    auto& s = all();
+    auto& freed = s.freed[size];
+    if (freed) {
+        void* const at = freed;
+        std::memcpy(&freed, at, sizeof freed);
+        if (zeroed) std::memset(at, 0, size);
+        return at;
+    }
+    auto at = rounded(reinterpret_cast<std::uintptr_t>(s.next), align);
+    if (!s.next || at + size > reinterpret_cast<std::uintptr_t>(s.end)) {
+        extend(s, size);
+        at = reinterpret_cast<std::uintptr_t>(s.next);
+    }
+    s.next = reinterpret_cast<char*>(at + size);
+    return reinterpret_cast<void*>(at);  // the host gives zeros
+}
+
+void large_pages::free(void* at, std::size_t size) noexcept {
+    if (!at) return;
+    auto& freed = all().freed.find(size)->second;
+    std::memcpy(at, &freed, sizeof freed);
+    freed = at;
+}
+
+}  // namespace fabricvp

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <new>
+
+namespace fabricvp {
+
+/// Storage from a few large stretches that the host is asked to back by large pages: for the many objects of a simulation
+/// that are used in no order, where looking up the host's small pages would cost as much as the work. What is freed is
+/// kept for the next request of that size.
+class large_pages {
+public:
+    /// \param size at least that of a pointer \param align at most 4096 \param zeroed whether the bytes must be 0 \throws std::bad_alloc
+    static void* allocate(std::size_t size, std::size_t align, bool zeroed = false);
+    static void free(void* at, std::size_t size) noexcept;
+};
+
+/// A class that derives from this lives there.
+struct on_large_pages {
+    static void* operator new(std::size_t size) { return large_pages::allocate(size, alignof(std::max_align_t)); }
+    static void* operator new(std::size_t size, std::align_val_t align) {
+        return large_pages::allocate(size, static_cast<std::size_t>(align));
+    }
+    static void operator delete(void* at, std::size_t size) noexcept { large_pages::free(at, size); }
+    static void operator delete(void* at, std::size_t size, std::align_val_t) noexcept { large_pages::free(at, size); }
+};
+
+}  // namespace fabricvp
