@@ -4,10 +4,24 @@
 #include <sys/mman.h>
 
 #include <cstdint>
+#include <cstdlib>
 #include <cstring>
 #include <unordered_map>
 
 namespace fabricvp {
+
+static std::size_t rounded(std::size_t n, std::size_t to) { return (n + to - 1) / to * to; }
+
+#ifdef __SANITIZE_ADDRESS__  // sees objects that the C library has allocated, one by one
+
+void* large_pages::allocate(std::size_t size) {
+    if (void* const at = std::aligned_alloc(alignment, rounded(size, alignment))) return at;
+    throw std::bad_alloc();
+}
+
+void large_pages::free(void* at, std::size_t) noexcept { std::free(at); }
+
+#else
 
 namespace {
 
@@ -25,8 +39,6 @@ stretches& all() {
     return *s;
 }
 
-std::size_t rounded(std::size_t n, std::size_t to) { return (n + to - 1) / to * to; }
-
 void extend(stretches& s, std::size_t size) {
     const std::size_t wanted = rounded(size, least_stretch);
     void* const p = mmap(nullptr, wanted + large_page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -40,29 +52,27 @@ void extend(stretches& s, std::size_t size) {
 
 }  // namespace
 
-void* large_pages::allocate(std::size_t size, std::size_t align, bool zeroed) {
+void* large_pages::allocate(std::size_t size) {
     auto& s = all();
+    size = rounded(size, alignment);
     auto& freed = s.freed[size];
-    if (freed) {
-        void* const at = freed;
+    if (void* const at = freed) {
         std::memcpy(&freed, at, sizeof freed);
-        if (zeroed) std::memset(at, 0, size);
         return at;
     }
-    auto at = rounded(reinterpret_cast<std::uintptr_t>(s.next), align);
-    if (!s.next || at + size > reinterpret_cast<std::uintptr_t>(s.end)) {
-        extend(s, size);
-        at = reinterpret_cast<std::uintptr_t>(s.next);
-    }
-    s.next = reinterpret_cast<char*>(at + size);
-    return reinterpret_cast<void*>(at);  // the host gives zeros
+    if (size > static_cast<std::size_t>(s.end - s.next)) extend(s, size);
+    void* const at = s.next;
+    s.next += size;
+    return at;
 }
 
 void large_pages::free(void* at, std::size_t size) noexcept {
     if (!at) return;
-    auto& freed = all().freed.find(size)->second;
+    auto& freed = all().freed.find(rounded(size, alignment))->second;
     std::memcpy(at, &freed, sizeof freed);
     freed = at;
 }
+
+#endif
 
 }  // namespace fabricvp

@@ -11,17 +11,18 @@ namespace fabricvp {
 /// kept for the next request of that size.
 class large_pages {
 public:
-    /// \param size at least that of a pointer \param align at most 4096 \param zeroed whether the bytes must be 0 \throws std::bad_alloc
-    static void* allocate(std::size_t size, std::size_t align, bool zeroed = false);
+    static constexpr std::size_t alignment = 64;  ///< of every object: the host's cache lines
+
+    /// \throws std::bad_alloc
+    static void* allocate(std::size_t size);
+    /// \param size that of its allocation
     static void free(void* at, std::size_t size) noexcept;
 };
 
-/// A class that derives from this lives there.
+/// A class that derives from this lives there. Its alignment is at most large_pages::alignment.
 struct on_large_pages {
-    static void* operator new(std::size_t size) { return large_pages::allocate(size, alignof(std::max_align_t)); }
-    static void* operator new(std::size_t size, std::align_val_t align) {
-        return large_pages::allocate(size, static_cast<std::size_t>(align));
-    }
+    static void* operator new(std::size_t size) { return large_pages::allocate(size); }
+    static void* operator new(std::size_t size, std::align_val_t) { return large_pages::allocate(size); }
     static void operator delete(void* at, std::size_t size) noexcept { large_pages::free(at, size); }
     static void operator delete(void* at, std::size_t size, std::align_val_t) noexcept { large_pages::free(at, size); }
 };
