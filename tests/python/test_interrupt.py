@@ -9,8 +9,10 @@ import time
 
 import guests
 
+# Who runs the tests in a shell's background has Ctrl-C ignored.
 FOREVER = """
-import sys, fabricvp
+import signal, sys, fabricvp
+signal.signal(signal.SIGINT, signal.default_int_handler)
 platform = fabricvp.{make}
 platform.load_images(firmware=sys.argv[1])
 {started}
