@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "platform/console/line_console.h"
-#include "gpu/gpu_debugger.h"
+#include "gpu/debugging/gpu_debugger.h"
 #include "platform/fault_plan.h"
 #include "platform/gdb/gdb_server.h"
 #include "platform/loader/boot_plan.h"

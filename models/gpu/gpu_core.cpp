@@ -3,7 +3,7 @@
 
 #include <fmt/format.h>
 
-#include "gpu/kernel_name.h"
+#include "gpu/control/kernel_name.h"
 
 namespace fabricvp::gpu {
 

@@ -7,12 +7,12 @@
 #include <vector>
 
 #include "base/clock_domain.h"
-#include "gpu/command_processor.h"
-#include "gpu/dispatch_port.h"
-#include "gpu/dispatcher.h"
-#include "gpu/fabric_port.h"
-#include "gpu/gpu_memory_system.h"
-#include "gpu/instruction_cache.h"
+#include "gpu/control/command_processor.h"
+#include "gpu/control/dispatch_port.h"
+#include "gpu/lanes/dispatcher.h"
+#include "gpu/memory/fabric_port.h"
+#include "gpu/memory/gpu_memory_system.h"
+#include "gpu/lanes/instruction_cache.h"
 
 namespace fabricvp::gpu {
 

@@ -8,8 +8,8 @@
 #include "abi/gpu.h"
 #include "base/registers.h"
 #include "gpu/gpu_core.h"
-#include "gpu/gpu_memory_port.h"
-#include "gpu/system_port.h"
+#include "gpu/memory/gpu_memory_port.h"
+#include "gpu/memory/system_port.h"
 #include "pcie/endpoint.h"
 
 namespace fabricvp::gpu {

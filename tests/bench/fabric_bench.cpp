@@ -14,8 +14,8 @@
 #include <fmt/format.h>
 
 #include "fabric/interconnect.h"
-#include "gpu/fabric_port.h"
-#include "gpu/gpu_memory_system.h"
+#include "gpu/memory/fabric_port.h"
+#include "gpu/memory/gpu_memory_system.h"
 
 namespace {
 

@@ -11,7 +11,7 @@
 #include <memory>
 #include <vector>
 
-#include "gpu/gpu_memory_system.h"
+#include "gpu/memory/gpu_memory_system.h"
 
 using namespace fabricvp;
 using namespace fabricvp::gpu;

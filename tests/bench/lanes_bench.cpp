@@ -13,8 +13,8 @@
 #include <systemc>
 
 #include "abi/kernel_descriptor.h"
-#include "gpu/dispatcher.h"
-#include "gpu/gpu_memory_system.h"
+#include "gpu/lanes/dispatcher.h"
+#include "gpu/memory/gpu_memory_system.h"
 
 using namespace fabricvp;
 using namespace fabricvp::gpu;

@@ -3,7 +3,7 @@
 #include "unit/gpu/memory_bench.h"
 
 #include "fabric/interconnect.h"
-#include "gpu/fabric_port.h"
+#include "gpu/memory/fabric_port.h"
 
 using namespace fabricvp;
 using namespace fabricvp::test;

@@ -7,7 +7,7 @@
 #include <random>
 #include <vector>
 
-#include "gpu/coalescer.h"
+#include "gpu/memory/coalescer.h"
 
 using namespace fabricvp::gpu;
 

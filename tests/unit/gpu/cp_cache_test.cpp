@@ -2,7 +2,7 @@
 // The data cache of a command-processor hart: what hits and misses cost, and what is seen when, with and without fences.
 #include "unit/gpu/memory_bench.h"
 
-#include "gpu/command_processor.h"
+#include "gpu/control/command_processor.h"
 #include "unit/riscv/assembler.h"
 
 using namespace fabricvp;

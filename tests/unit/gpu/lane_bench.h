@@ -13,7 +13,7 @@
 
 #include <catch2/catch.hpp>
 
-#include "gpu/dispatcher.h"
+#include "gpu/lanes/dispatcher.h"
 
 namespace fabricvp::gpu {
 

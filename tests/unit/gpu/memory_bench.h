@@ -7,7 +7,7 @@
 #include <functional>
 #include <vector>
 
-#include "gpu/gpu_memory_system.h"
+#include "gpu/memory/gpu_memory_system.h"
 
 namespace fabricvp::test {
 

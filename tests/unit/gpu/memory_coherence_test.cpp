@@ -2,7 +2,7 @@
 // What lanes see of each other's stores; atomics, reservations, locks, faults, memory elsewhere.
 #include "unit/gpu/memory_bench.h"
 
-#include "gpu/gpu_memory_port.h"
+#include "gpu/memory/gpu_memory_port.h"
 
 using namespace fabricvp;
 using namespace fabricvp::test;

@@ -5,7 +5,7 @@
 
 #include <catch2/catch.hpp>
 
-#include "gpu/lane_operations.h"
+#include "gpu/lanes/lane_operations.h"
 #include "riscv/fpu.h"
 
 using namespace fabricvp;

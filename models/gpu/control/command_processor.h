@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+// The command processor: RISC-V harts with memory of their own that run firmware (firmware/cp). What that firmware can do
+// is what it reaches by the registers of abi/gpu.h and by memory; the hardware here knows nothing of queues or packets.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "abi/gpu.h"
+#include "base/model.h"
+#include "base/parameters.h"
+#include "base/registers.h"
+#include "base/sparse_memory.h"
+#include "base/statistics.h"
+#include "gpu/control/cp_bus.h"
+#include "riscv/hart.h"
+
+namespace fabricvp::gpu {
+
+struct command_processor_params {
+    std::uint64_t harts = 1;
+    byte_size memory{std::uint64_t{256} << 10};
+    riscv::hart_params hart;
+    cp_bus_params bus;
+    duration quantum{100'000};
+    command_processor_params();
+    void describe(parameter_visitor& v);
+};
+
+class command_processor final : public model {
+public:
+    const command_processor_params params;
+
+    sparse_memory memory;
+    register_bank registers{GPU_CP_REGISTERS_SIZE};
+    device_register event_pending, event_enable, doorbell_pending, host_pending, firmware_state, interrupt, hart_count, time_ns,
+        access_fault, address_space, doorbell_value, page_table, tlb_invalidate, tlb_busy,
+        acquire;
+
+    counter doorbells{*this, "doorbells", "1", "doorbells rung"};
+    histogram doorbell_service{*this, "doorbell_service", "ps", "from a doorbell to the firmware's clearing it"};
+
+    std::vector<std::unique_ptr<cp_bus>> bus;
+    std::vector<std::unique_ptr<riscv::hart>> harts;
+
+    /// What the rest of the GPU does for the firmware.
+    std::function<void(unsigned vector)> on_interrupt;
+    std::function<void(std::uint32_t space, std::uint64_t root)> on_page_table;
+    std::function<void(std::uint32_t space)> on_tlb_invalidate;
+    std::function<void()> on_acquire;
+    std::function<void()> on_doorbell;
+
+    /// \param gpu index in the node
+    command_processor(const sc_core::sc_module_name& name, const command_processor_params& params, unsigned gpu,
+                      memory_router& router, l2_tlb& translations, cp_bus::debug_memory debug);
+    ~command_processor() override;
+
+    void ring(unsigned queue, std::uint64_t value);
+    void host_request();
+    /// Harts forget translations of an address space.
+    void invalidate_translations(std::uint32_t space);
+    /// Lets the harts run from `entry`, an offset in their memory, or holds them in reset.
+    void run(std::uint64_t entry);
+    void hold();
+    bool running() const { return m_running; }
+
+    /// Level of an event source (enum gpu_event) of one hart, or of all.
+    void set_event(unsigned hart, unsigned event, bool level);
+    void set_event(unsigned event, bool level);
+
+    /// The host's window into the memory.
+    void host_read(std::uint64_t offset, void* to, std::size_t size) const;
+    void host_write(std::uint64_t offset, const void* from, std::size_t size);
+
+    void reset() override;
+
+private:
+    class clock;
+    void show_events(std::size_t hart, std::uint32_t before);
+    void update(std::size_t hart);
+    void update_doorbells();
+
+    std::unique_ptr<clock> m_time;
+    direct_memory_map m_direct;
+    std::vector<std::uint32_t> m_events;
+    std::vector<std::array<ticks, 4>> m_event_since;  // for traces
+    std::array<ticks, GPU_QUEUES> m_rung_at{};
+    std::uint64_t m_rung = 0;  // doorbells not yet cleared
+    bool m_running = false;
+};
+
+}  // namespace fabricvp::gpu

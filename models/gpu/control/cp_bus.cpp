@@ -1,0 +1,304 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gpu/control/cp_bus.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "abi/gpu.h"
+#include "gpu/memory/line_bytes.h"
+
+namespace fabricvp::gpu {
+
+namespace {
+line_kind kind_of(const bus_payload& payload, const atomic_extension* atomic) {
+    if (atomic) {
+        if (atomic->op == atomic_extension::operation::load_reserved) return line_kind::load_reserved;
+        if (atomic->op == atomic_extension::operation::store_conditional) return line_kind::store_conditional;
+        return line_kind::atomic;
+    }
+    return payload.is_read() ? line_kind::read : line_kind::write;
+}
+}  // namespace
+
+void cp_bus_params::describe(parameter_visitor& v) {
+    v.field("register_latency", register_latency, between{0, 1e9}, "access to a register of the command processor");
+    v.field("memory_latency", memory_latency, between{0, 1e9}, "access to the processor's memory that cannot be made in place");
+    v.field("tlb", tlb, between{1, 4096}, "translations that a hart holds");
+    v.group("data_cache", data_cache, "what a hart holds of the GPU's memory");
+}
+
+cp_bus::cp_bus(const sc_core::sc_module_name& name, const cp_bus_params& p, const clock_domain& clock, sparse_memory& local,
+               register_bank& registers, memory_router& memory, l2_tlb& translations, std::uint64_t owner, debug_memory debug)
+    : bus_target(name),
+      params(p),
+      data_cache("data_cache", p.data_cache, clock),
+      m_local(local),
+      m_registers(registers),
+      m_memory(memory),
+      m_translations(translations),
+      m_tlb(1, p.tlb),
+      m_owner(owner),
+      m_debug(std::move(debug)) {}
+
+void cp_bus::reset() {
+    ++m_epoch;
+    address_space = 0;
+    last_fault = memory_fault::none;
+    m_tlb.clear();
+    m_stores = 0;
+    m_waits = waits_for::nothing;
+    m_spans.clear();
+    cancel(m_answer);
+    if (m_payload) abandon(*std::exchange(m_payload, nullptr));
+    if (m_answered) abandon(*std::exchange(m_answered, nullptr));
+    bus_target::reset();
+}
+
+void cp_bus::invalidate_translations(std::uint32_t space) {
+    m_tlb.clear(space);
+    ++m_generation;
+}
+
+bool cp_bus::access_local(bus_payload& payload, std::uint64_t offset, ticks& latency) {
+    const unsigned size = payload.get_data_length();
+    atomic_extension* atomic = nullptr;
+    payload.get_extension(atomic);
+    if (m_local.contains(offset, size)) {
+        latency += params.memory_latency.value;
+        if (atomic) return false;  // harts do these in place; what comes here is marked, and LR/SC over the bus is not offered
+        if (payload.is_read())
+            m_local.read(offset, payload.get_data_ptr(), size);
+        else
+            m_local.write(offset, payload.get_data_ptr(), size);
+        return true;
+    }
+    if (offset < GPU_CP_REGISTERS_BASE || offset - GPU_CP_REGISTERS_BASE >= GPU_CP_REGISTERS_SIZE || atomic) return false;
+    ++register_accesses;
+    latency += params.register_latency.value;
+    const auto at = offset - GPU_CP_REGISTERS_BASE;
+    if (m_recording) m_touched.insert({at, size});
+    return payload.is_read() ? m_registers.read(at, payload.get_data_ptr(), size)
+                             : m_registers.write(at, payload.get_data_ptr(), size);
+}
+
+bus_target::outcome cp_bus::access(bus_payload& payload, ticks& delay) {
+    const auto address = payload.get_address();
+    const auto* order = payload.get_extension<riscv::order_extension>();
+    m_order = order ? *order : riscv::order_extension();
+    if (!m_order.fence && where(address) == GPU_PA_LOCAL) {
+        const bool ok = access_local(payload, offset_of(address), delay);
+        if (!ok) {
+            ++errors;
+            last_fault = memory_fault::bad_aperture;
+        }
+        payload.set_response_status(ok ? tlm::TLM_OK_RESPONSE : tlm::TLM_ADDRESS_ERROR_RESPONSE);
+        return outcome::done;
+    }
+    m_payload = &payload;
+    payload.get_extension(m_atomic);
+    m_done = 0;
+    m_begin = now();
+    m_elapsed = 0;
+    m_inside = true;
+    if (m_order.fence) {
+        m_waits = waits_for::stores;
+        m_waiting_since = now();
+        if (m_order.release && m_stores) ++data_cache.drains;
+        else stores_ended();
+    } else {
+        ++line_accesses;
+        next_piece();
+    }
+    m_inside = false;
+    if (m_payload) return outcome::pending;
+    delay += m_elapsed;
+    return outcome::done;
+}
+
+void cp_bus::next_piece() {
+    const auto address = m_payload->get_address() + m_done;
+    m_piece = std::min<unsigned>(m_payload->get_data_length() - m_done, line_bytes - address % line_bytes);
+    if (where(address) != GPU_PA_VIRTUAL) return reach(address, true);
+    const auto page = page_of(offset_of(address));
+    translation t;
+    if (is_mappable(page) && m_tlb.find(address_space, page, t)) return found(t);
+    ++tlb_misses;
+    m_waiting_since = now() + m_elapsed;
+    m_translations.request(address_space, page, *this, m_epoch << 32 | m_generation, m_waiting_since);
+}
+
+void cp_bus::page_translated(std::uint32_t space, std::uint64_t page, const translation& t, std::uint64_t cookie) {
+    if (cookie >> 32 != (m_epoch & 0xffffffff) || !m_payload) return;
+    m_elapsed = 0;
+    m_translations.explain(m_spans, m_waiting_since, t);
+    if (t.fault == memory_fault::none && (cookie & 0xffffffff) == m_generation) m_tlb.insert(space, page, t);
+    found(t);
+}
+
+void cp_bus::found(const translation& t) {
+    const auto fault = t.check(m_payload->is_read() ? GPU_PTE_READ : GPU_PTE_WRITE);
+    if (fault != memory_fault::none) return finish(fault);
+    reach(t.at(offset_of(m_payload->get_address() + m_done)), t.type == GPU_PTE_TYPE_CACHED);
+}
+
+void cp_bus::reach(std::uint64_t physical, bool cached) {
+    m_physical = physical;
+    const unsigned offset = physical % line_bytes;
+    m_fills = false;
+    if (m_atomic) {
+        data_cache.drop(physical - offset);
+        if (!m_order.release || !m_stores) return send(kind_of(*m_payload, m_atomic), sectors_of(bytes_of(offset, m_piece)));
+        ++data_cache.drains;
+        m_waits = waits_for::stores;
+        m_waiting_since = now();
+        return;
+    }
+    if (!cached || !data_cache.present() || !m_memory.holds(physical))
+        return send(kind_of(*m_payload, nullptr), sectors_of(bytes_of(offset, m_piece)));
+    if (m_payload->is_write()) {
+        if (m_stores < data_cache.params.stores) return post();
+        ++data_cache.store_stalls;
+        m_waits = waits_for::room;
+        m_waiting_since = now();
+        return;
+    }
+    const ticks begin = now() + m_elapsed;
+    m_elapsed += data_cache.latency();
+    m_spans.add(data_cache.lookup_span, span_kind::service, begin, now() + m_elapsed);
+    if (data_cache.load(physical, bytes(), m_piece)) return piece_done();
+    m_fills = true;
+    send(line_kind::read, (1u << line_sectors) - 1);
+}
+
+void cp_bus::send(line_kind kind, unsigned sectors) {
+    auto request = m_lines.make();
+    const unsigned offset = m_physical % line_bytes;
+    request->kind = kind;
+    request->scope = memory_scope::system;
+    request->line = m_physical - offset;
+    request->offset = static_cast<std::uint8_t>(offset);
+    request->size = static_cast<std::uint8_t>(m_piece);
+    request->needed_sectors = static_cast<std::uint8_t>(sectors);
+    request->owner = m_owner;
+    request->client = this;
+    request->cookie = m_epoch;
+    request->issued = now() + m_elapsed;
+    if (kind == line_kind::write) {
+        request->byte_mask = bytes_of(offset, m_piece);
+        std::memcpy(request->data.data() + offset, bytes(), m_piece);
+        data_cache.update(request->line, request->data.data(), request->byte_mask);
+    } else if (m_atomic) {
+        request->operation = m_atomic->op;
+        request->operand = request->compare = 0;
+        std::memcpy(&request->operand, bytes(), m_piece);
+        if (m_atomic->op == atomic_extension::operation::compare_swap) std::memcpy(&request->compare, bytes() + m_piece, m_piece);
+    }
+    if (m_posts) request->context = this;
+    m_memory.send_at(request, request->issued);
+}
+
+/// A store that the hart does not wait for; the fault it might have was seen before.
+void cp_bus::post() {
+    ++data_cache.stores;
+    ++m_stores;
+    m_posts = true;
+    send(line_kind::write, sectors_of(bytes_of(m_physical % line_bytes, m_piece)));
+    m_posts = false;
+    piece_done();
+}
+
+/// What waited for stores to arrive goes on.
+void cp_bus::stores_ended() {
+    m_waits = waits_for::nothing;
+    m_spans.add(data_cache.stores_span, span_kind::queueing, m_waiting_since, now());
+    if (!m_order.fence) return send(kind_of(*m_payload, m_atomic), sectors_of(bytes_of(m_physical % line_bytes, m_piece)));
+    if (m_order.acquire) data_cache.invalidate();
+    finish(memory_fault::none);
+}
+
+void cp_bus::line_done(line_request& request) {
+    if (request.cookie != m_epoch) return;
+    if (request.context == this) {
+        --m_stores;
+        if (request.fault != memory_fault::none) ++errors;
+        if (m_waits == waits_for::stores && !m_stores) {
+            m_elapsed = 0;
+            stores_ended();
+        } else if (m_waits == waits_for::room) {
+            m_elapsed = 0;
+            m_waits = waits_for::nothing;
+            m_spans.add(data_cache.stores_span, span_kind::queueing, m_waiting_since, now());
+            post();
+        }
+        return;
+    }
+    if (!m_payload) return;
+    m_elapsed = 0;
+    if (span_recorder::on()) m_spans.append(request.spans);
+    if (request.fault != memory_fault::none) return finish(request.fault);
+    if (m_atomic) {
+        m_atomic->performed = true;
+        m_atomic->succeeded = request.succeeded;
+        if (request.kind != line_kind::store_conditional) std::memcpy(bytes(), &request.operand, m_piece);
+        if (m_order.acquire) data_cache.invalidate();
+    } else if (request.kind == line_kind::read) {
+        if (m_fills) data_cache.fill(request.line, request.data.data());
+        std::memcpy(bytes(), request.data.data() + request.offset, m_piece);
+    }
+    piece_done();
+}
+
+void cp_bus::piece_done() {
+    m_done += m_piece;
+    if (m_done < m_payload->get_data_length()) return next_piece();
+    finish(memory_fault::none);
+}
+
+void cp_bus::finish(memory_fault fault) {
+    const bool ok = fault == memory_fault::none;
+    if (!ok) {
+        ++errors;
+        last_fault = fault;
+    }
+    const ticks end = now() + m_elapsed;
+    auto& payload = *std::exchange(m_payload, nullptr);
+    if (!m_order.fence) {
+        latency.add(end - m_begin);
+        if (span_recorder::on())
+            span_recorder::current().finish(m_spans, m_begin, end, this, m_atomic ? "hart atomic" : payload.is_read() ? "read" : "write",
+                                            payload.get_address());
+    }
+    m_spans.clear();
+    payload.set_response_status(ok ? tlm::TLM_OK_RESPONSE : tlm::TLM_ADDRESS_ERROR_RESPONSE);
+    if (m_inside) return;
+    if (!m_elapsed) return complete(payload);
+    m_answered = &payload;
+    schedule(m_answer, end);
+}
+
+void cp_bus::answer() { complete(*std::exchange(m_answered, nullptr)); }
+
+unsigned cp_bus::debug_access(bus_payload& payload) {
+    const auto address = payload.get_address();
+    const auto size = payload.get_data_length();
+    const bool reading = payload.is_read();
+    bool ok = false;
+    if (where(address) == GPU_PA_LOCAL) {
+        const auto offset = offset_of(address);
+        if (m_local.contains(offset, size)) {
+            reading ? m_local.read(offset, payload.get_data_ptr(), size) : m_local.write(offset, payload.get_data_ptr(), size);
+            ok = true;
+        } else if (offset >= GPU_CP_REGISTERS_BASE && offset - GPU_CP_REGISTERS_BASE < GPU_CP_REGISTERS_SIZE) {
+            const auto at = offset - GPU_CP_REGISTERS_BASE;
+            ok = reading ? m_registers.read(at, payload.get_data_ptr(), size, true)
+                         : m_registers.write(at, payload.get_data_ptr(), size, true);
+        }
+    } else if (m_debug) {
+        ok = m_debug(address, payload.get_data_ptr(), size, !reading);
+        if (ok) reading ? data_cache.peek(address, payload.get_data_ptr(), size) : data_cache.poke(address, payload.get_data_ptr(), size);
+    }
+    payload.set_response_status(ok ? tlm::TLM_OK_RESPONSE : tlm::TLM_ADDRESS_ERROR_RESPONSE);
+    return ok ? size : 0;
+}
+
+}  // namespace fabricvp::gpu

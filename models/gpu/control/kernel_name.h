@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+
+#include "gpu/lanes/dispatch.h"
+#include "gpu/memory/gpu_memory_system.h"
+
+namespace fabricvp::gpu {
+
+/// What the table of descriptors in front of a dispatch's image (abi/kernel_descriptor.h) calls its entry, read without
+/// time; "kernel" if the table does not say, or lies in memory that is not this GPU's.
+std::string kernel_name(const gpu_memory_system& memory, const dispatch& what);
+
+}  // namespace fabricvp::gpu

@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gpu/lanes/compute_unit.h"
+
+#include <algorithm>
+#include <stdexcept>
+
+#include <fmt/format.h>
+
+#include "base/trace.h"
+#include "gpu/lanes/simd_unit.h"
+
+namespace fabricvp::gpu {
+
+void compute_unit_params::describe(parameter_visitor& v) {
+    v.field("simd_units", simd_units, between{1, 8}, "SIMD units of 16 lanes");
+    v.field("wavefront_slots", wavefront_slots, between{1, 16}, "wavefronts that a SIMD unit holds");
+    v.field("quantum", quantum, between{1, 4096}, "instructions a wavefront executes before another of its SIMD unit gets its turn");
+    v.field("outstanding_accesses", outstanding_accesses, between{1, 1024}, "memory instructions of a wavefront under way");
+    v.field("turn_branches", turn_branches, between{1, 1 << 20},
+            "backward branches after which diverged lanes pass the turn to those that have waited longest");
+    v.field("runaway_limit", runaway_limit, between{0, 1e18}, "instructions after which a wavefront faults; 0: never");
+    v.group("issue", issue, "cycles an instruction occupies its SIMD unit");
+    v.group("lds", lds, "local data share");
+}
+
+const char* describe(wavefront_state s) {
+    static const char* const names[] = {"free", "ready", "run", "memory", "queue", "fetch", "fence", "barrier", "drain"};
+    return names[static_cast<unsigned>(s)];
+}
+
+compute_unit::compute_unit(const sc_core::sc_module_name& name, const compute_unit_params& p, const clock_domain& clock,
+                           std::uint32_t gpu_index, std::uint32_t index, vector_memory& memory, instruction_cache& code,
+                           group_listener& listener, const lane_operations& operations)
+    : model(name), params(p), lds("lds", p.lds, clock), m_clock(clock),
+      m_period_fs(1'000'000'000'000'000 / clock.rate().hertz), m_gpu(gpu_index), m_index(index), m_memory(memory), m_code(code),
+      m_listener(listener), m_engine(p.issue, operations), m_free_slots(static_cast<unsigned>(p.simd_units * p.wavefront_slots)) {
+    if (m_free_slots > 64) throw std::invalid_argument("a compute unit has at most 64 wavefront slots");
+    for (unsigned s = 0; s < p.simd_units; ++s) m_simds.push_back(std::make_unique<simd_unit>(*this));
+    for (unsigned slot = 0; slot < m_free_slots; ++slot) {
+        // Neighbours of a work-group go to different SIMD units.
+        const auto simd = static_cast<unsigned>(slot % p.simd_units);
+        m_wavefronts.push_back(std::make_unique<wavefront>(fmt::format("wavefront{}", slot).c_str(), slot, simd,
+                                                             static_cast<unsigned>(m_simds[simd]->members.size())));
+        m_simds[simd]->members.push_back(m_wavefronts.back().get());
+    }
+}
+
+compute_unit::~compute_unit() {
+    for (auto& w : m_wavefronts) delete w->context.storage;
+}
+
+/// Changes state; the time in the old one is counted.
+void compute_unit::enter(wavefront& w, wavefront_state s) {
+    const ticks spent = now() - w.since;
+    switch (w.state) {
+        case wavefront_state::ready: stall_simd += spent; break;
+        case wavefront_state::memory: stall_memory += spent; break;
+        case wavefront_state::queue: stall_queue += spent; break;
+        case wavefront_state::fetch: stall_fetch += spent; break;
+        case wavefront_state::fence: stall_fence += spent; break;
+        case wavefront_state::barrier: stall_barrier += spent; break;
+        default: break;
+    }
+    if (trace::on() && w.state != wavefront_state::free && spent) trace::slice(w, describe(w.state), w.since, now());
+    w.state = s;
+    w.since = now();
+    auto& unit = *m_simds[w.simd];
+    const auto bit = std::uint32_t{1} << w.position;
+    unit.ready = s == wavefront_state::ready ? unit.ready | bit : unit.ready & ~bit;
+    unit.asleep &= ~bit;
+}
+
+/// The wavefront can run from `at` on.
+void compute_unit::make_ready(wavefront& w, ticks at) {
+    auto& s = *m_simds[w.simd];
+    if (at <= now()) {
+        if (w.state != wavefront_state::ready) enter(w, wavefront_state::ready);
+    } else {
+        w.wakes_at = s.wakes[w.position] = at;
+        s.asleep |= std::uint32_t{1} << w.position;
+    }
+    if (!s.running && (!s.event.scheduled() || s.event.when() > at)) schedule(s.event, std::max(at, now()));
+}
+
+void compute_unit::run_next(simd_unit& s) {
+    ticks wake = never;
+    auto candidates = s.ready;
+    for (auto left = s.asleep; left; left &= left - 1) {
+        const auto position = static_cast<unsigned>(__builtin_ctz(left));
+        if (s.wakes[position] <= now()) candidates |= left & -left;
+        else wake = std::min(wake, s.wakes[position]);
+    }
+    while (candidates) {  // who comes behind the one that ran last
+        const auto behind = candidates & ~std::uint32_t{1} << s.last;
+        const auto position = static_cast<unsigned>(__builtin_ctz(behind ? behind : candidates));
+        auto& w = *s.members[position];
+        if (w.state == wavefront_state::memory) {
+            registers_ready(w, now());
+            enter(w, wavefront_state::ready);
+        }
+        if (!m_watcher || !m_watcher->holds(w)) {
+            s.last = position;
+            return run_segment(s, w);
+        }
+        candidates &= ~(std::uint32_t{1} << position);
+    }
+    if (wake != never) schedule(s.event, wake);
+}
+
+void compute_unit::run_segment(simd_unit& s, wavefront& w) {
+    auto& c = w.context;
+    enter(w, wavefront_state::running);
+    w.wakes_at = never;
+    c.cycles = 0;
+    c.clock_time = now();
+    const auto before = c.instructions, lanes_before = c.lane_instructions;
+    const auto quantum = c.instructions + params.quantum;
+    for (;;) {
+        const auto left = quantum > c.instructions ? quantum - c.instructions : 0;
+        if (m_watcher) s.stop = run_watched(w, static_cast<unsigned>(left));
+        else s.stop = m_engine.run(c, m_code, static_cast<unsigned>(left));
+        const ticks at = now() + span(c.cycles);
+        if (s.stop == lane_stop::memory && access_local(w, at)) continue;
+        if (s.stop == lane_stop::scoreboard && registers_ready(w, at)) continue;
+        if (m_watcher && s.stop == lane_stop::budget && quantum > c.instructions && !m_watcher->holds(w)) continue;
+        break;
+    }
+    wavefront_instructions += c.instructions - before;
+    if (w.group->run->executed_at == never && c.instructions != before) w.group->run->executed_at = now();
+    lane_instructions += c.lane_instructions - lanes_before;
+    const ticks duration = span(std::max<std::uint64_t>(c.cycles, 1));
+    simd_busy += duration;
+    s.running = &w;
+    schedule_in(s.event, duration);
+}
+
+/// Instructions one by one, where the watcher wants to see each.
+lane_stop compute_unit::run_watched(wavefront& w, unsigned most_instructions) {
+    auto& c = w.context;
+    if (most_instructions == 0 || m_watcher->holds(w)) return lane_stop::budget;
+    if (!m_watcher->wants_each(w)) return m_engine.run(c, m_code, most_instructions);
+    if (c.schedule.active && m_watcher->stops_before(w)) return lane_stop::budget;
+    const auto before = c.instructions;
+    const auto lanes = c.schedule.active;
+    const auto stop = m_engine.run(c, m_code, 1);
+    if (c.instructions != before) m_watcher->executed(w, lanes);
+    return stop;
+}
+
+void compute_unit::wake(unsigned slot) {
+    auto& s = *m_simds[m_wavefronts[slot]->simd];
+    if (!s.running && !s.event.scheduled()) schedule(s.event, now());
+}
+
+/// At the time at which the segment ends: what stopped it begins.
+void compute_unit::end_segment(wavefront& w, lane_stop why) {
+    auto& c = w.context;
+    if (w.killed) return drain(w);
+    if (c.schedule.parked() || c.schedule.live() != w.started_lanes)
+        if (!check_barrier(w)) return;
+    if (params.runaway_limit && c.instructions > params.runaway_limit) {
+        const auto lane = static_cast<unsigned>(__builtin_ctzll(c.schedule.live() | lane_mask{1} << 63));
+        return fault(w, lane_fault::runaway, memory_fault::none, lane, c.schedule.pc_of(lane), c.schedule.pc_of(lane));
+    }
+    switch (why) {
+        case lane_stop::budget: enter(w, wavefront_state::ready); break;
+        case lane_stop::fetch: {
+            const auto line = lane_engine::code_line(c, c.schedule.pc);
+            if (m_code.find(c.address_space, line)) {  // it has come meanwhile
+                enter(w, wavefront_state::ready);
+                break;
+            }
+            enter(w, wavefront_state::fetch);
+            m_code.request(c.address_space, line, *this);
+            break;
+        }
+        case lane_stop::scoreboard: wait_for_registers(w); break;
+        case lane_stop::memory:
+            w.to_issue = c.op_lanes;
+            if (c.op.access == access_kind::atomic && c.op.rd != lane_registers::sink) c.schedule.spend(8);
+            if (!m_queue.empty()) end_issue(w, issued::blocked);
+            else end_issue(w, issue(w));
+            break;
+        case lane_stop::fence: begin_fence(w); break;
+        case lane_stop::barrier:
+            w.at_barrier = true;
+            w.waits_for_stores = true;
+            w.acquires = false;
+            enter(w, wavefront_state::fence);
+            continue_fence(w);
+            break;
+        case lane_stop::ended: drain(w); break;
+        case lane_stop::fault: {
+            const auto lane = static_cast<unsigned>(__builtin_ctzll(c.op_lanes));
+            fault(w, c.fault, memory_fault::none, lane, c.op_pc, c.fault_value);
+            break;
+        }
+    }
+    if (m_watcher) m_watcher->settled(w);
+}
+
+void compute_unit::begin_fence(wavefront& w) {
+    const auto& o = w.context.op;
+    const auto immediate = static_cast<std::uint32_t>(o.immediate);
+    const bool plain = o.op == riscv::opcode::fence;
+    const unsigned scope = plain ? GPU_SCOPE_SYSTEM : immediate & 3;
+    const bool wide = scope != GPU_SCOPE_WORK_GROUP;
+    w.at_barrier = false;
+    w.waits_for_stores = wide && (plain || (immediate & GPU_FENCE_RELEASE));
+    w.acquires = wide && (plain || (immediate & GPU_FENCE_ACQUIRE));
+    enter(w, wavefront_state::fence);
+    continue_fence(w);
+}
+
+/// A fence waits for all loads of the wavefront; a release beyond the work-group, whose members share an L1 cache, and a
+/// barrier for all stores too.
+void compute_unit::continue_fence(wavefront& w) {
+    const auto loads = w.accesses - w.stores;
+    if (loads != 0 || (w.waits_for_stores && w.stores != 0)) return;
+    if (w.acquires) m_memory.invalidate();
+    if (w.at_barrier) arrive(w);
+    else make_ready(w, now());
+}
+
+void compute_unit::fetched(std::uint32_t address_space, std::uint64_t line, memory_fault why) {
+    for (auto& slot : m_wavefronts) {
+        auto& w = *slot;
+        if (w.state != wavefront_state::fetch || w.context.address_space != address_space) continue;
+        const auto pc = w.context.schedule.pc;
+        if (lane_engine::code_line(w.context, pc) != line) continue;
+        if (why == memory_fault::none) {
+            make_ready(w, now());
+        } else {
+            const auto lane = static_cast<unsigned>(__builtin_ctzll(w.context.schedule.active));
+            fault(w, lane_fault::memory, why, lane, pc, pc);
+        }
+    }
+}
+
+std::uint64_t compute_unit::read_register(unsigned slot, unsigned lane, unsigned row) const {
+    return m_wavefronts[slot]->context.storage->registers.r[row][lane];
+}
+
+void compute_unit::write_register(unsigned slot, unsigned lane, unsigned row, std::uint64_t value) {
+    if (row == 0) return;
+    auto& storage = *m_wavefronts[slot]->context.storage;
+    storage.registers.r[row][lane] = value;
+    storage.touched |= std::uint64_t{1} << row;
+}
+
+bool compute_unit::write_pc(unsigned slot, unsigned lane, std::uint64_t pc) {
+    auto& w = *m_wavefronts[slot];
+    const bool between_instructions = w.state == wavefront_state::ready || w.state == wavefront_state::memory || w.state == wavefront_state::fetch;
+    return between_instructions && !w.to_issue && !w.killed && w.context.schedule.redirect(lane, pc);
+}
+
+}  // namespace fabricvp::gpu

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+// A compute unit: SIMD units that take turns among their wavefronts, the local data share, barriers. A wavefront runs a
+// segment of instructions in one calendar callback, until it must wait, touches memory, or has used its quantum; its SIMD
+// unit is busy for the issue cycles of the segment. So a wavefront costs events per memory operation, not per instruction.
+// Loads land in registers later: the scoreboard stops a wavefront at the first use of what has not come.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "base/clock_domain.h"
+#include "gpu/lanes/lane_engine.h"
+#include "gpu/lanes/wavefront.h"
+#include "gpu/lanes/wavefront_watcher.h"
+
+namespace fabricvp::gpu {
+
+struct compute_unit_params {
+    std::uint64_t simd_units = 4;
+    std::uint64_t wavefront_slots = 10;  ///< of a SIMD unit
+    std::uint64_t quantum = 32;
+    std::uint64_t outstanding_accesses = 64;
+    std::uint64_t turn_branches = 64;
+    std::uint64_t runaway_limit = 0;
+    issue_params issue;
+    lds_params lds;
+    void describe(parameter_visitor& v);
+};
+
+class compute_unit;
+
+/// Who hears what becomes of work-groups (the dispatcher).
+class group_listener {
+public:
+    /// All wavefronts of a work-group have ended, their stores are done, and its resources are free again.
+    virtual void group_finished(compute_unit& where, dispatch_run& run) = 0;
+    /// A lane went wrong. The listener aborts the dispatch.
+    virtual void lane_faulted(dispatch_run& run, const fault_record& record) = 0;
+
+protected:
+    ~group_listener() = default;
+};
+
+class compute_unit final : public model, public access_client, private fetch_client {
+public:
+    const compute_unit_params params;
+
+    local_data_share lds;
+
+    counter wavefront_instructions{*this, "wavefront_instructions", "1", "instructions executed by wavefronts"};
+    counter lane_instructions{*this, "lane_instructions", "1", "instructions executed by lanes"};
+    counter wavefronts{*this, "wavefronts", "1", "wavefronts that have ended"};
+    counter work_groups{*this, "work_groups", "1", "work-groups that have ended"};
+    counter memory_instructions{*this, "memory_instructions", "1", "accesses handed to the memory unit"};
+    counter simd_busy{*this, "simd_busy", "ps", "time SIMD units were busy, summed over them"};
+    counter residency{*this, "residency", "ps", "time wavefronts have lived, summed over them"};
+    counter stall_memory{*this, "stall_memory", "ps", "wavefronts waited for data"};
+    counter stall_queue{*this, "stall_queue", "ps", "wavefronts waited for the memory unit to take an access"};
+    counter stall_fetch{*this, "stall_fetch", "ps", "wavefronts waited for instructions"};
+    counter stall_fence{*this, "stall_fence", "ps", "wavefronts waited for their accesses to end"};
+    counter stall_barrier{*this, "stall_barrier", "ps", "wavefronts waited at barriers"};
+    counter stall_simd{*this, "stall_simd", "ps", "ready wavefronts waited for their SIMD unit"};
+    derived occupancy{*this, "occupancy", "1", "wavefronts alive on average while there was one",
+                      [this] { return m_busy.value() ? static_cast<double>(residency.value()) / static_cast<double>(m_busy.value()) : 0.0; }};
+
+    compute_unit(const sc_core::sc_module_name& name, const compute_unit_params& params, const clock_domain& clock,
+                 std::uint32_t gpu_index, std::uint32_t index, vector_memory& memory, instruction_cache& code,
+                 group_listener& listener, const lane_operations& operations = lane_operations::best());
+    ~compute_unit() override;
+
+    std::uint32_t index() const { return m_index; }
+    unsigned free_slots() const { return m_free_slots; }
+    unsigned slots() const { return static_cast<unsigned>(m_wavefronts.size()); }
+    /// Whether a work-group of this dispatch finds slots, local memory and scratch areas.
+    bool fits(const dispatch_run& run, std::uint32_t group_wavefronts) const;
+    /// Starts a work-group at the present time; it must fit.
+    void start(dispatch_run& run, const std::array<std::uint32_t, 3>& id);
+    /// Ends all wavefronts of a dispatch; group_finished() is called when their accesses have ended.
+    void kill(const dispatch_run& run);
+    /// What the caches hold is stale (a dispatch starts).
+    void acquire();
+    void reset() override;
+
+    /// Who may hold wavefronts and hears what becomes of them (a debugger); null: nobody.
+    void watch(wavefront_watcher* watcher) { m_watcher = watcher; }
+    /// The watcher does not hold a slot's wavefront any more.
+    void wake(unsigned slot);
+    /// For debuggers: a slot's wavefront, state free if there is none.
+    const wavefront& slot(unsigned n) const { return *m_wavefronts[n]; }
+    /// Register `row` (lane_registers) of a lane of a live wavefront.
+    std::uint64_t read_register(unsigned slot, unsigned lane, unsigned row) const;
+    void write_register(unsigned slot, unsigned lane, unsigned row, std::uint64_t value);
+    /// Sends one lane elsewhere, between instructions. \returns false if it cannot go now: it waits at a barrier, or for its
+    /// instruction to end
+    bool write_pc(unsigned slot, unsigned lane, std::uint64_t pc);
+    std::uint64_t pc(unsigned slot, unsigned lane) const { return m_wavefronts[slot]->context.schedule.pc_of(lane); }
+
+    /// access_client
+    void access_done(vector_access& access, ticks ready) override;
+    void space_available() override;
+
+private:
+    class simd_unit;
+    enum class issued { all, blocked, faulted };
+
+    void fetched(std::uint32_t address_space, std::uint64_t line, memory_fault fault) override;
+
+    // compute_unit_groups.cpp: life and death of work-groups
+    void start_wavefront(wavefront& w, work_group& g, std::uint32_t number, lane_mask lanes);
+    void drain(wavefront& w);
+    void retire(wavefront& w);
+    void finish_group(work_group& g);
+    bool check_barrier(wavefront& w);
+    void arrive(wavefront& w);
+    void fault(wavefront& w, lane_fault kind, memory_fault memory, unsigned lane, std::uint64_t pc, std::uint64_t address);
+
+    // compute_unit.cpp: segments
+    void run_next(simd_unit& s);
+    void run_segment(simd_unit& s, wavefront& w);
+    lane_stop run_watched(wavefront& w, unsigned most_instructions);
+    void end_segment(wavefront& w, lane_stop why);
+    void begin_fence(wavefront& w);
+    void continue_fence(wavefront& w);
+    void enter(wavefront& w, wavefront_state s);
+    void make_ready(wavefront& w, ticks at);
+    ticks span(std::uint64_t cycle_count) const { return (cycle_count * m_period_fs + 500) / 1000; }
+
+    // compute_unit_memory.cpp: memory instructions
+    bool access_local(wavefront& w, ticks at);
+    issued issue(wavefront& w);
+    void end_issue(wavefront& w, issued how);
+    memory_fault rebase(const wavefront& w, vector_access& a, const lane_registers::row& address, lane_mask mask,
+                        unsigned& lane) const;
+    bool registers_ready(wavefront& w, ticks at);
+    void wait_for_registers(wavefront& w);
+    void load_landed(wavefront& w, unsigned row, ticks ready);
+
+    const clock_domain& m_clock;
+    const std::uint64_t m_period_fs;
+    const std::uint32_t m_gpu, m_index;
+    vector_memory& m_memory;
+    instruction_cache& m_code;
+    group_listener& m_listener;
+    wavefront_watcher* m_watcher = nullptr;
+    lane_engine m_engine;
+
+    std::vector<std::unique_ptr<wavefront>> m_wavefronts;
+    std::vector<std::unique_ptr<simd_unit>> m_simds;
+    std::vector<std::unique_ptr<work_group>> m_groups, m_free_groups;
+    std::vector<std::unique_ptr<lane_storage>> m_storage;  // of wavefronts that have ended
+    std::vector<unsigned> m_queue;                         // slots whose access the memory unit could not take
+    bool m_serving = false;                                // space_available() goes through them
+    unsigned m_free_slots;
+    ticks m_busy_since = 0;
+    counter m_busy{*this, "busy", "ps", "time with at least one wavefront"};
+};
+
+}  // namespace fabricvp::gpu

@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: Apache-2.0
+// Life and death of work-groups on a compute unit; barriers; faults.
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "base/trace.h"
+#include "gpu/lanes/compute_unit.h"
+#include "gpu/lanes/simd_unit.h"
+
+namespace fabricvp::gpu {
+
+bool compute_unit::fits(const dispatch_run& run, std::uint32_t group_wavefronts) const {
+    return m_free_slots >= group_wavefronts && lds.free_bytes() >= run.what.lds_bytes &&
+           (run.what.scratch_bytes == 0 || run.free_scratch->size() >= group_wavefronts);
+}
+
+void compute_unit::start(dispatch_run& run, const std::array<std::uint32_t, 3>& id) {
+    if (m_free_groups.empty()) m_free_groups.push_back(std::make_unique<work_group>());
+    m_groups.push_back(std::move(m_free_groups.back()));
+    m_free_groups.pop_back();
+    auto& g = *m_groups.back();
+    g.run = &run;
+    g.id = id;
+    g.wavefronts = 0;
+    g.live = g.arrived = 0;
+    g.lane_ended = false;
+    g.started = now();
+    lds.take(g.lds, run.what.lds_bytes);
+    if (m_free_slots == m_wavefronts.size()) m_busy_since = now();
+
+    std::uint64_t items = 1;
+    for (unsigned d = 0; d < 3; ++d) items *= std::min(run.what.group[d], run.what.grid[d] - id[d] * run.what.group[d]);
+    for (std::uint32_t number = 0; number * wavefront_lanes < items; ++number) {
+        const auto left = items - number * wavefront_lanes;
+        const lane_mask lanes = left >= wavefront_lanes ? ~lane_mask{0} : (lane_mask{1} << left) - 1;
+        // The SIMD unit with the fewest wavefronts takes it.
+        auto& s = **std::min_element(m_simds.begin(), m_simds.end(), [](const auto& a, const auto& b) { return a->live < b->live; });
+        const auto w = std::find_if(s.members.begin(), s.members.end(),
+                                    [](const auto* m) { return m->state == wavefront_state::free; });
+        start_wavefront(**w, g, number, lanes);
+    }
+}
+
+void compute_unit::start_wavefront(wavefront& w, work_group& g, std::uint32_t number, lane_mask lanes) {
+    const auto& what = g.run->what;
+    auto& c = w.context;
+    if (m_storage.empty()) m_storage.push_back(std::make_unique<lane_storage>());
+    auto storage = m_storage.back().release();
+    m_storage.pop_back();
+    c = lane_context{};
+    c.storage = storage;
+    c.schedule.start(storage->groups, what.entry, lanes, static_cast<unsigned>(params.turn_branches));
+    c.image = what.image;
+    c.address_space = what.address_space;
+    c.clock = &m_clock;
+    auto& identity = c.identity;
+    identity.group_id = g.id;
+    identity.group_size = what.group;
+    identity.grid_size = what.grid;
+    for (unsigned d = 0; d < 3; ++d) identity.local_size[d] = std::min(what.group[d], what.grid[d] - g.id[d] * what.group[d]);
+    identity.wavefront = number;
+    identity.gpu = m_gpu;
+    identity.compute_unit = m_index;
+    for (auto rows = storage->touched; rows; rows &= rows - 1) storage->registers.r[static_cast<unsigned>(__builtin_ctzll(rows))].fill(0);
+    storage->registers.r[10].fill(GPU_KERNARG_BASE);
+    storage->registers.r[2].fill(GPU_SCRATCH_BASE + what.scratch_bytes);
+    storage->touched = 1u << 10 | 1u << 2;
+
+    w.group = &g;
+    w.started_lanes = lanes;
+    w.scratch_area = 0;
+    w.scratch = 0;
+    if (what.scratch_bytes) {
+        w.scratch_area = g.run->free_scratch->back();
+        g.run->free_scratch->pop_back();
+        w.scratch = what.scratch + std::uint64_t{w.scratch_area} * what.scratch_bytes * wavefront_lanes;
+    }
+    w.since = w.started = now();
+    w.wakes_at = never;
+    w.killed = w.at_barrier = w.acquires = w.waits_for_stores = false;
+    w.to_issue = 0;
+    w.accesses = w.stores = 0;
+    w.timed = 0;
+    w.loads.fill(0);
+    g.wavefronts |= std::uint64_t{1} << w.slot;
+    ++g.live;
+    --m_free_slots;
+    ++m_simds[w.simd]->live;
+    if (m_watcher) m_watcher->started(w);
+    make_ready(w, now());
+}
+
+/// The wavefront has ended or was killed; its slot is free when its accesses have ended.
+void compute_unit::drain(wavefront& w) {
+    if (w.state == wavefront_state::draining || w.state == wavefront_state::free) return;
+    m_queue.erase(std::remove(m_queue.begin(), m_queue.end(), w.slot), m_queue.end());
+    enter(w, wavefront_state::draining);
+    w.to_issue = 0;
+    if (w.accesses == 0) retire(w);
+}
+
+void compute_unit::retire(wavefront& w) {
+    auto& g = *w.group;
+    if (m_watcher) m_watcher->ending(w);
+    enter(w, wavefront_state::free);
+    if (trace::on())
+        trace::slice(*this, fmt::format("group {},{},{} wavefront {}", g.id[0], g.id[1], g.id[2], w.context.identity.wavefront),
+                     w.started, now());
+    ++wavefronts;
+    residency += now() - w.started;
+    m_storage.emplace_back(w.context.storage);
+    w.context.storage = nullptr;
+    if (g.run->what.scratch_bytes) g.run->free_scratch->push_back(w.scratch_area);
+    w.group = nullptr;
+    ++m_free_slots;
+    --m_simds[w.simd]->live;
+    if (m_free_slots == m_wavefronts.size()) m_busy += now() - m_busy_since;
+    if (--g.live == 0) finish_group(g);
+}
+
+void compute_unit::finish_group(work_group& g) {
+    auto& run = *g.run;
+    ++work_groups;
+    lds.give_back(g.lds);
+    const auto at = std::find_if(m_groups.begin(), m_groups.end(), [&](const auto& p) { return p.get() == &g; });
+    m_free_groups.push_back(std::move(*at));
+    m_groups.erase(at);
+    m_listener.group_finished(*this, run);
+}
+
+/// A barrier needs every lane of the work-group, so none must have ended. \returns false after a fault
+bool compute_unit::check_barrier(wavefront& w) {
+    auto& g = *w.group;
+    const bool newly = !g.lane_ended && w.context.schedule.live() != w.started_lanes;
+    g.lane_ended = g.lane_ended || newly;
+    if (!g.lane_ended) return true;
+    for (auto slots = newly ? g.wavefronts : std::uint64_t{1} << w.slot; slots; slots &= slots - 1) {
+        auto& waits = *m_wavefronts[static_cast<unsigned>(__builtin_ctzll(slots))];
+        if (waits.group != &g || waits.state == wavefront_state::draining || !waits.context.schedule.parked()) continue;
+        const auto lane = static_cast<unsigned>(__builtin_ctzll(waits.context.schedule.parked()));
+        const auto pc = waits.context.schedule.pc_of(lane) - 4;
+        fault(waits, lane_fault::barrier, memory_fault::none, lane, pc, pc);
+        return false;
+    }
+    return true;
+}
+
+void compute_unit::arrive(wavefront& w) {
+    auto& g = *w.group;
+    enter(w, wavefront_state::barrier);
+    if (++g.arrived != g.live) return;
+    g.arrived = 0;
+    for (auto slots = g.wavefronts; slots; slots &= slots - 1) {
+        auto& other = *m_wavefronts[static_cast<unsigned>(__builtin_ctzll(slots))];
+        if (other.group != &g) continue;
+        other.context.schedule.release();
+        make_ready(other, now());
+    }
+}
+
+void compute_unit::fault(wavefront& w, lane_fault kind, memory_fault memory, unsigned lane, std::uint64_t pc,
+                         std::uint64_t address) {
+    fault_record record;
+    record.kind = kind;
+    record.memory = memory;
+    record.gpu = m_gpu;
+    record.compute_unit = m_index;
+    record.wavefront = w.slot;
+    record.group_id = w.group->id;
+    record.lane = lane;
+    record.pc = pc;
+    record.address = address;
+    if (m_watcher && !w.group->run->aborted) m_watcher->faulted(w, record);
+    m_listener.lane_faulted(*w.group->run, record);
+}
+
+void compute_unit::kill(const dispatch_run& run) {
+    for (auto& slot : m_wavefronts) {
+        auto& w = *slot;
+        if (!w.group || w.group->run != &run || w.killed) continue;
+        w.killed = true;
+        if (m_simds[w.simd]->running != &w) drain(w);
+    }
+}
+
+void compute_unit::acquire() { m_memory.invalidate(); }
+
+void compute_unit::reset() {
+    for (auto& w : m_wavefronts) {
+        if (w->context.storage) m_storage.emplace_back(w->context.storage);
+        w->context.storage = nullptr;
+        w->group = nullptr;
+        w->state = wavefront_state::free;
+        w->accesses = 0;
+    }
+    for (auto& s : m_simds) {
+        s->running = nullptr;
+        s->live = 0;
+        s->last = 0;
+        s->ready = s->asleep = 0;
+        cancel(s->event);
+    }
+    for (auto& g : m_groups) m_free_groups.push_back(std::move(g));
+    m_groups.clear();
+    m_queue.clear();
+    m_free_slots = static_cast<unsigned>(m_wavefronts.size());
+    model::reset();
+}
+
+}  // namespace fabricvp::gpu

@@ -1,0 +1,279 @@
+// SPDX-License-Identifier: Apache-2.0
+// Memory instructions of wavefronts: apertures, accesses under way, the scoreboard.
+#include <algorithm>
+#include <cstring>
+
+#include "gpu/lanes/compute_unit.h"
+#include "gpu/lanes/simd_unit.h"
+
+namespace fabricvp::gpu {
+
+namespace {
+
+/// Fixed apertures by number (address / 256 MiB); all of global memory is one.
+constexpr unsigned global_aperture = GPU_GLOBAL_BASE >> 28;
+constexpr unsigned aperture(std::uint64_t address) {
+    return address >= GPU_GLOBAL_BASE ? global_aperture : static_cast<unsigned>(address >> 28);
+}
+constexpr unsigned code_aperture = aperture(GPU_CODE_BASE), lds_aperture = aperture(GPU_LDS_BASE),
+                   scratch_aperture = aperture(GPU_SCRATCH_BASE), kernarg_aperture = aperture(GPU_KERNARG_BASE);
+
+constexpr std::uint64_t row_bit(unsigned row) { return std::uint64_t{1} << row; }
+constexpr unsigned lowest(std::uint64_t mask) { return static_cast<unsigned>(__builtin_ctzll(mask)); }
+
+bool reads_only(const lane_op& o) { return o.access == access_kind::load; }
+
+address_range range_of(const lane_registers::row& address, lane_mask mask) {
+    address_range range{address[lowest(mask)], address[lowest(mask)], 0};
+    for (; mask; mask &= mask - 1) {
+        const auto a = address[lowest(mask)];
+        range = {std::min(range.least, a), std::max(range.most, a), range.bits | a};
+    }
+    return range;
+}
+
+}  // namespace
+
+/// Performs a memory instruction inside the running segment if all its lanes mean local memory. \returns whether it did
+bool compute_unit::access_local(wavefront& w, ticks at) {
+    auto& c = w.context;
+    const auto& o = c.op;
+    auto& r = c.storage->registers.r;
+    auto& kept = c.storage->address;
+    const auto range = m_engine.operations().addresses(kept, r[o.rs1], static_cast<std::uint64_t>(static_cast<std::int64_t>(o.immediate)), c.op_lanes);
+    c.storage->range = range;
+    const std::uint64_t size = w.group->lds.bytes.size();
+    if (range.least < GPU_LDS_BASE || range.most - GPU_LDS_BASE >= size || o.bytes > size - (range.most - GPU_LDS_BASE) ||
+        (range.bits & (o.bytes - 1u)))
+        return false;
+    alignas(64) lane_registers::row address;
+    for (unsigned i = 0; i < wavefront_lanes; ++i) address[i] = kept[i] - GPU_LDS_BASE;
+    alignas(64) lane_registers::row data;
+    if (!reads_only(o)) data = r[o.rs2];
+    const auto ready = lds.access(w.group->lds, o, c.op_lanes, address, data, w.slot, at);
+    if (o.access == access_kind::store) return true;
+    m_engine.operations().write_back(r[o.rd], data, o.format, c.op_lanes);
+    if (o.access == access_kind::store_conditional) {
+        for (lane_mask left = c.op_lanes; left; left &= left - 1)
+            if (data[lowest(left)] != 0) {
+                c.schedule.rotate();
+                break;
+            }
+    } else if (o.access == access_kind::atomic && o.rd != lane_registers::sink) {
+        c.schedule.spend(8);
+    }
+    if (o.rd == lane_registers::sink) return true;
+    // Other lanes of the instruction may have loads under way.
+    w.loaded_at[o.rd] = c.pending & row_bit(o.rd) ? std::max(w.loaded_at[o.rd], ready) : ready;
+    c.pending |= row_bit(o.rd);
+    if (w.loads[o.rd] == 0) w.timed |= row_bit(o.rd);
+    return true;
+}
+
+/// What the memory system gets to see of lanes' addresses; on a fault `lane` is whose.
+memory_fault compute_unit::rebase(const wavefront& w, vector_access& a, const lane_registers::row& address, lane_mask mask,
+                                  unsigned& lane) const {
+    const auto& what = w.group->run->what;
+    const auto first = lowest(mask);
+    lane = first;
+    const auto shift = [&](std::uint64_t base, std::uint64_t size, std::uint64_t aperture_size, std::uint64_t to) {
+        for (unsigned i = 0; i < wavefront_lanes; ++i) a.address[i] = address[i] - base + to;
+        for (lane_mask left = mask; left; left &= left - 1)
+            if (address[lowest(left)] - base >= size) {
+                lane = lowest(left);
+                return address[lane] - base < aperture_size ? memory_fault::unmapped : memory_fault::bad_aperture;
+            }
+        return memory_fault::none;
+    };
+    switch (aperture(address[first])) {
+        case global_aperture: a.address = address; return memory_fault::none;
+        case code_aperture:
+        case kernarg_aperture:
+            if (a.kind != access_kind::load) return memory_fault::read_only;
+            a.constant = true;
+            return aperture(address[first]) == code_aperture ? shift(GPU_CODE_BASE, GPU_CODE_SIZE, GPU_CODE_SIZE, what.image)
+                                                             : shift(GPU_KERNARG_BASE, GPU_KERNARG_SIZE, GPU_KERNARG_SIZE, what.kernarg);
+        case scratch_aperture: {
+            a.scratch = true;
+            const auto f = shift(GPU_SCRATCH_BASE, what.scratch_bytes, GPU_SCRATCH_SIZE, 0);
+            for (unsigned i = 0; i < wavefront_lanes; ++i)
+                a.address[i] = w.scratch + ((a.address[i] / 8) * wavefront_lanes + i) * 8 + a.address[i] % 8;
+            return f;
+        }
+        case lds_aperture: {  // all inside would not have come here
+            for (lane_mask left = mask; left; left &= left - 1)
+                if (address[lowest(left)] - GPU_LDS_BASE + a.bytes > w.group->lds.bytes.size()) {
+                    lane = lowest(left);
+                    break;
+                }
+            return address[lane] - GPU_LDS_BASE < GPU_LDS_SIZE ? memory_fault::unmapped : memory_fault::bad_aperture;
+        }
+        default: return memory_fault::bad_aperture;
+    }
+}
+
+/// Hands lanes in `to_issue` to memory; lanes that mean different apertures take an access for each.
+compute_unit::issued compute_unit::issue(wavefront& w) {
+    auto& c = w.context;
+    const auto o = c.op;
+    auto& r = c.storage->registers.r;
+    const auto& address = c.storage->address;  // access_local() has seen it first
+    while (w.to_issue) {
+        if (!m_memory.can_issue() || w.accesses >= params.outstanding_accesses) return issued::blocked;
+        lane_mask mask = w.to_issue;
+        const auto range = mask == c.op_lanes ? c.storage->range : range_of(address, mask);
+        if (aperture(range.least) != aperture(range.most)) {
+            for (lane_mask left = mask; left; left &= left - 1)
+                if (aperture(address[lowest(left)]) != aperture(range.least)) mask &= ~row_bit(lowest(left));
+        }
+        if (range.bits & (o.bytes - 1u)) {
+            for (lane_mask left = w.to_issue; left; left &= left - 1)
+                if (const auto lane = lowest(left); address[lane] & (o.bytes - 1u)) {
+                    fault(w, lane_fault::memory, memory_fault::misaligned, lane, c.op_pc, address[lane]);
+                    return issued::faulted;
+                }
+        }
+        if (aperture(range.least) == lds_aperture) {
+            const auto all = c.op_lanes;
+            c.op_lanes = mask;
+            const bool done = access_local(w, now());
+            c.op_lanes = all;
+            if (done) {
+                w.to_issue &= ~mask;
+                continue;
+            }
+        }
+        auto access = m_memory.make_access();
+        auto& a = *access;
+        a.kind = o.access;
+        a.scope = o.scope;
+        a.bytes = o.bytes;
+        a.operation = o.operation;
+        a.mask = mask;
+        a.address_space = c.address_space;
+        a.pc = c.op_pc;
+        a.client = this;
+        a.wavefront = w.slot;
+        a.cookie = o.rd | static_cast<std::uint32_t>(o.format) << 8;
+        a.issued = now();
+        unsigned lane = 0;
+        if (const auto f = rebase(w, a, address, mask, lane); f != memory_fault::none) {
+            fault(w, lane_fault::memory, f, lane, c.op_pc, address[lane]);
+            return issued::faulted;
+        }
+        if (!reads_only(o)) a.data = r[o.rs2];
+        w.to_issue &= ~mask;
+        ++w.accesses;
+        if (o.access == access_kind::store) {
+            ++w.stores;
+        } else if (o.rd != lane_registers::sink) {
+            if (!(c.pending & row_bit(o.rd))) w.loaded_at[o.rd] = 0;
+            c.pending |= row_bit(o.rd);
+            w.timed &= ~row_bit(o.rd);
+            ++w.loads[o.rd];
+        }
+        ++memory_instructions;
+        m_memory.issue(access);
+        if (w.killed) return issued::faulted;
+    }
+    return issued::all;
+}
+
+void compute_unit::end_issue(wavefront& w, issued how) {
+    if (how == issued::all) {
+        make_ready(w, now());
+    } else if (how == issued::blocked && w.state != wavefront_state::queue) {
+        enter(w, wavefront_state::queue);
+        m_queue.push_back(w.slot);
+    }
+}
+
+void compute_unit::space_available() {
+    if (m_serving) return;  // an access that the loop below issued has ended at once; the loop goes on
+    m_serving = true;
+    for (std::size_t i = 0; i < m_queue.size() && m_memory.can_issue();) {
+        auto& w = *m_wavefronts[m_queue[i]];
+        const auto how = issue(w);
+        if (how == issued::blocked) {
+            ++i;
+            continue;
+        }
+        if (how == issued::all) {
+            m_queue.erase(m_queue.begin() + static_cast<std::ptrdiff_t>(i));
+            make_ready(w, now());
+            if (m_watcher) m_watcher->settled(w);
+        } else {
+            i = 0;  // wavefronts were killed, and left the queue
+        }
+    }
+    m_serving = false;
+}
+
+void compute_unit::access_done(vector_access& a, ticks ready) {
+    auto& w = *m_wavefronts[a.wavefront];
+    auto& c = w.context;
+    const unsigned rd = a.cookie & 0xff;
+    --w.accesses;
+    if (a.kind == access_kind::store) --w.stores;
+    if (a.fault != memory_fault::none && !w.killed) {
+        const auto lane = a.faulted ? lowest(a.faulted) : lowest(a.mask);
+        auto address = a.address[lane];
+        if (a.scratch) address = GPU_SCRATCH_BASE + (address - w.scratch) / 8 / wavefront_lanes * 8 + address % 8;
+        const bool ended = w.state == wavefront_state::draining;  // its last stores are still its own
+        fault(w, lane_fault::memory, a.fault, lane, a.pc, address);
+        if (ended && w.accesses == 0) retire(w);
+        return;
+    }
+    if (w.state == wavefront_state::draining) {
+        if (w.accesses == 0) retire(w);
+        return;
+    }
+    if (a.kind != access_kind::store) {
+        m_engine.operations().write_back(c.storage->registers.r[rd], a.data, static_cast<load_format>(a.cookie >> 8), a.mask);
+        if (a.kind == access_kind::store_conditional) {
+            bool failed = false;
+            for (lane_mask left = a.mask; left; left &= left - 1) failed = failed || a.data[lowest(left)] != 0;
+            if (failed) c.schedule.rotate();
+        }
+        if (rd != lane_registers::sink) load_landed(w, rd, ready);
+    }
+    if (w.state == wavefront_state::fence) continue_fence(w);
+    else if (w.state == wavefront_state::queue && w.to_issue && w.accesses + 1 == params.outstanding_accesses) space_available();
+    if (m_watcher && w.state != wavefront_state::running) m_watcher->settled(w);
+}
+
+void compute_unit::load_landed(wavefront& w, unsigned row, ticks ready) {
+    auto& c = w.context;
+    w.loaded_at[row] = std::max(w.loaded_at[row], ready);
+    if (--w.loads[row] != 0) return;
+    w.timed |= row_bit(row);
+    if (w.state == wavefront_state::memory && w.wakes_at == never && (c.pending & c.op.touches & row_bit(row)))
+        wait_for_registers(w);
+}
+
+/// Rows whose time has come can be used. \returns whether the instruction at which the wavefront stopped can run
+bool compute_unit::registers_ready(wavefront& w, ticks at) {
+    auto& c = w.context;
+    for (auto left = w.timed; left; left &= left - 1) {
+        const auto row = lowest(left);
+        if (w.loaded_at[row] > at) continue;
+        w.timed &= ~row_bit(row);
+        c.pending &= ~row_bit(row);
+    }
+    return (c.pending & c.op.touches) == 0;
+}
+
+void compute_unit::wait_for_registers(wavefront& w) {
+    auto& c = w.context;
+    if (w.state != wavefront_state::memory) enter(w, wavefront_state::memory);
+    w.wakes_at = never;
+    m_simds[w.simd]->asleep &= ~(std::uint32_t{1} << w.position);
+    const auto needed = c.pending & c.op.touches;
+    if (needed & ~w.timed) return;  // load_landed() comes back
+    ticks at = now();
+    for (auto left = needed; left; left &= left - 1) at = std::max(at, w.loaded_at[lowest(left)]);
+    registers_ready(w, at <= now() ? now() : 0);
+    make_ready(w, at);
+}
+
+}  // namespace fabricvp::gpu

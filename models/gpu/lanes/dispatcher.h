@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <deque>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "gpu/lanes/compute_unit.h"
+
+namespace fabricvp::gpu {
+
+struct dispatcher_params {
+    std::uint64_t queue_depth = 8;
+    cycles work_group_interval{4};
+    void describe(parameter_visitor& v);
+};
+
+/// Who ordered dispatches (the command processor's registers).
+class dispatch_client {
+public:
+    /// All work-groups have ended, their stores are done; or the dispatch was aborted (`run.aborted`, `run.fault`) and
+    /// nothing of it is alive.
+    virtual void dispatch_done(const dispatch_run& run) = 0;
+
+protected:
+    ~dispatch_client() = default;
+};
+
+/// Gives work-groups of dispatches to compute units: in order, round robin, as resources allow. The work-groups of a
+/// dispatch start when all of the one before have started; both may be alive together.
+class dispatcher final : public model, private group_listener {
+public:
+    const dispatcher_params params;
+
+    counter dispatches{*this, "dispatches", "1", "dispatches that have ended"};
+    counter faults{*this, "faults", "1", "dispatches aborted because a lane went wrong"};
+    counter work_groups{*this, "work_groups", "1", "work-groups started"};
+    histogram duration{*this, "duration", "ps", "from the first work-group to the end of the last"};
+
+    dispatcher(const sc_core::sc_module_name& name, const dispatcher_params& params, const clock_domain& clock);
+
+    void attach(compute_unit& unit) { m_units.push_back(&unit); }
+    void attach(instruction_cache& cache) { m_code.push_back(&cache); }
+    void set_client(dispatch_client& client) { m_client = &client; }
+    /// What people call a dispatch, in traces and logs.
+    std::function<std::string(const dispatch&)> name_of;
+    /// Called when the first work-group of a dispatch starts.
+    void on_launch(std::function<void(const dispatch_run&)> listener) { m_launch.push_back(std::move(listener)); }
+    /// What compute units report to.
+    group_listener& listener() { return *this; }
+
+    /// Why a dispatch cannot be performed here at all, or null.
+    const char* refusal(const dispatch& what) const;
+    bool can_submit() const { return m_runs.size() < params.queue_depth; }
+    /// Takes a dispatch that refusal() has nothing against. \returns its number
+    std::uint64_t submit(const dispatch& what);
+    /// Dispatches that have not ended.
+    std::size_t under_way() const { return m_runs.size(); }
+    /// Aborts a dispatch as a fault would; nothing happens if it has ended.
+    void abort(std::uint64_t number);
+    /// Caches of all compute units forget what they hold.
+    void acquire();
+    void reset() override;
+
+private:
+    void group_finished(compute_unit& where, dispatch_run& run) override;
+    void lane_faulted(dispatch_run& run, const fault_record& record) override;
+    void abort(dispatch_run& run);
+    bool share_scratch(dispatch_run& run);
+    void place();
+    void complete();
+    void begin(dispatch_run& run);
+    static bool placed(const dispatch_run& r) { return r.aborted || r.started == r.group_count; }
+
+    const clock_domain& m_clock;
+    std::vector<compute_unit*> m_units;
+    std::vector<instruction_cache*> m_code;
+    dispatch_client* m_client = nullptr;
+    std::vector<std::function<void(const dispatch_run&)>> m_launch;
+    std::deque<std::unique_ptr<dispatch_run>> m_runs;
+    std::size_t m_next_unit = 0;
+    std::uint64_t m_number = 0;
+    ticks m_next_start = 0;
+    calendar_event m_place{method<&dispatcher::place>, this};
+    calendar_event m_complete{method<&dispatcher::complete>, this};
+};
+
+}  // namespace fabricvp::gpu

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <new>
+
+#include "base/clock_domain.h"
+#include "gpu/lanes/lane_op.h"
+#include "gpu/lanes/lane_operations.h"
+#include "gpu/lanes/lane_schedule.h"
+
+namespace fabricvp::gpu {
+
+/// What of a wavefront is only needed while it lives (some 36 KB); pooled. It begins as zeros that the host has not
+/// touched: rows that no kernel uses take no host memory.
+struct lane_storage {
+    lane_storage() {}  // not `= default`: make_unique would write zeros everywhere
+    static void* operator new(std::size_t size, std::align_val_t align) {
+        const auto alignment = static_cast<std::size_t>(align);
+        auto* const block = static_cast<char*>(std::calloc(1, size + alignment));
+        if (!block) throw std::bad_alloc();
+        auto* const start = block + alignment - reinterpret_cast<std::uintptr_t>(block) % alignment;
+        std::memcpy(start - sizeof block, &block, sizeof block);  // malloc aligns to 16, so there is room
+        return start;
+    }
+    static void operator delete(void* start, std::align_val_t) {
+        char* block;
+        std::memcpy(&block, static_cast<char*>(start) - sizeof block, sizeof block);
+        std::free(block);
+    }
+
+    lane_registers registers;
+    lane_groups groups;
+    std::uint64_t touched = 0;              ///< rows of registers that may not be zero: what the next wavefront must clear
+    alignas(64) lane_registers::row address;  ///< of the memory instruction at which the last run stopped
+    address_range range;                    ///< of these, all lanes of the instruction
+};
+
+/// Who a wavefront is; what the identifier CSRs read.
+struct lane_identity {
+    std::array<std::uint32_t, 3> group_id{}, group_size{}, grid_size{};  ///< group_size of the dispatch
+    std::array<std::uint32_t, 3> local_size{};  ///< of this work-group, smaller at the end of a grid
+    std::uint32_t wavefront = 0;                ///< in the work-group
+    std::uint32_t gpu = 0, compute_unit = 0;
+};
+
+/// Why a wavefront's program went wrong, beside what memory says.
+enum class lane_fault : std::uint8_t {
+    none,
+    memory,               ///< see memory_fault
+    illegal_instruction,
+    misaligned_pc,
+    bad_pc,               ///< outside of the code aperture
+    barrier,              ///< can never be completed: another lane of the work-group has ended
+    runaway               ///< more instructions than the wavefront may execute
+};
+
+/// A wavefront as the lane engine sees it: registers, groups, scoreboard, and what the last run did.
+struct lane_context {
+    lane_storage* storage = nullptr;
+    lane_schedule schedule;
+    lane_identity identity;
+    std::uint64_t image = 0;          ///< global virtual address that the code aperture stands for
+    std::uint32_t address_space = 0;
+    std::uint64_t pending = 0;        ///< scoreboard: rows of lane_registers that a load will write
+
+    // Of a run; the owner clears cycles and counts when it likes.
+    std::uint64_t cycles = 0;             ///< issue cycles used
+    std::uint64_t instructions = 0;       ///< of the wavefront
+    std::uint64_t lane_instructions = 0;  ///< each instruction times active lanes
+    ticks clock_time = 0;                 ///< when `cycles` was 0
+    const clock_domain* clock = nullptr;
+
+    // Of the instruction at which a run stopped.
+    lane_op op;
+    std::uint64_t op_pc = 0;
+    lane_mask op_lanes = 0;
+    lane_fault fault = lane_fault::none;
+    std::uint64_t fault_value = 0;        ///< instruction address
+};
+
+}  // namespace fabricvp::gpu

@@ -1,0 +1,330 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gpu/lanes/lane_engine.h"
+
+#include "riscv/csr_numbers.h"
+#include "riscv/fpu.h"
+
+namespace fabricvp::gpu {
+
+using riscv::opcode;
+
+void issue_params::describe(parameter_visitor& v) {
+    constexpr between range{1, 4096};
+    v.field("alu", alu, range, "cycles an integer instruction occupies its SIMD unit");
+    v.field("multiply", multiply, range, "cycles of an integer multiplication");
+    v.field("divide", divide, range, "cycles of an integer division");
+    v.field("load", load, range, "cycles to issue a load");
+    v.field("store", store, range, "cycles to issue a store");
+    v.field("branch", branch, range, "cycles of a branch");
+    v.field("jump", jump, range, "cycles of a jump");
+    v.field("atomic", atomic, range, "cycles to issue an atomic");
+    v.field("floating", floating, range, "cycles of a floating-point instruction");
+    v.field("float_divide", float_divide, range, "cycles of a floating-point division or square root");
+    v.field("csr", csr, range, "cycles to read an identifier");
+    v.field("fence", fence, range, "cycles to issue a fence");
+}
+
+lane_engine::lane_engine(const issue_params& issue, const lane_operations& operations) : m_operations(operations) {
+    const std::uint64_t by_class[] = {issue.alu,    issue.multiply, issue.divide,   issue.load,         issue.store, issue.branch,
+                                      issue.jump,   issue.atomic,   issue.floating, issue.float_divide, issue.csr,   issue.fence};
+    static_assert(std::size(by_class) == static_cast<unsigned>(riscv::timing_class::count));
+    for (unsigned i = 0; i < m_cost.size(); ++i) m_cost[i] = static_cast<std::uint32_t>(by_class[i]);
+}
+
+/// Calls and returns as the calling convention hints them (unprivileged specification, table 2.1): x1 and x5 link.
+static bool is_link(unsigned row) { return row == 1 || row == 5; }
+
+/// \returns false on a misaligned target; then op_lanes says whose.
+bool lane_engine::jump_register(lane_context& c, const lane_op& o, std::uint64_t pc) const {
+    auto& s = c.schedule;
+    auto& r = c.storage->registers.r;
+    lane_registers::row target;
+    const auto range = m_operations.addresses(target, r[o.rs1], static_cast<std::uint64_t>(static_cast<std::int64_t>(o.immediate)), s.active);
+    auto depth = s.depth;
+    if (is_link(o.rd)) ++depth;
+    else if (is_link(o.rs1) && depth > 0) --depth;
+    if (range.bits & 2) {
+        for (lane_mask left = s.active; left; left &= left - 1)
+            if (const auto lane = static_cast<unsigned>(__builtin_ctzll(left)); target[lane] & 2) {
+                c.op_lanes = lane_mask{1} << lane;
+                return false;
+            }
+    }
+    if (o.rd != lane_registers::sink) {
+        lane_registers::row link;
+        m_operations.fill(link, pc + 4);
+        m_operations.blend(r[o.rd], link, s.active);
+    }
+    const bool backward = range.least <= pc;
+    // Each distinct target but the first lane's makes a group of its own.
+    s.pc = target[static_cast<unsigned>(__builtin_ctzll(s.active))] & ~std::uint64_t{1};
+    s.depth = depth;
+    if (range.least != range.most) {
+        const lane_mask all = s.active;
+        for (lane_mask left = all; left; left &= left - 1) {
+            const auto lane = static_cast<unsigned>(__builtin_ctzll(left));
+            const auto to = target[lane] & ~std::uint64_t{1};
+            if (to != s.pc) s.split(lane_mask{1} << lane, to, depth);
+        }
+    }
+    if (backward && !is_link(o.rd) && !is_link(o.rs1)) s.spend(1);
+    return true;
+}
+
+bool lane_engine::read_csr(lane_context& c, const lane_op& o) const {
+    namespace csr = riscv::csr;
+    auto& s = c.schedule;
+    auto& r = c.storage->registers.r;
+    const auto number = static_cast<unsigned>(o.immediate);
+    const auto& id = c.identity;
+    const bool immediate = o.op == opcode::csrrwi || o.op == opcode::csrrsi || o.op == opcode::csrrci;
+    const bool always_writes = o.op == opcode::csrrw || o.op == opcode::csrrwi;
+    const bool writes = always_writes || o.rs1 != 0;
+    lane_registers::row value;
+    std::uint64_t uniform = 0;
+    bool fills = true;
+    if (number == csr::fflags || number == csr::frm || number == csr::fcsr) {
+        // Lanes round to nearest and keep no flags: what may be written is dropped, any other rounding mode is refused.
+        if (writes && number != csr::fflags && o.op != opcode::csrrc && o.op != opcode::csrrci) {
+            const unsigned shift = number == csr::fcsr ? 5 : 0;
+            for (lane_mask left = s.active; left; left &= left - 1) {
+                const auto lane = static_cast<unsigned>(__builtin_ctzll(left));
+                const std::uint64_t written = immediate ? o.rs1 : r[o.rs1][lane];
+                if (written >> shift & 7) return false;
+            }
+        }
+    } else {
+        if (writes) return false;
+        switch (number) {
+            case GPU_CSR_LOCAL_ID_X:
+            case GPU_CSR_LOCAL_ID_X + 1:
+            case GPU_CSR_LOCAL_ID_X + 2: {
+                fills = false;
+                const auto dimension = number - GPU_CSR_LOCAL_ID_X;
+                for (unsigned lane = 0; lane < wavefront_lanes; ++lane) {
+                    const std::uint32_t flat = id.wavefront * wavefront_lanes + lane;
+                    const std::uint32_t x = flat % id.local_size[0], rest = flat / id.local_size[0];
+                    value[lane] = dimension == 0 ? x : dimension == 1 ? rest % id.local_size[1] : rest / id.local_size[1];
+                }
+                break;
+            }
+            case GPU_CSR_GROUP_ID_X:
+            case GPU_CSR_GROUP_ID_X + 1:
+            case GPU_CSR_GROUP_ID_X + 2: uniform = id.group_id[number - GPU_CSR_GROUP_ID_X]; break;
+            case GPU_CSR_GROUP_SIZE_X:
+            case GPU_CSR_GROUP_SIZE_X + 1:
+            case GPU_CSR_GROUP_SIZE_X + 2: uniform = id.group_size[number - GPU_CSR_GROUP_SIZE_X]; break;
+            case GPU_CSR_GRID_SIZE_X:
+            case GPU_CSR_GRID_SIZE_X + 1:
+            case GPU_CSR_GRID_SIZE_X + 2: uniform = id.grid_size[number - GPU_CSR_GRID_SIZE_X]; break;
+            case GPU_CSR_LANE:
+                fills = false;
+                for (unsigned lane = 0; lane < wavefront_lanes; ++lane) value[lane] = lane;
+                break;
+            case GPU_CSR_WAVEFRONT: uniform = id.wavefront; break;
+            case GPU_CSR_GPU: uniform = id.gpu; break;
+            case GPU_CSR_COMPUTE_UNIT: uniform = id.compute_unit; break;
+            case GPU_CSR_CYCLE: uniform = c.clock->cycle_at(c.clock_time) + c.cycles; break;
+            case GPU_CSR_TIME: uniform = (c.clock_time + c.clock->span(c.cycles)) / 1000; break;
+            default: return false;
+        }
+    }
+    if (fills) m_operations.fill(value, uniform);
+    m_operations.blend(r[o.rd], value, s.active);
+    return true;
+}
+
+lane_stop lane_engine::run(lane_context& c, instruction_cache& code, unsigned most_instructions) const {
+    riscv::fpu::host_environment host;
+    auto& s = c.schedule;
+    auto& registers = c.storage->registers;
+    auto& r = registers.r;
+    const auto& operations = m_operations;
+    const std::uint64_t pending = c.pending;
+    std::uint64_t cycles = c.cycles, instructions = 0;
+
+    const decoded_line* line = nullptr;
+    const lane_op *o = nullptr, *end = nullptr;
+    std::uint64_t line_pc = 0;  // of the line's first instruction
+    lane_mask active = s.active;
+    bool diverged = s.diverged();
+    std::uint64_t counted = 0;  // instructions whose lanes are counted
+    alignas(64) lane_registers::row temporary;
+
+    const auto pc = [&] { return line_pc + static_cast<std::uint64_t>(o - line->ops.data()) * 4; };
+    const auto count_lanes = [&] {
+        c.lane_instructions += (instructions - counted) * static_cast<unsigned>(__builtin_popcountll(active));
+        counted = instructions;
+    };
+    const auto leave = [&](lane_stop why) {
+        count_lanes();
+        c.cycles = cycles;
+        c.instructions += instructions;
+        return why;
+    };
+    // Stops behind (or, for faults, at) the instruction at o.
+    const auto stop_at = [&](lane_stop why, std::uint64_t next_pc) {
+        c.op = *o;
+        c.op_pc = pc();
+        if (why != lane_stop::fault) c.op_lanes = active;
+        s.pc = next_pc;
+        if (s.pc == s.limit()) {
+            count_lanes();
+            s.reconsider();
+        }
+        return leave(why);
+    };
+    const auto set_row = [&](std::uint64_t value) {
+        if (!diverged) return operations.fill(r[o->rd], value);
+        operations.fill(temporary, value);
+        operations.blend(r[o->rd], temporary, active);
+    };
+    const auto fault = [&](lane_fault what, std::uint64_t value) {
+        c.fault = what;
+        c.fault_value = value;
+        return stop_at(lane_stop::fault, pc());
+    };
+
+// The current group moved without a jump to where others wait, or jumped.
+enter:
+    if (active == 0) return leave(s.live() == 0 ? lane_stop::ended : lane_stop::barrier);
+    if (instructions >= most_instructions) return leave(lane_stop::budget);
+    if (s.pc - GPU_CODE_BASE >= GPU_CODE_SIZE) {
+        c.op = {};
+        c.op_pc = s.pc;
+        c.op_lanes = active;
+        c.fault = lane_fault::bad_pc;
+        c.fault_value = s.pc;
+        return leave(lane_stop::fault);
+    }
+    line = code.find(c.address_space, code_line(c, s.pc));
+    if (!line) return leave(lane_stop::fetch);
+    c.storage->touched |= line->touches;
+    line_pc = s.pc & ~std::uint64_t{line_bytes - 1};
+    o = line->ops.data() + (s.pc - line_pc) / 4;
+    end = s.limit() - line_pc < line_bytes ? line->ops.data() + (s.limit() - line_pc) / 4 : line->ops.data() + line_instructions;
+    if (most_instructions == 1) end = o + 1;
+
+    for (;;) {
+        if (o == end) {
+            s.pc = pc();
+            if (s.pc != s.limit()) goto enter;
+            goto regroup;
+        }
+        if (pending & o->touches) {
+            c.op = *o;
+            s.pc = c.op_pc = pc();
+            return leave(lane_stop::scoreboard);
+        }
+        if (o->kind == lane_kind::row) {
+            cycles += m_cost[static_cast<unsigned>(o->timing)];
+            ++instructions;
+            const auto operation = operations.rows[static_cast<unsigned>(o->op)];
+            if (!diverged) {
+                operation(*o, registers, r[o->rd]);
+            } else {
+                operation(*o, registers, temporary);
+                operations.blend(r[o->rd], temporary, active);
+            }
+            ++o;
+            continue;
+        }
+        if (o->kind == lane_kind::illegal) {
+            c.op_lanes = active;
+            return fault(lane_fault::illegal_instruction, pc());
+        }
+        cycles += m_cost[static_cast<unsigned>(o->timing)];
+        ++instructions;
+        const auto immediate = static_cast<std::uint64_t>(static_cast<std::int64_t>(o->immediate));
+        switch (o->kind) {
+            case lane_kind::branch: {
+                const lane_mask taken = operations.compare[static_cast<unsigned>(o->op)](r[o->rs1], r[o->rs2]) & active;
+                if (taken == 0) break;
+                s.pc = pc() + immediate;
+                if (s.pc & 2) {
+                    c.op_lanes = taken;
+                    return fault(lane_fault::misaligned_pc, s.pc);
+                }
+                if (taken != active) {
+                    count_lanes();
+                    s.split(active & ~taken, pc() + 4, s.depth);
+                }
+                if (o->immediate < 0) s.spend(1);
+                goto jumped;
+            }
+            case lane_kind::jump:
+                s.pc = pc() + immediate;
+                if (s.pc & 2) {
+                    c.op_lanes = active;
+                    return fault(lane_fault::misaligned_pc, s.pc);
+                }
+                if (o->rd != lane_registers::sink) {
+                    set_row(pc() + 4);
+                    if (is_link(o->rd)) ++s.depth;
+                }
+                if (o->immediate < 0 && o->rd == lane_registers::sink) s.spend(1);
+                goto jumped;
+            case lane_kind::jump_register:
+                count_lanes();
+                if (!jump_register(c, *o, pc())) return fault(lane_fault::misaligned_pc, pc());
+                goto jumped;
+            case lane_kind::constant:
+                set_row(immediate);
+                break;
+            case lane_kind::relative:
+                set_row(pc() + immediate);
+                break;
+            case lane_kind::csr:
+                if (!read_csr(c, *o)) {
+                    c.op_lanes = active;
+                    return fault(lane_fault::illegal_instruction, pc());
+                }
+                break;
+            case lane_kind::nothing: break;
+            case lane_kind::memory:
+                return stop_at(lane_stop::memory, pc() + 4);
+            case lane_kind::fence: return stop_at(lane_stop::fence, pc() + 4);
+            case lane_kind::pause:
+                s.pc = pc() + 4;
+                count_lanes();
+                s.rotate();
+                goto regroup;
+            case lane_kind::barrier:
+                c.op_pc = pc();
+                c.op_lanes = active;
+                count_lanes();
+                s.pc = pc() + 4;
+                s.park();
+                goto changed;
+            case lane_kind::end:
+                count_lanes();
+                c.op_pc = pc();
+                s.end();
+                goto changed;
+            case lane_kind::row:
+            case lane_kind::illegal: break;
+        }
+        ++o;
+        continue;
+
+    jumped:
+        if (!s.others_wait() && s.active == active) {
+            if (s.pc - line_pc < line_bytes && instructions < most_instructions) {
+                o = line->ops.data() + (s.pc - line_pc) / 4;
+                continue;
+            }
+            goto enter;
+        }
+        goto regroup;
+    }
+
+regroup:
+    count_lanes();
+    s.reconsider();
+changed:
+    active = s.active;
+    diverged = s.diverged();
+    goto enter;
+}
+
+}  // namespace fabricvp::gpu

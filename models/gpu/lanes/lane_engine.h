@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+
+#include "gpu/lanes/instruction_cache.h"
+#include "gpu/lanes/lane_context.h"
+#include "gpu/lanes/lane_operations.h"
+
+namespace fabricvp::gpu {
+
+/// Cycles that a wavefront's instruction occupies its SIMD unit (64 lanes on 16 take 4), by class.
+struct issue_params {
+    std::uint64_t alu = 4, multiply = 16, divide = 64, load = 4, store = 4, branch = 4, jump = 4, atomic = 4, floating = 4,
+                  float_divide = 16, csr = 4, fence = 4;
+    void describe(parameter_visitor& v);
+};
+
+/// Why lane_engine::run() returned.
+enum class lane_stop : std::uint8_t {
+    budget,      ///< as many instructions as it was given
+    fetch,       ///< the line that holds the program counter is not in the instruction cache
+    scoreboard,  ///< `op` needs a register that a load has yet to write; it has not been executed
+    memory,      ///< a memory instruction: `op`, `op_lanes`; counted, and the program counter is behind it
+    fence,       ///< likewise
+    barrier,     ///< all live lanes are parked
+    ended,       ///< all lanes have ended
+    fault        ///< of the lanes `op_lanes`, at op_pc
+};
+
+/// Executes instructions of a wavefront until it must wait. Knows nothing of time but issue cycles.
+class lane_engine {
+public:
+    explicit lane_engine(const issue_params& issue, const lane_operations& operations = lane_operations::best());
+
+    /// \param most_instructions after which it stops at the next jump or line; 1 is exact
+    lane_stop run(lane_context& c, instruction_cache& code, unsigned most_instructions) const;
+
+    const lane_operations& operations() const { return m_operations; }
+    /// Address of the 64-byte line that a program counter lies in, as the instruction cache knows it.
+    static std::uint64_t code_line(const lane_context& c, std::uint64_t pc) {
+        return (c.image + (pc - GPU_CODE_BASE)) & ~std::uint64_t{line_bytes - 1};
+    }
+
+private:
+    struct position;
+    bool jump_register(lane_context& c, const lane_op& o, std::uint64_t pc) const;
+    bool read_csr(lane_context& c, const lane_op& o) const;
+
+    const lane_operations& m_operations;
+    std::array<std::uint32_t, static_cast<unsigned>(riscv::timing_class::count)> m_cost;
+};
+
+}  // namespace fabricvp::gpu

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "gpu/memory/memory_types.h"
+#include "riscv/instruction.h"
+
+namespace fabricvp::gpu {
+
+/// Registers of 64 lanes, one row of 64 values a register: x0…x31, f0…f31, and a row that takes what is written to x0.
+struct lane_registers {
+    static constexpr unsigned f0 = 32, sink = 64, rows = 65;
+    using row = std::array<std::uint64_t, wavefront_lanes>;
+    alignas(64) std::array<row, rows> r;
+};
+
+/// How the lane engine executes an instruction.
+enum class lane_kind : std::uint8_t {
+    row,       ///< computes a row of results from rows of operands
+    constant,  ///< lui
+    relative,  ///< auipc
+    jump,
+    jump_register,
+    branch,
+    memory,    ///< load, store, atomic of any kind
+    csr,
+    fence,
+    nothing,   ///< fence.i: code does not change under a running dispatch
+    pause,
+    barrier,
+    end,
+    illegal
+};
+
+/// What becomes of loaded data on their way into a register.
+enum class load_format : std::uint8_t { none, i8, i16, i32, i64, u8, u16, u32, box32 };
+
+/// One instruction as lanes execute it. Register numbers are rows of lane_registers.
+struct lane_op {
+    std::uint64_t touches = 0;  ///< registers read or written, bit n for row n
+    std::int32_t immediate = 0;
+    riscv::opcode op = riscv::opcode::illegal;
+    std::uint8_t rd = lane_registers::sink, rs1 = 0, rs2 = 0, rs3 = 0;
+    lane_kind kind = lane_kind::illegal;
+    riscv::timing_class timing = riscv::timing_class::alu;
+    // Of memory instructions.
+    access_kind access = access_kind::load;
+    load_format format = load_format::none;
+    std::uint8_t bytes = 0;
+    memory_scope scope = memory_scope::plain;
+    atomic_extension::operation operation = atomic_extension::operation::add;
+};
+
+inline constexpr unsigned line_instructions = line_bytes / 4;
+
+/// Decodes an instruction word. Compressed instructions are illegal for lanes.
+lane_op decode_lane_op(std::uint32_t word);
+
+}  // namespace fabricvp::gpu

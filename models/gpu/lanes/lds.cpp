@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gpu/lanes/lds.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace fabricvp::gpu {
+
+void lds_params::describe(parameter_visitor& v) {
+    v.field("size", size, between{1 << 10, GPU_LDS_SIZE}, "bytes for the work-groups of a compute unit");
+    v.field("banks", banks, between{1, 64}, "4-byte words that a pass serves");
+    v.field("latency", latency, between{1, 10'000}, "cycles from an access to its data, without conflicts");
+}
+
+local_data_share::local_data_share(const sc_core::sc_module_name& name, const lds_params& p, const clock_domain& clock)
+    : model(name), params(p), m_clock(clock), m_free(p.size) {}
+
+void local_data_share::take(lds_block& block, std::uint32_t bytes) {
+    m_free -= bytes;
+    block.bytes.assign(bytes, 0);
+    block.reservations.clear();
+}
+
+void local_data_share::give_back(lds_block& block) {
+    m_free += block.bytes.size();
+    block.bytes.clear();
+}
+
+void local_data_share::reset() {
+    m_free = params.size;
+    m_free_at = 0;
+    model::reset();
+}
+
+ticks local_data_share::access(lds_block& block, const lane_op& o, lane_mask mask, const lane_registers::row& offsets,
+                               lane_registers::row& data, std::uint32_t wavefront, ticks at) {
+    perform(block, o, mask, offsets, data, wavefront);
+    const auto n = passes(o, mask, offsets);
+    ++accesses;
+    busy += n;
+    const ticks begin = std::max(at, m_free_at);
+    m_free_at = begin + m_clock.span(n);
+    return m_free_at + m_clock.span(params.latency);
+}
+
+std::uint64_t local_data_share::passes(const lane_op& o, lane_mask mask, const lane_registers::row& offsets) {
+    const unsigned words = o.bytes == 8 ? 2 : 1;
+    const auto together = static_cast<unsigned>(std::max<std::uint64_t>(1, params.banks / words));
+    const bool exclusive = o.access != access_kind::load && o.access != access_kind::store;
+    std::uint64_t total = 0, least = 0;
+    for (unsigned first = 0; first < wavefront_lanes; first += together) {
+        const unsigned behind = std::min(first + together, wavefront_lanes);
+        const lane_mask part = (behind - first == wavefront_lanes ? ~lane_mask{0} : (lane_mask{1} << (behind - first)) - 1) << first;
+        if ((mask & part) == 0) continue;
+        if (!exclusive && (mask & part) == part) {
+            // Neighbours want neighbouring words (or bytes of one), as they mostly do.
+            bool in_order = true;
+            for (unsigned lane = first; lane < behind; ++lane)
+                in_order &= offsets[lane] == offsets[first] + std::uint64_t{lane - first} * o.bytes;
+            if (in_order) {
+                ++total;
+                ++least;
+                continue;
+            }
+        }
+        // Words wanted of each bank, without repetition (atomics: with).
+        std::array<std::uint8_t, 64> wanted{};
+        std::array<std::array<std::uint32_t, 64>, 64> seen;
+        std::uint8_t most = 0;
+        for (unsigned lane = first; lane < behind; ++lane) {
+            if (!(mask >> lane & 1)) continue;
+            for (unsigned w = 0; w < words; ++w) {
+                const auto word = static_cast<std::uint32_t>(offsets[lane] / 4 + w);
+                const auto bank = word % params.banks;
+                auto& n = wanted[bank];
+                const auto* end = seen[bank].data() + n;
+                if (!exclusive && std::find(static_cast<const std::uint32_t*>(seen[bank].data()), end, word) != end) continue;
+                seen[bank][n++] = word;
+                most = std::max(most, n);
+            }
+        }
+        total += most;
+        least += most != 0;
+    }
+    bank_conflicts += total - least;
+    return total;
+}
+
+namespace {
+
+template <class T>
+void load_lanes(const std::uint8_t* bytes, lane_mask mask, const lane_registers::row& offsets, lane_registers::row& data) {
+    for (lane_mask left = mask; left; left &= left - 1) {
+        const auto lane = static_cast<unsigned>(__builtin_ctzll(left));
+        T v;
+        std::memcpy(&v, bytes + offsets[lane], sizeof v);
+        data[lane] = v;
+    }
+}
+template <class T>
+void store_lanes(std::uint8_t* bytes, lane_mask mask, const lane_registers::row& offsets, const lane_registers::row& data) {
+    for (lane_mask left = mask; left; left &= left - 1) {
+        const auto lane = static_cast<unsigned>(__builtin_ctzll(left));
+        const T v = static_cast<T>(data[lane]);
+        std::memcpy(bytes + offsets[lane], &v, sizeof v);
+    }
+}
+
+}  // namespace
+
+void local_data_share::perform(lds_block& block, const lane_op& o, lane_mask mask, const lane_registers::row& offsets,
+                               lane_registers::row& data, std::uint32_t wavefront) {
+    auto& reservations = block.reservations;
+    auto* const bytes = block.bytes.data();
+    if (o.access == access_kind::load) {
+        switch (o.bytes) {
+            case 1: return load_lanes<std::uint8_t>(bytes, mask, offsets, data);
+            case 2: return load_lanes<std::uint16_t>(bytes, mask, offsets, data);
+            case 4: return load_lanes<std::uint32_t>(bytes, mask, offsets, data);
+            default: return load_lanes<std::uint64_t>(bytes, mask, offsets, data);
+        }
+    }
+    if (o.access == access_kind::store && reservations.empty()) {
+        switch (o.bytes) {
+            case 1: return store_lanes<std::uint8_t>(bytes, mask, offsets, data);
+            case 2: return store_lanes<std::uint16_t>(bytes, mask, offsets, data);
+            case 4: return store_lanes<std::uint32_t>(bytes, mask, offsets, data);
+            default: return store_lanes<std::uint64_t>(bytes, mask, offsets, data);
+        }
+    }
+    const auto broken = [&](std::uint64_t granule) {
+        if (reservations.empty()) return;
+        reservations.erase(std::remove_if(reservations.begin(), reservations.end(),
+                                          [&](const auto& r) { return r.granule == granule; }),
+                           reservations.end());
+    };
+    for (lane_mask left = mask; left; left &= left - 1) {
+        const auto lane = static_cast<unsigned>(__builtin_ctzll(left));
+        auto* at = bytes + offsets[lane];
+        const auto granule = static_cast<std::uint32_t>(offsets[lane] / 8);
+        const auto load = [&] {
+            std::uint64_t v = 0;
+            std::memcpy(&v, at, o.bytes);
+            return v;
+        };
+        const auto own = [&](const lds_block::reservation& r) { return r.wavefront == wavefront && r.lane == lane; };
+        switch (o.access) {
+            case access_kind::load: break;  // see above
+            case access_kind::store:
+                std::memcpy(at, &data[lane], o.bytes);
+                broken(granule);
+                break;
+            case access_kind::atomic:
+                data[lane] = perform_atomic(o.operation, at, o.bytes, data[lane]);
+                broken(granule);
+                break;
+            case access_kind::load_reserved:
+                reservations.erase(std::remove_if(reservations.begin(), reservations.end(), own), reservations.end());
+                reservations.push_back({wavefront, lane, granule});
+                data[lane] = load();
+                break;
+            case access_kind::store_conditional: {
+                const auto mine = std::find_if(reservations.begin(), reservations.end(), own);
+                const bool holds = mine != reservations.end() && mine->granule == granule;
+                if (mine != reservations.end()) reservations.erase(mine);
+                if (holds) {
+                    std::memcpy(at, &data[lane], o.bytes);
+                    broken(granule);
+                }
+                data[lane] = holds ? 0 : 1;
+                break;
+            }
+        }
+    }
+}
+
+}  // namespace fabricvp::gpu

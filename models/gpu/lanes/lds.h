@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "base/clock_domain.h"
+#include "base/model.h"
+#include "base/parameters.h"
+#include "base/statistics.h"
+#include "gpu/lanes/lane_op.h"
+
+namespace fabricvp::gpu {
+
+struct lds_params {
+    byte_size size{64 << 10};
+    std::uint64_t banks = 32;
+    cycles latency{64};
+    void describe(parameter_visitor& v);
+};
+
+/// A work-group's part of the local data share.
+struct lds_block {
+    struct reservation {
+        std::uint32_t wavefront, lane, granule;  ///< granule: 8 bytes
+    };
+    std::vector<std::uint8_t> bytes;
+    std::vector<reservation> reservations;
+};
+
+/// The local data share of a compute unit: banks of 4-byte words. A pass serves one word of each bank, to any number of
+/// lanes; lanes that want different words of one bank take more passes.
+class local_data_share final : public model {
+public:
+    const lds_params params;
+
+    counter accesses{*this, "accesses", "1", "instructions"};
+    counter bank_conflicts{*this, "bank_conflicts", "cycles", "passes beyond those that the width of the access needs"};
+    counter busy{*this, "busy", "cycles", "passes"};
+
+    local_data_share(const sc_core::sc_module_name& name, const lds_params& params, const clock_domain& clock);
+
+    std::uint64_t free_bytes() const { return m_free; }
+    void take(lds_block& block, std::uint32_t bytes);
+    void give_back(lds_block& block);
+
+    /// Performs an access of the lanes in `mask` at offsets that lie inside the block; loads and atomics leave their
+    /// results in `data`, as vector_access does. \returns when they are there, for an access that begins at `at`
+    ticks access(lds_block& block, const lane_op& o, lane_mask mask, const lane_registers::row& offsets,
+                 lane_registers::row& data, std::uint32_t wavefront, ticks at);
+    void reset() override;
+
+private:
+    std::uint64_t passes(const lane_op& o, lane_mask mask, const lane_registers::row& offsets);
+    static void perform(lds_block& block, const lane_op& o, lane_mask mask, const lane_registers::row& offsets,
+                        lane_registers::row& data, std::uint32_t wavefront);
+
+    const clock_domain& m_clock;
+    std::uint64_t m_free;
+    ticks m_free_at = 0;
+};
+
+}  // namespace fabricvp::gpu

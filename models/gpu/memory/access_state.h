@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+
+#include "base/large_pages.h"
+#include "gpu/memory/coalescer.h"
+
+namespace fabricvp::gpu {
+
+struct access_state;
+
+/// Hears of the pieces of its accesses (a vector memory unit).
+class piece_client {
+public:
+    /// A load's piece: `line` holds its bytes, which reach the registers at `ready`; or `fault` says why not.
+    virtual void piece_loaded(access_state& state, unsigned piece, const std::uint8_t* line, memory_fault fault, ticks ready) = 0;
+    /// A cache that could not take a piece can again.
+    virtual void cache_available() = 0;
+
+protected:
+    ~piece_client() = default;
+};
+
+/// One piece of one access, in a word: access states are aligned so that the index fits below the address.
+using piece_ref = std::uintptr_t;
+
+/// A vector access that a unit works on.
+struct alignas(wavefront_lanes) access_state : on_large_pages {
+    piece_client* unit = nullptr;
+    vector_access_ptr access;
+    access_state* next_free = nullptr;
+    unsigned count = 0;          ///< pieces
+    unsigned translated = 0;     ///< pieces that translation has dealt with, done or waiting
+    std::uint64_t serial = 0;
+    std::uint64_t passing = 0;   ///< bit n: piece n goes past the L1 cache
+    std::uint64_t ordered = 0;   ///< bit n: piece n is counted in remote_order
+    ticks front = 0;             ///< earliest time of the first lookup
+    ticks ready = 0;             ///< when what is there so far has reached the registers
+    coalescer::pieces pieces;
+    std::array<ticks, wavefront_lanes> since;      ///< for spans: since when a piece waits for what it waits for
+    std::array<piece_ref, wavefront_lanes> next;  ///< behind a piece in the queue in which it waits; it waits in one at most
+
+    piece_ref ref(unsigned piece) { return reinterpret_cast<piece_ref>(this) | piece; }
+    static access_state& of(piece_ref r) { return *reinterpret_cast<access_state*>(r & ~piece_ref{wavefront_lanes - 1}); }
+    static unsigned piece_of(piece_ref r) { return static_cast<unsigned>(r & (wavefront_lanes - 1)); }
+};
+
+/// Pieces that wait, in order.
+class piece_queue {
+public:
+    bool empty() const { return m_first == 0; }
+    piece_ref front() const { return m_first; }
+    void push(piece_ref r) {
+        link(r) = 0;
+        (m_first ? link(m_last) : m_first) = r;
+        m_last = r;
+    }
+    void push_front(piece_ref r) {
+        link(r) = m_first;
+        if (!m_first) m_last = r;
+        m_first = r;
+    }
+    /// Puts others before all that wait.
+    void prepend(const piece_queue& others) {
+        if (others.empty()) return;
+        link(others.m_last) = m_first;
+        if (!m_first) m_last = others.m_last;
+        m_first = others.m_first;
+    }
+    piece_ref pop() {
+        const piece_ref r = m_first;
+        m_first = link(r);
+        return r;
+    }
+    void clear() { m_first = 0; }
+
+private:
+    static piece_ref& link(piece_ref r) { return access_state::of(r).next[access_state::piece_of(r)]; }
+    piece_ref m_first = 0, m_last = 0;
+};
+
+}  // namespace fabricvp::gpu

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gpu/memory/coalescer.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace fabricvp::gpu {
+
+namespace {
+
+constexpr std::uint64_t line_mask = ~std::uint64_t{line_bytes - 1};
+
+std::uint64_t bytes_at(std::uint64_t address, unsigned bytes) {
+    return ((std::uint64_t{1} << bytes) - 1) << (address & (line_bytes - 1));
+}
+
+/// Whether every lane of the mask accesses the element that lies as far behind the first one's as its number says.
+bool is_sequence(const vector_access& a) {
+    const auto lane = static_cast<unsigned>(__builtin_ctzll(a.mask));
+    const std::uint64_t origin = a.address[lane] - lane * a.bytes;
+    std::uint64_t differs = 0;
+    if (a.mask == ~lane_mask{0}) {
+        for (unsigned i = 0; i < wavefront_lanes; ++i) differs |= a.address[i] ^ (origin + i * a.bytes);
+    } else {
+        for (unsigned i = 0; i < wavefront_lanes; ++i)
+            differs |= (a.address[i] ^ (origin + i * a.bytes)) & (std::uint64_t{0} - (a.mask >> i & 1));
+    }
+    return differs == 0;
+}
+
+/// Lanes first…last of a sequence, those between that take no part included: what they get or give is masked elsewhere.
+struct stretch {
+    unsigned first, count;
+    explicit stretch(lane_mask lanes)
+        : first(static_cast<unsigned>(__builtin_ctzll(lanes))), count(64 - static_cast<unsigned>(__builtin_clzll(lanes)) - first) {}
+};
+
+template <class Word>
+void scatter_sequence(vector_access& a, lane_mask lanes, const std::uint8_t* line) {
+    const stretch s(lanes);
+    const std::uint8_t* from = line + (a.address[s.first] & (line_bytes - 1));
+    std::uint64_t* to = &a.data[s.first];
+    for (unsigned i = 0; i < s.count; ++i) {
+        Word w;
+        std::memcpy(&w, from + i * sizeof w, sizeof w);
+        to[i] = w;
+    }
+}
+
+template <class Word>
+void gather_sequence(const vector_access& a, lane_mask lanes, std::uint8_t* line) {
+    const stretch s(lanes);
+    std::uint8_t* to = line + (a.address[s.first] & (line_bytes - 1));
+    const std::uint64_t* from = &a.data[s.first];
+    for (unsigned i = 0; i < s.count; ++i) {
+        const auto w = static_cast<Word>(from[i]);
+        std::memcpy(to + i * sizeof w, &w, sizeof w);
+    }
+}
+
+template <class Word>
+void scatter_words(vector_access& a, lane_mask lanes, const std::uint8_t* line) {
+    if (a.sequence) return scatter_sequence<Word>(a, lanes, line);
+    for (; lanes; lanes &= lanes - 1) {
+        const auto i = static_cast<unsigned>(__builtin_ctzll(lanes));
+        Word w;
+        std::memcpy(&w, line + (a.address[i] & (line_bytes - 1)), sizeof w);
+        a.data[i] = w;
+    }
+}
+
+template <class Word>
+void gather_words(const vector_access& a, lane_mask lanes, std::uint8_t* line) {
+    if (a.sequence) return gather_sequence<Word>(a, lanes, line);
+    for (; lanes; lanes &= lanes - 1) {
+        const auto i = static_cast<unsigned>(__builtin_ctzll(lanes));
+        const auto w = static_cast<Word>(a.data[i]);
+        std::memcpy(line + (a.address[i] & (line_bytes - 1)), &w, sizeof w);
+    }
+}
+
+}  // namespace
+
+unsigned coalescer::split_sequence(const vector_access& a, pieces& to) {
+    unsigned count = 0;
+    for (lane_mask rest = a.mask; rest;) {
+        const auto lane = static_cast<unsigned>(__builtin_ctzll(rest));
+        const std::uint64_t first = a.address[lane], line = first & line_mask;
+        const auto room = static_cast<unsigned>((line + line_bytes - first) / a.bytes);
+        const unsigned lanes = std::min(room, wavefront_lanes - lane), bytes = lanes * a.bytes;
+        const lane_mask reach = (lanes == 64 ? ~lane_mask{0} : (lane_mask{1} << lanes) - 1) << lane, own = rest & reach;
+        std::uint64_t covered = bytes_of(0, bytes);
+        if (own != reach) {
+            const std::uint64_t element = (std::uint64_t{1} << a.bytes) - 1;
+            covered = 0;
+            for (lane_mask left = own >> lane; left; left &= left - 1)
+                covered |= element << static_cast<unsigned>(__builtin_ctzll(left)) * a.bytes;
+        }
+        to[count++] = {line, own, covered << (first - line)};
+        rest &= ~reach;
+    }
+    return count;
+}
+
+unsigned coalescer::split(vector_access& a, pieces& to) {
+    a.sequence = false;
+    if (!a.mask) return 0;
+    a.sequence = is_sequence(a);
+    if (a.sequence) return split_sequence(a, to);
+    m_round += 256;
+    if (m_round == 0) {
+        m_table.fill(0);
+        m_round = 256;
+    }
+    unsigned count = 0, last = 0;
+    for (lane_mask rest = a.mask; rest; rest &= rest - 1) {
+        const auto i = static_cast<unsigned>(__builtin_ctzll(rest));
+        const std::uint64_t address = a.address[i], line = address & line_mask;
+        if (!count || to[last].line != line) {
+            auto slot = static_cast<unsigned>((line * 0x9e3779b97f4a7c15u) >> 57);
+            while ((m_table[slot] & ~0xffu) == m_round && to[m_table[slot] & 0xff].line != line) slot = (slot + 1) % slots;
+            if ((m_table[slot] & ~0xffu) == m_round) {
+                last = m_table[slot] & 0xff;
+            } else {
+                last = count;
+                m_table[slot] = m_round | count;
+                to[count++] = {line, 0, 0};
+            }
+        }
+        to[last].lanes |= lane_mask{1} << i;
+        to[last].bytes |= bytes_at(address, a.bytes);
+    }
+    return count;
+}
+
+unsigned coalescer::split_lanes(vector_access& a, pieces& to) {
+    a.sequence = false;
+    unsigned count = 0;
+    for (lane_mask rest = a.mask; rest; rest &= rest - 1) {
+        const auto i = static_cast<unsigned>(__builtin_ctzll(rest));
+        to[count++] = {a.address[i] & line_mask, lane_mask{1} << i, bytes_at(a.address[i], a.bytes)};
+    }
+    return count;
+}
+
+void coalescer::scatter(vector_access& a, const access_piece& piece, const std::uint8_t* line) {
+    switch (a.bytes) {
+        case 1: return scatter_words<std::uint8_t>(a, piece.lanes, line);
+        case 2: return scatter_words<std::uint16_t>(a, piece.lanes, line);
+        case 4: return scatter_words<std::uint32_t>(a, piece.lanes, line);
+        default: return scatter_words<std::uint64_t>(a, piece.lanes, line);
+    }
+}
+
+void coalescer::gather(const vector_access& a, const access_piece& piece, std::uint8_t* line) {
+    switch (a.bytes) {
+        case 1: return gather_words<std::uint8_t>(a, piece.lanes, line);
+        case 2: return gather_words<std::uint16_t>(a, piece.lanes, line);
+        case 4: return gather_words<std::uint32_t>(a, piece.lanes, line);
+        default: return gather_words<std::uint64_t>(a, piece.lanes, line);
+    }
+}
+
+}  // namespace fabricvp::gpu

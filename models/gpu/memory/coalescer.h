@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+
+#include "gpu/memory/line_bytes.h"
+#include "gpu/memory/memory_types.h"
+
+namespace fabricvp::gpu {
+
+/// What a vector access wants of one line.
+struct access_piece {
+    std::uint64_t line;     ///< virtual address of the line, physical after translation
+    lane_mask lanes;
+    std::uint64_t bytes;    ///< bit n, byte n of the line
+};
+
+/// Forms the distinct lines of 64 lane addresses, in the order of their first lanes. Lanes that follow each other (some of
+/// them masked) and lanes that agree take a short path; others meet in a hash table.
+class coalescer {
+public:
+    using pieces = std::array<access_piece, wavefront_lanes>;
+
+    /// \returns how many pieces. Every address must be aligned to `access.bytes`.
+    unsigned split(vector_access& access, pieces& to);
+    /// One piece a lane (atomics are performed one by one).
+    static unsigned split_lanes(vector_access& access, pieces& to);
+
+    /// Copies what the piece's lanes want out of a line into access.data.
+    static void scatter(vector_access& access, const access_piece& piece, const std::uint8_t* line);
+    /// Copies what the piece's lanes store into a line; of lanes that meet, the highest wins.
+    static void gather(const vector_access& access, const access_piece& piece, std::uint8_t* line);
+
+private:
+    static unsigned split_sequence(const vector_access& access, pieces& to);
+
+    static constexpr unsigned slots = 128;
+    std::array<std::uint32_t, slots> m_table{};  // round in the upper bits, index of the piece in the lower 8
+    std::uint32_t m_round = 0;
+};
+
+}  // namespace fabricvp::gpu

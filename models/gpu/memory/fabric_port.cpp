@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gpu/memory/fabric_port.h"
+
+#include <cstring>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace fabricvp::gpu {
+
+namespace {
+
+static_assert(fabric::line_bytes == line_bytes);
+static_assert(static_cast<int>(line_kind::read) == static_cast<int>(fabric::access_kind::read));
+static_assert(static_cast<int>(line_kind::atomic) == static_cast<int>(fabric::access_kind::atomic));
+static_assert(static_cast<int>(line_kind::store_conditional) == static_cast<int>(fabric::access_kind::store_conditional));
+static_assert(static_cast<int>(line_kind::unlock) == static_cast<int>(fabric::access_kind::unlock));
+
+/// Bytes of operands that go with a request.
+std::uint32_t operand_bytes(const line_request& r) {
+    if (r.kind == line_kind::atomic) return r.operation == atomic_extension::operation::compare_swap ? 16 : 8;
+    return r.kind == line_kind::store_conditional ? 8 : 0;
+}
+
+}  // namespace
+
+fabric_port::traffic::traffic(const sc_core::sc_object& owner, const std::string& name, const std::string& words)
+    : reads(owner, name + ".reads", "1", "reads of lines of " + words + ", page tables apart"),
+      writes(owner, name + ".writes", "1", "writes to " + words),
+      atomics(owner, name + ".atomics", "1", "atomics, load-reserved, store-conditional and locks at " + words),
+      page_table_reads(owner, name + ".page_table_reads", "1", "reads of page tables that lie with " + words),
+      needing{counter(owner, name + ".reads_needing_16", "1", "reads that need 16 bytes of the line"),
+              counter(owner, name + ".reads_needing_32", "1", "reads that need two sectors of 16 bytes"),
+              counter(owner, name + ".reads_needing_48", "1", "reads that need three sectors of 16 bytes"),
+              counter(owner, name + ".reads_needing_64", "1", "reads that need the whole line")},
+      read_latency(owner, name + ".read_latency", "ps", "of a read of " + words + ", from the crossbar and back to it") {}
+
+fabric_port::fabric_port(const sc_core::sc_module_name& name, memory_router& router) : model(name), m_router(router) {}
+
+void fabric_port::attach(fabric::terminal& at) {
+    m_terminal = &at;
+    at.attach(*this);
+    for (unsigned peer = 0; peer < fabric::most_terminals; ++peer)
+        if (peer != at.number && at.reaches(peer)) {
+            m_router.set_aperture(GPU_PA_GPU0 + peer, this);
+            m_peers |= std::uint64_t{1} << peer;
+        }
+}
+
+void fabric_port::send(const line_request_ptr& request) {
+    const line_request& r = *request;
+    const unsigned peer = gpu::where(r.line) - GPU_PA_GPU0;
+    if (!m_terminal || !m_terminal->reaches(peer)) return refuse(request);
+    auto& to = m_terminal->cluster_of(peer) == m_terminal->cluster() ? same_cluster : other_cluster;
+    std::uint32_t tag;
+    if (m_free_tags.empty()) {
+        tag = static_cast<std::uint32_t>(m_waiting.size());
+        m_waiting.push_back(request);
+    } else {
+        tag = m_free_tags.back();
+        m_free_tags.pop_back();
+        m_waiting[tag] = request;
+    }
+    const auto p = fabric::make_packet();
+    p->kind = static_cast<fabric::access_kind>(r.kind);
+    p->destination = static_cast<std::uint16_t>(peer);
+    p->tag = tag;
+    p->epoch = m_epoch;
+    p->line = r.line;
+    p->scope = static_cast<std::uint8_t>(r.scope);
+    p->owner = r.owner;
+    switch (r.kind) {
+        case line_kind::read:
+            ++(r.page_table ? to.page_table_reads : to.reads);
+            p->needed_sectors = r.needed_sectors;
+            if (!r.page_table && r.needed_sectors) ++to.needing[static_cast<unsigned>(__builtin_popcount(r.needed_sectors)) - 1];
+            break;
+        case line_kind::write:
+            ++to.writes;
+            p->byte_mask = r.byte_mask;
+            p->data = r.data;
+            break;
+        default:
+            ++to.atomics;
+            p->size = r.size;
+            p->offset = r.offset;
+            p->operation = static_cast<std::uint8_t>(r.operation);
+            p->operand = r.operand;
+            p->compare = r.compare;
+            break;
+    }
+    if (span_recorder::on()) request->spans.mark(&to == &same_cluster ? span_reach::same_cluster : span_reach::other_cluster);
+    p->set_request(m_terminal->format, r.page_table, operand_bytes(r));
+    m_terminal->send(p);
+}
+
+void fabric_port::refuse(const line_request_ptr& request) {
+    ++refused;
+    if (m_refused.empty()) schedule(m_answer_refused, now());
+    m_refused.push_back(request);
+}
+
+void fabric_port::answer_refused() {
+    for (const auto& request : std::exchange(m_refused, {})) {
+        request->fault = memory_fault::bus_error;
+        if (request->client) request->client->line_done(*request);
+    }
+}
+
+void fabric_port::packet_received(const fabric::packet_ptr& p) {
+    if (fabric::is_response(p->type)) {
+        finish(p);
+    } else {
+        serve(p);
+    }
+}
+
+/// A peer's request.
+void fabric_port::serve(const fabric::packet_ptr& p) {
+    if (p->status != fabric::access_status::ok) return respond(*p, memory_fault::poisoned);
+    auto request = m_requests.make();
+    line_request& r = *request;
+    r.kind = static_cast<line_kind>(p->kind);
+    r.scope = static_cast<memory_scope>(p->scope);
+    r.page_table = p->type == fabric::packet_class::page_table_request;
+    r.line = p->line;
+    r.owner = p->owner;
+    switch (r.kind) {
+        case line_kind::read:
+            ++(r.page_table ? served_page_table_reads : served_reads);
+            r.needed_sectors = p->needed_sectors;
+            break;
+        case line_kind::write:
+            ++served_writes;
+            r.byte_mask = p->byte_mask;
+            r.data = p->data;
+            break;
+        default:
+            ++served_writes;
+            r.size = p->size;
+            r.offset = p->offset;
+            r.operation = static_cast<atomic_extension::operation>(p->operation);
+            r.operand = p->operand;
+            r.compare = p->compare;
+            break;
+    }
+    std::uint32_t place;
+    if (m_free_places.empty()) {
+        place = static_cast<std::uint32_t>(m_serving.size());
+        m_serving.push_back(p);
+    } else {
+        place = m_free_places.back();
+        m_free_places.pop_back();
+        m_serving[place] = p;
+    }
+    r.client = this;
+    r.cookie = m_epoch << 32 | place;
+    r.issued = now();
+    m_router.send(request);
+}
+
+/// This GPU's L2 has answered a peer's request.
+void fabric_port::line_done(line_request& r) {
+    if (r.cookie >> 32 != m_epoch) return;
+    const auto place = static_cast<std::uint32_t>(r.cookie);
+    const auto p = std::move(m_serving[place]);
+    m_free_places.push_back(place);
+    if (r.kind == line_kind::read) {
+        p->data = r.data;
+        p->valid_sectors = r.valid_sectors;
+    } else {
+        p->operand = r.operand;
+        p->succeeded = r.succeeded;
+    }
+    if (span_recorder::on()) p->spans.append(r.spans);
+    p->spans.resume(now());
+    respond(*p, r.fault);
+}
+
+void fabric_port::respond(fabric::packet& p, memory_fault fault) {
+    p.status = fault == memory_fault::none       ? fabric::access_status::ok
+               : fault == memory_fault::poisoned ? fabric::access_status::poisoned
+                                                 : fabric::access_status::refused;
+    p.turn(m_terminal->format);
+    m_terminal->send(fabric::packet_ptr(&p));
+}
+
+/// The response to a request of this GPU's.
+void fabric_port::finish(const fabric::packet_ptr& p) {
+    if (p->epoch != m_epoch) {
+        ++late;
+        return;
+    }
+    const auto request = std::move(m_waiting[p->tag]);
+    m_free_tags.push_back(p->tag);
+    line_request& r = *request;
+    if (p->status != fabric::access_status::ok) {
+        r.fault = p->status == fabric::access_status::poisoned ? memory_fault::poisoned : memory_fault::bus_error;
+    } else if (r.kind == line_kind::read) {
+        r.data = p->data;
+        r.valid_sectors = p->valid_sectors;
+        if (!r.page_table)
+            (m_terminal->cluster_of(p->source) == m_terminal->cluster() ? same_cluster : other_cluster).read_latency.add(now() - p->born);
+    } else {
+        r.operand = p->operand;
+        r.succeeded = p->succeeded;
+    }
+    if (span_recorder::on()) r.spans.append(p->spans);
+    if (r.client) r.client->line_done(r);
+}
+
+/// Its own requests are forgotten; peers that wait for this GPU hear that it has failed them.
+void fabric_port::reset() {
+    m_waiting.clear();
+    m_free_tags.clear();
+    ++m_epoch;
+    m_refused.clear();
+    cancel(m_answer_refused);
+    m_free_places.clear();
+    for (const auto& p : std::exchange(m_serving, {}))
+        if (p) respond(*p, memory_fault::bus_error);
+    model::reset();
+}
+
+}  // namespace fabricvp::gpu

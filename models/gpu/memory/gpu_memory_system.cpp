@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gpu/memory/gpu_memory_system.h"
+
+#include <fmt/format.h>
+
+namespace fabricvp::gpu {
+
+void gpu_memory_system_params::describe(parameter_visitor& v) {
+    v.field("capacity", capacity, between{1 << 20, 281474976710656.0}, "bytes of device memory; a multiple of 4 KiB");
+    v.group("unit", unit, "a compute unit's way to memory");
+    v.group("scalar_cache", scalar_cache, "cache for constants, shared by several compute units");
+    v.group("l2_tlb", l2_tlb, "TLB of the whole GPU");
+    v.group("gmmu", gmmu, "page-table walkers");
+    v.group("router", router, "crossbar between first-level caches and L2");
+    v.group("l2", l2, "second-level cache");
+    v.group("hbm", hbm, "high-bandwidth memory");
+}
+
+gpu_memory_system::gpu_memory_system(const sc_core::sc_module_name& name, const gpu_memory_system_params& p, unsigned index,
+                                     const clock_domain& clock, unsigned compute_units, unsigned sharing)
+    : model(name), params(p), memory(p.capacity), dram("dram", p.hbm),
+      router("router", p.router, p.l2, GPU_PA_GPU0 + index, clock, memory, dram, flights), mmu("mmu", p.gmmu, clock, router),
+      tlb("tlb", p.l2_tlb, clock, mmu) {
+    for (unsigned i = 0; i < (compute_units + sharing - 1) / sharing; ++i)
+        scalar_caches.push_back(std::make_unique<vector_cache>(fmt::format("scalar_cache{}", i).c_str(), p.scalar_cache, clock,
+                                                               router, pools.requests));
+    for (unsigned i = 0; i < compute_units; ++i)
+        units.push_back(std::make_unique<vector_memory_unit>(fmt::format("unit{}", i).c_str(), p.unit, i, clock, tlb, router,
+                                                             *scalar_caches[i / sharing], pools));
+}
+
+void gpu_memory_system::invalidate_translations(std::uint32_t space) {
+    tlb.invalidate(space);
+    for (auto& unit : units) unit->tlb.invalidate(space);
+}
+
+bool gpu_memory_system::debug_access(std::uint64_t physical, void* data, std::size_t size, bool write) {
+    const std::uint64_t offset = offset_of(physical);
+    if (!router.is_local(physical) || !memory.bytes.contains(offset, size)) return false;
+    if (write) {
+        memory.bytes.write(offset, data, size);
+        const std::uint64_t first = offset & ~std::uint64_t{line_bytes - 1};
+        for (std::uint64_t line = first; line < offset + size; line += line_bytes) router.reservations.written(line, 0);
+    } else {
+        memory.bytes.read(offset, data, size);
+    }
+    return true;
+}
+
+bool gpu_memory_system::debug_translate(std::uint32_t space, std::uint64_t address, translation& to) const {
+    return mmu.debug_walk(space, page_of(address), to, [this](std::uint64_t physical, std::uint64_t& entry) {
+        const std::uint64_t offset = offset_of(physical);
+        if (!router.is_local(physical) || !memory.bytes.contains(offset, sizeof entry)) return false;
+        memory.bytes.read(offset, &entry, sizeof entry);
+        return true;
+    });
+}
+
+}  // namespace fabricvp::gpu

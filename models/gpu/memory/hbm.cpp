@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gpu/memory/hbm.h"
+
+#include <algorithm>
+#include <stdexcept>
+
+#include <fmt/format.h>
+
+#include "gpu/memory/memory_types.h"
+
+namespace fabricvp::gpu {
+
+void hbm_params::describe(parameter_visitor& v) {
+    v.field("channels", channels, between{1, 256}, "independent channels; a power of two");
+    v.field("clock", clock, between{1e6, 1e11}, "memory clock; data move on both edges");
+    v.field("bus_bytes", bus_bytes, between{1, 64}, "width of a channel's data bus in bytes; a power of two");
+    v.field("burst_length", burst_length, between{2, 64}, "transfers of one burst; a power of two");
+    v.field("banks", banks, between{1, 256}, "banks of a channel, with one open row each; a power of two");
+    v.field("row", row, between{64, 1 << 20}, "bytes of a row; a power of two");
+    v.field("interleave", interleave, between{64, 1 << 20}, "bytes after which the next channel takes over; a power of two");
+    v.field("column_latency", column_latency, between{1, 1000}, "tCL, column command to first data, in memory clocks");
+    v.field("row_to_column", row_to_column, between{0, 1000}, "tRCD, opening a row to its first column command, in memory clocks");
+    v.field("row_precharge", row_precharge, between{0, 1000}, "tRP, closing a row, in memory clocks");
+    v.field("row_active", row_active, between{0, 1000}, "tRAS, least time that a row stays open, in memory clocks");
+}
+
+hbm::hbm(const sc_core::sc_module_name& name, const hbm_params& p)
+    : model(name), params(p), m_bus(p.channels), m_banks(p.channels * p.banks) {
+    const auto check = [](const char* what, std::uint64_t n) {
+        if (n == 0 || n & (n - 1)) throw std::invalid_argument(fmt::format("hbm: {} is {}: give a power of two", what, n));
+    };
+    check("channels", p.channels);
+    check("bus_bytes", p.bus_bytes);
+    check("burst_length", p.burst_length);
+    check("banks", p.banks);
+    check("row", p.row);
+    check("interleave", p.interleave);
+    if (p.row < p.interleave)
+        throw std::invalid_argument(fmt::format("hbm: a row of {} bytes is shorter than the interleave of {}", p.row.bytes, p.interleave.bytes));
+    const auto bits = [](std::uint64_t n) { return static_cast<unsigned>(__builtin_ctzll(n)); };
+    m_interleave_bits = bits(p.interleave);
+    m_channel_bits = bits(p.channels);
+    m_row_bits = bits(p.row);
+    m_bank_bits = bits(p.banks);
+    const clock_domain clock(p.clock);
+    m_cl = clock.span(p.column_latency);
+    m_rcd = clock.span(p.row_to_column);
+    m_rp = clock.span(p.row_precharge);
+    m_ras = clock.span(p.row_active);
+    const std::uint64_t burst_bytes = p.bus_bytes * p.burst_length;
+    const std::uint64_t bursts = (line_bytes + burst_bytes - 1) / burst_bytes;
+    m_burst = clock.span(bursts * p.burst_length / 2);
+}
+
+double hbm::peak() const {
+    return static_cast<double>(params.channels) * line_bytes * ticks_per_second / static_cast<double>(m_burst);
+}
+
+ticks hbm::column_command(bank& b, std::uint64_t row, ticks at) {
+    m_last_service = m_cl + m_burst;
+    if (b.row == row) {
+        ++row_hits;
+        return std::max(at, b.ready);
+    }
+    if (b.previous_row == row && at <= b.previous_until) {
+        ++row_hits;  // served before that row was closed; what came after it moves back by its length
+        b.ready += m_burst;
+        return at;
+    }
+    ticks open = std::max(at, b.ready);
+    m_last_service += m_rcd;
+    if (b.row == closed) {
+        ++row_opens;
+    } else {
+        ++row_conflicts;
+        m_last_service += m_rp;
+        open = std::max(open, b.activated + m_ras);
+        b.previous_until = open;
+        open += m_rp;
+    }
+    b.previous_row = b.row;
+    b.row = row;
+    b.activated = open;
+    b.ready = open + m_rcd;
+    return b.ready;
+}
+
+ticks hbm::access(std::uint64_t address, bool write, ticks at) {
+    const std::uint64_t channel = channel_of(address);
+    const std::uint64_t local = address >> (m_interleave_bits + m_channel_bits) << m_interleave_bits | (address & (params.interleave - 1));
+    const std::uint64_t row = local >> m_row_bits;
+    // Rows at power-of-two distances would meet in one bank: the upper bits choose it too.
+    bank& b = m_banks[channel << m_bank_bits | ((row ^ row >> m_bank_bits ^ row >> 2 * m_bank_bits) & (params.banks - 1))];
+    const ticks command = column_command(b, row, at);
+    b.ready = std::max(b.ready, command + m_burst);
+    ticks& bus = m_bus[channel];
+    const ticks data = std::max(command + m_cl, bus);
+    bus = std::max(bus, at + m_cl) + m_burst;
+    ++(write ? writes : reads);
+    bytes += line_bytes;
+    busy += m_burst;
+    load.add(at, line_bytes);
+    return data + m_burst;
+}
+
+void hbm::reset() {
+    std::fill(m_bus.begin(), m_bus.end(), 0);
+    std::fill(m_banks.begin(), m_banks.end(), bank{});
+    model::reset();
+}
+
+}  // namespace fabricvp::gpu

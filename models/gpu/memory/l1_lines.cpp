@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gpu/memory/l1_lines.h"
+
+#include <algorithm>
+#include <cstring>
+#include <stdexcept>
+
+#include <fmt/format.h>
+
+namespace fabricvp::gpu {
+
+l1_lines::l1_lines(std::uint64_t size, std::uint64_t ways) : m_ways(static_cast<unsigned>(ways)) {
+    if (ways == 0 || size == 0 || size % (ways * 64))
+        throw std::invalid_argument(fmt::format("cache: size of {} bytes is not a multiple of ways x 64 = {}", size, ways * 64));
+    m_sets = size / (ways * 64);
+    const std::size_t lines = size / 64;
+    m_lines.assign(lines, {empty, 0, 0});
+    m_data.resize(size);
+}
+
+bool l1_lines::fill(std::uint64_t line, const std::uint8_t* data, std::uint8_t sectors) {
+    unsigned at = find(line);
+    bool evicts = false;
+    if (at == absent) {
+        const unsigned first = set_of(line);
+        at = first;
+        for (unsigned i = first; i < first + m_ways; ++i) {
+            if (m_lines[i].tag >> generation_shift != m_generation) {
+                at = i;
+                evicts = false;
+                break;
+            }
+            evicts = true;
+            if (m_clock - m_lines[i].used > m_clock - m_lines[at].used) at = i;
+        }
+        m_lines[at].tag = tag_of(line);
+        m_lines[at].valid = 0;
+    }
+    if (sectors == 0xf) {
+        std::memcpy(this->data(at), data, 64);
+    } else {
+        for (unsigned s = 0; s < 4; ++s)
+            if (sectors >> s & 1) std::memcpy(this->data(at) + 16 * s, data + 16 * s, 16);
+    }
+    m_lines[at].valid |= sectors;
+    touch(at);
+    return evicts;
+}
+
+void l1_lines::update(std::uint64_t line, const std::uint8_t* data, std::uint64_t mask) {
+    const unsigned at = find(line);
+    if (at == absent) return;
+    std::uint8_t* to = this->data(at);
+    if (mask == ~std::uint64_t{0}) {
+        std::memcpy(to, data, 64);
+        m_lines[at].valid = 0xf;
+        return;
+    }
+    for (; mask; mask &= mask - 1) {
+        const auto i = static_cast<unsigned>(__builtin_ctzll(mask));
+        to[i] = data[i];
+    }
+}
+
+void l1_lines::clear() {
+    if (++m_generation < (1u << 14) - 1) return;
+    m_generation = 0;
+    for (state& s : m_lines) s.tag = empty;
+}
+
+}  // namespace fabricvp::gpu

@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gpu/memory/l2_bank.h"
+
+#include <algorithm>
+#include <functional>
+#include <stdexcept>
+
+#include <fmt/format.h>
+
+namespace fabricvp::gpu {
+
+namespace {
+
+constexpr unsigned line_bits = 6;
+
+unsigned log2(std::uint64_t n) { return n < 2 ? 0 : 63 - static_cast<unsigned>(__builtin_clzll(n)); }
+
+std::uint64_t sets_of(const l2_params& p) {
+    const auto refuse = [](const std::string& why) { throw std::invalid_argument("l2: " + why); };
+    const auto power = [](std::uint64_t n) { return n != 0 && (n & (n - 1)) == 0; };
+    if (!power(p.banks)) refuse(fmt::format("banks is {}: give a power of two", p.banks));
+    if (p.interleave < line_bytes || !power(p.interleave)) refuse(fmt::format("interleave is {} bytes: give a power of two of at least {}", p.interleave.bytes, line_bytes));
+    const std::uint64_t unit = p.banks * p.ways * line_bytes;
+    if (p.size < unit || p.size % unit) refuse(fmt::format("size of {} bytes is not a multiple of banks x ways x {} = {}", p.size.bytes, line_bytes, unit));
+    if (p.locked_ways >= p.ways) refuse(fmt::format("locked_ways of {} leaves none of {} ways", p.locked_ways, p.ways));
+    return p.size / unit;
+}
+
+}  // namespace
+
+void l2_params::describe(parameter_visitor& v) {
+    v.field("size", size, between{1024, 1 << 30}, "capacity of all banks together");
+    v.field("banks", banks, between{1, 256}, "banks");
+    v.field("ways", ways, between{1, 64}, "lines of a set");
+    v.field("mshrs", mshrs, between{1, 4096}, "fetches that a bank can have under way");
+    v.field("interleave", interleave, between{64, 1 << 20}, "bytes after which the next bank takes over");
+    v.field("latency", latency, between{0, 10000}, "lookup in a bank, data included, in GPU cycles");
+    v.field("service", service, between{1, 1000}, "from one request of a bank to the next, in GPU cycles");
+    v.field("atomic_latency", atomic_latency, between{0, 10000}, "more for an atomic, in GPU cycles");
+    v.field("locked_ways", locked_ways, between{0, 63}, "most lines of a set that may be locked; less than the ways");
+}
+
+l2_bank::l2_bank(const sc_core::sc_module_name& name, const l2_params& p, unsigned bank, const clock_domain& clock,
+                 ticks answer_latency, gpu_memory& memory, hbm& dram, l2_reservations& reservations, line_flights& flights)
+    : model(name), params(p), m_latency(clock.span(p.latency)), m_service(clock.span(p.service)),
+      m_atomic(clock.span(p.atomic_latency)), m_answer(answer_latency), m_bank(bank),
+      m_chunk_bits(log2(p.interleave / line_bytes)), m_stripe_bits(log2(p.interleave * p.banks)), m_memory(memory), m_dram(dram),
+      m_reservations(reservations), m_flights(flights), m_tags(sets_of(p), p.ways, p.locked_ways) {
+    m_fetches.reserve(p.mshrs);
+}
+
+std::uint64_t l2_bank::index_of(std::uint64_t offset) const {
+    return offset >> m_stripe_bits << m_chunk_bits | (offset >> line_bits & ((std::uint64_t{1} << m_chunk_bits) - 1));
+}
+
+std::uint64_t l2_bank::offset_of_index(std::uint64_t index) const {
+    const std::uint64_t chunk = index >> m_chunk_bits, line = index & ((std::uint64_t{1} << m_chunk_bits) - 1);
+    return chunk << m_stripe_bits | m_bank * params.interleave | line << line_bits;
+}
+
+void l2_bank::arrive(const line_request_ptr& request) {
+    if (m_stalled.empty() && serve(request)) return;
+    m_stalled.push(request);
+}
+
+void l2_bank::retry() {
+    while (!m_stalled.empty() && serve(m_stalled.front())) m_stalled.pop();
+}
+
+bool l2_bank::fetch_slot(ticks at) {
+    const auto later = std::greater<ticks>();
+    while (!m_fetches.empty() && m_fetches.front() <= at) {
+        std::pop_heap(m_fetches.begin(), m_fetches.end(), later);
+        m_fetches.pop_back();
+    }
+    if (m_fetches.size() < params.mshrs) return true;
+    ++mshr_stalls;
+    schedule(m_retry, m_fetches.front());
+    return false;
+}
+
+void l2_bank::evict(std::size_t victim, ticks at) {
+    if (m_tags.empty(victim)) return;
+    ++evictions;
+    if (!m_tags.dirty(victim)) return;
+    ++writebacks;
+    m_dram.access(offset_of_index(m_tags.index_at(victim)), true, std::max(at, m_tags.ready(victim)));
+}
+
+ticks l2_bank::fetch(const line_request& request, std::uint64_t index, ticks at) {
+    const std::uint64_t offset = offset_of(request.line);
+    const bool whole = request.kind == line_kind::write && request.byte_mask == ~std::uint64_t{0};
+    const std::size_t victim = m_tags.victim(index);
+    evict(victim, at);
+    ticks ready = at;
+    if (!whole) {
+        ready = m_dram.access(offset, false, at);
+        m_fetches.push_back(ready);
+        std::push_heap(m_fetches.begin(), m_fetches.end(), std::greater<ticks>());
+    }
+    m_tags.fill(victim, index, ready, request.kind == line_kind::write);
+    // What is written needs no old bytes: they are merged when the fetch ends.
+    return request.kind == line_kind::write ? at : ready;
+}
+
+bool l2_bank::serve(const line_request_ptr& request) {
+    line_request& r = *request;
+    const std::uint64_t index = index_of(offset_of(r.line));
+    const ticks start = std::max(now(), m_free);
+    ticks done = start + m_latency;
+    if (r.kind == line_kind::unlock) {  // concerns only what is there
+        m_free = start + m_service;
+        unlock(r, index);
+    } else {
+        std::size_t at = m_tags.find(index);
+        if (at == l2_tags::absent && !fetch_slot(done)) return false;
+        m_free = start + m_service;
+        const bool is_write = r.kind == line_kind::write;
+        if (at != l2_tags::absent) {
+            ++hits;
+            if (is_write) {
+                m_tags.make_dirty(at);
+            } else if (const ticks ready = m_tags.ready(at); ready > done) {
+                ++mshr_merges;
+                r.spans.add(m_fetch_span, span_kind::queueing, done, ready);
+                done = ready;
+            }
+        } else {
+            ++misses;
+            const ticks looked_up = done;
+            done = fetch(r, index, looked_up);
+            at = m_tags.find(index);
+            if (span_recorder::on() && done > looked_up) {
+                const ticks served = done - std::min(m_dram.last_service(), done - looked_up);
+                if (served > looked_up) r.spans.add(m_dram.access_span, span_kind::queueing, looked_up, served);
+                r.spans.add(m_dram.access_span, span_kind::service, served, done);
+            }
+        }
+        perform(r, at);
+        if (r.kind == line_kind::atomic) {
+            r.spans.add(m_atomic_span, span_kind::service, done, done + m_atomic);
+            done += m_atomic;
+        }
+    }
+    const ticks arrived = r.flight.landing();
+    queueing += start - arrived;
+    if (start > arrived) r.spans.add(m_queue_span, span_kind::queueing, arrived, start);
+    r.spans.add(m_lookup_span, span_kind::service, start, start + m_latency);
+    r.spans.add(m_answer_span, span_kind::service, done, done + m_answer);
+    m_flights.answer(request, done + m_answer);
+    return true;
+}
+
+void l2_bank::perform(line_request& r, std::size_t at) {
+    const std::uint64_t offset = offset_of(r.line);
+    switch (r.kind) {
+        case line_kind::read:
+            ++reads;
+            page_table_reads += r.page_table;
+            m_memory.read_line(offset, r.data.data());
+            r.valid_sectors = 0xf;
+            break;
+        case line_kind::write:
+            ++writes;
+            if (r.committed) break;
+            m_memory.write_line(offset, r.data.data(), r.byte_mask);
+            m_reservations.written(offset, r.owner);
+            break;
+        case line_kind::atomic:
+            ++atomics;
+            r.operand = m_memory.atomic(offset + r.offset, r.size, r.operation, r.operand, r.compare);
+            m_reservations.written(offset, r.owner);
+            m_tags.make_dirty(at);
+            break;
+        case line_kind::load_reserved:
+            ++atomics;
+            r.operand = m_memory.load(offset + r.offset, r.size);
+            m_reservations.reserve(r.owner, offset);
+            break;
+        case line_kind::store_conditional:
+            ++atomics;
+            r.succeeded = m_reservations.take(r.owner, offset);
+            if (!r.succeeded) break;
+            m_memory.store(offset + r.offset, r.size, r.operand);
+            m_reservations.written(offset, r.owner);
+            m_tags.make_dirty(at);
+            break;
+        case line_kind::lock:
+            r.succeeded = m_tags.lock(at);
+            ++(r.succeeded ? locks : lock_refusals);
+            break;
+        case line_kind::unlock: break;
+    }
+}
+
+void l2_bank::unlock(line_request& r, std::uint64_t index) {
+    const std::size_t at = m_tags.find(index);
+    r.succeeded = at != l2_tags::absent && m_tags.locked(at);
+    if (r.succeeded) m_tags.unlock(at);
+}
+
+bool l2_bank::locked(std::uint64_t offset) {
+    const std::size_t at = m_tags.find(index_of(offset));
+    return at != l2_tags::absent && m_tags.locked(at);
+}
+
+void l2_bank::reset() {
+    m_tags.clear();
+    m_free = 0;
+    m_fetches.clear();
+    m_stalled.clear();
+    cancel(m_retry);
+    model::reset();
+}
+
+}  // namespace fabricvp::gpu

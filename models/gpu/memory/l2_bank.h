@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+// One bank of the L2 cache, the point of coherence for its lines. Requests are performed in the order in which they
+// arrive, at their arrival: reads sample and writes commit then. What the bank works out in closed form is when the answer
+// is there: after the requests before it, the lookup, and on a miss the memory channel. A read of a line that is being
+// fetched waits for that fetch (it shares the MSHR). Only where all MSHRs are taken does the bank stop and wait.
+#pragma once
+
+#include <vector>
+
+#include "base/clock_domain.h"
+#include "base/model.h"
+#include "base/parameters.h"
+#include "base/spans.h"
+#include "base/statistics.h"
+#include "gpu/memory/fifo.h"
+#include "gpu/memory/gpu_memory.h"
+#include "gpu/memory/hbm.h"
+#include "gpu/memory/l2_reservations.h"
+#include "gpu/memory/l2_tags.h"
+
+namespace fabricvp::gpu {
+
+struct l2_params {
+    byte_size size{2 << 20};           ///< all banks together
+    std::uint64_t banks = 16;
+    std::uint64_t ways = 16;
+    std::uint64_t mshrs = 64;          ///< a bank
+    byte_size interleave{128};         ///< bytes after which the next bank takes over
+    cycles latency{50};                ///< of a lookup, data included
+    cycles service{1};                 ///< from one request to the next
+    cycles atomic_latency{4};          ///< more for an atomic
+    std::uint64_t locked_ways = 8;     ///< most lines of a set that may be locked
+    void describe(parameter_visitor& v);
+};
+
+class l2_bank final : public model {
+public:
+    const l2_params params;
+
+    counter reads{*this, "reads", "1", "reads of a line"};
+    counter writes{*this, "writes", "1", "writes to a line"};
+    counter atomics{*this, "atomics", "1", "atomics, load-reserved and store-conditional"};
+    counter hits{*this, "hits", "1", "requests for a line that was there"};
+    counter misses{*this, "misses", "1", "requests for a line that was not there"};
+    counter mshr_merges{*this, "mshr_merges", "1", "hits on a line that was still being fetched"};
+    counter mshr_stalls{*this, "mshr_stalls", "1", "times the bank stopped because all MSHRs were taken"};
+    counter evictions{*this, "evictions", "1", "lines given up for others"};
+    counter writebacks{*this, "writebacks", "1", "dirty lines written to memory"};
+    counter queueing{*this, "queueing", "ps", "time that requests waited for the bank"};
+    counter locks{*this, "locks", "1", "lines locked"};
+    counter lock_refusals{*this, "lock_refusals", "1", "locks refused because of the cap of the set"};
+    counter page_table_reads{*this, "page_table_reads", "1", "reads by page-table walks"};
+
+    /// \param bank its number among the banks
+    /// \param answer_latency from the bank back to whoever asked
+    l2_bank(const sc_core::sc_module_name& name, const l2_params& params, unsigned bank, const clock_domain& clock,
+            ticks answer_latency, gpu_memory& memory, hbm& dram, l2_reservations& reservations, line_flights& flights);
+
+    /// A request has arrived.
+    void arrive(const line_request_ptr& request);
+    /// Whether the line at this offset is there, and whether it is locked (for debuggers and tests).
+    bool holds(std::uint64_t offset) const { return m_tags.holds(index_of(offset)); }
+    bool locked(std::uint64_t offset);
+    /// Tells the host that a request will arrive.
+    void prefetch(std::uint64_t offset) const { m_tags.prefetch(index_of(offset)); }
+
+    void reset() override;
+
+private:
+    bool serve(const line_request_ptr& request);
+    bool fetch_slot(ticks at);
+    ticks fetch(const line_request& request, std::uint64_t index, ticks at);
+    void evict(std::size_t victim, ticks at);
+    void perform(line_request& request, std::size_t at);
+    void unlock(line_request& request, std::uint64_t index);
+    void retry();
+    std::uint64_t index_of(std::uint64_t offset) const;
+    std::uint64_t offset_of_index(std::uint64_t index) const;
+
+    ticks m_latency, m_service, m_atomic, m_answer;
+    unsigned m_bank, m_chunk_bits, m_stripe_bits;  // lines of a chunk in one bank, bytes of a round over all banks
+    gpu_memory& m_memory;
+    hbm& m_dram;
+    l2_reservations& m_reservations;
+    line_flights& m_flights;
+    span_stage m_queue_span{*this, "queue"};
+    span_stage m_lookup_span{*this, "lookup"};
+    span_stage m_fetch_span{*this, "fetch"};
+    span_stage m_atomic_span{*this, "atomic"};
+    span_stage m_answer_span{*this, "answer"};
+
+    l2_tags m_tags;
+    ticks m_free = 0;                       // when the next request can be looked up
+    std::vector<ticks> m_fetches;           // heap of when those under way end, earliest on top
+    fifo<line_request_ptr> m_stalled;        // in order of arrival
+    calendar_event m_retry{method<&l2_bank::retry>, this};
+};
+
+}  // namespace fabricvp::gpu

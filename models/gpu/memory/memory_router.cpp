@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gpu/memory/memory_router.h"
+
+#include <fmt/format.h>
+
+namespace fabricvp::gpu {
+
+void memory_router_params::describe(parameter_visitor& v) {
+    v.field("request_latency", request_latency, between{0, 10000}, "from a cache that misses to a bank of L2, in GPU cycles");
+    v.field("answer_latency", answer_latency, between{0, 10000}, "from a bank of L2 back, in GPU cycles");
+}
+
+memory_router::memory_router(const sc_core::sc_module_name& name, const memory_router_params& p, const l2_params& l2,
+                             unsigned where, const clock_domain& clock, gpu_memory& memory, hbm& dram, line_flights& flights)
+    : model(name), params(p), m_where(where), m_interleave_bits(63 - static_cast<unsigned>(__builtin_clzll(l2.interleave))), m_request_latency(clock.span(p.request_latency)),
+      m_answer_latency(clock.span(p.answer_latency)), m_memory(memory), m_flights(flights) {
+    for (unsigned i = 0; i < l2.banks; ++i)
+        banks.push_back(std::make_unique<l2_bank>(fmt::format("l2_bank{}", i).c_str(), l2, i, clock, m_answer_latency, memory,
+                                                  dram, reservations, flights));
+}
+
+void memory_router::send_at(const line_request_ptr& request, ticks departure) {
+    ++requests;
+    line_request& r = *request;
+    if (is_local(r.line)) {
+        const std::uint64_t offset = offset_of(r.line);
+        if (!m_memory.bytes.contains(offset, line_bytes)) return refuse(request, memory_fault::bus_error, departure);
+        if (r.kind == line_kind::read) ++(r.page_table ? page_table_reads : reads);
+        m_memory.prefetch(offset);
+        r.spans.add(m_span, span_kind::service, departure, departure + m_request_latency);
+        if (span_recorder::on()) r.spans.mark(span_reach::own_memory);
+        l2_bank& bank = bank_of(offset);
+        bank.prefetch(offset);
+        return m_flights.launch<&l2_bank::arrive>(request, departure + m_request_latency, bank);
+    }
+    ++remote;
+    if (!m_apertures[gpu::where(r.line)]) return refuse(request, memory_fault::bus_error, departure);
+    if (departure > now()) return m_flights.launch<&memory_router::leave>(request, departure, *this);
+    leave(request);
+}
+
+bool memory_router::holds(std::uint64_t physical) const {
+    return is_local(physical) && m_memory.bytes.contains(offset_of(physical & ~std::uint64_t{line_bytes - 1}), line_bytes);
+}
+
+void memory_router::leave(const line_request_ptr& request) { m_apertures[gpu::where(request->line)]->send(request); }
+
+void memory_router::refuse(const line_request_ptr& request, memory_fault fault, ticks departure) {
+    ++errors;
+    request->fault = fault;
+    m_flights.answer(request, departure + m_request_latency + m_answer_latency);
+}
+
+void memory_router::reset() {
+    m_flights.cancel();
+    reservations.clear();
+    model::reset();
+}
+
+}  // namespace fabricvp::gpu

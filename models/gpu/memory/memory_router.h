@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <memory>
+#include <vector>
+
+#include "gpu/memory/l2_bank.h"
+
+namespace fabricvp::gpu {
+
+struct memory_router_params {
+    cycles request_latency{10};
+    cycles answer_latency{10};
+    void describe(parameter_visitor& v);
+};
+
+/// The crossbar between everything in a GPU that asks for lines and where they are: the banks of its own L2, or the blocks
+/// that reach memory elsewhere. What peers and the host send into this GPU comes in here too. Requests to one line of this
+/// GPU that come from one client stay in order.
+class memory_router final : public model, public line_target {
+public:
+    const memory_router_params params;
+
+    counter requests{*this, "requests", "1", "requests routed"};
+    counter remote{*this, "remote", "1", "requests to memory elsewhere"};
+    counter reads{*this, "reads", "1", "reads of this GPU's memory, page tables apart"};
+    counter page_table_reads{*this, "page_table_reads", "1", "reads of page tables in this GPU's memory"};
+    counter errors{*this, "errors", "1", "requests to addresses that nobody answers for"};
+
+    /// \param where this GPU's aperture (GPU_PA_GPU0 + n)
+    memory_router(const sc_core::sc_module_name& name, const memory_router_params& params, const l2_params& l2, unsigned where,
+                  const clock_domain& clock, gpu_memory& memory, hbm& dram, line_flights& flights);
+
+    std::vector<std::unique_ptr<l2_bank>> banks;
+    l2_reservations reservations;
+
+    /// Who takes requests to an aperture that is not this GPU's: another GPU's (fabric), or GPU_PA_SYSTEM (PCIe). It may
+    /// reorder them; vector memory units keep order themselves (remote_order). Null: nobody.
+    void set_aperture(unsigned where, line_target* target) { m_apertures[where] = target; }
+
+    void send(const line_request_ptr& request) override { send_at(request, now()); }
+    /// The same for a request that leaves its client at `departure`, not before now(). Clients need no event of their own.
+    void send_at(const line_request_ptr& request, ticks departure);
+
+    unsigned where() const { return m_where; }
+    bool is_local(std::uint64_t physical) const { return gpu::where(physical) == m_where; }
+    /// Whether there is such a line in this GPU's memory.
+    bool holds(std::uint64_t physical) const;
+    l2_bank& bank_of(std::uint64_t offset) { return *banks[offset >> m_interleave_bits & (banks.size() - 1)]; }
+
+    void reset() override;
+
+private:
+    void leave(const line_request_ptr& request);
+    void refuse(const line_request_ptr& request, memory_fault fault, ticks departure);
+
+    unsigned m_where;
+    unsigned m_interleave_bits;
+    ticks m_request_latency, m_answer_latency;
+    gpu_memory& m_memory;
+    line_flights& m_flights;
+    span_stage m_span{*this, "request"};
+    std::array<line_target*, 256> m_apertures{};
+};
+
+}  // namespace fabricvp::gpu

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+// What travels through a GPU's memory system. A wavefront's memory instruction is a vector_access (64 lanes, virtual
+// addresses). The coalescer turns it into line requests (physical lines of 64 bytes, sectors of 16), and those end at the
+// point of coherence of the line: the L2 of the GPU whose memory it is, or the host.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "abi/gpu_apertures.h"
+#include "abi/gpu_isa.h"
+#include "base/bus.h"
+#include "base/large_pages.h"
+#include "base/pool.h"
+#include "base/spans.h"
+#include "base/time.h"
+#include "gpu/memory/line_flight.h"
+
+namespace fabricvp::gpu {
+
+inline constexpr unsigned wavefront_lanes = 64;
+inline constexpr unsigned line_bytes = 64;
+inline constexpr unsigned sector_bytes = 16;
+inline constexpr unsigned line_sectors = line_bytes / sector_bytes;
+using lane_mask = std::uint64_t;
+
+/// How far an access must be seen. `plain` is an ordinary load or store, which L1 serves.
+enum class memory_scope : std::uint8_t { plain, agent, system };
+
+enum class access_kind : std::uint8_t { load, store, atomic, load_reserved, store_conditional };
+
+/// Why a lane's access failed; the first is no fault.
+enum class memory_fault : std::uint8_t { none, unmapped, read_only, not_executable, misaligned, bad_aperture, bus_error, poisoned };
+
+class vector_access;
+
+/// Who issues vector accesses (a compute unit).
+class access_client {
+public:
+    /// The access is finished: data[] of the lanes in `mask` are valid from `ready` on (>= now()), or `fault` says why not.
+    /// For stores: every byte has reached its point of coherence.
+    virtual void access_done(vector_access& access, ticks ready) = 0;
+    /// vector_memory::can_issue() is true again.
+    virtual void space_available() = 0;
+
+protected:
+    ~access_client() = default;
+};
+
+/// One memory instruction of one wavefront.
+class vector_access : public pooled<vector_access>, public on_large_pages {
+public:
+    access_kind kind = access_kind::load;
+    memory_scope scope = memory_scope::plain;
+    std::uint8_t bytes = 4;                ///< 1, 2, 4, 8; every lane's address is naturally aligned
+    bool constant = false;                 ///< read-only apertures (code, kernel arguments): the scalar cache serves it
+    bool scratch = false;                  ///< lanes' private memory, counted apart
+    atomic_extension::operation operation = atomic_extension::operation::add;
+    lane_mask mask = 0;
+    std::uint32_t address_space = 0;
+    std::uint64_t pc = 0;                  ///< for faults and traces
+    std::array<std::uint64_t, wavefront_lanes> address;  ///< global virtual addresses
+    /// In: what to store, the operand of an atomic. Out: what was loaded, zero-extended; for store_conditional 0 or 1 as sc.
+    std::array<std::uint64_t, wavefront_lanes> data;
+
+    memory_fault fault = memory_fault::none;
+    lane_mask faulted = 0;
+
+    access_client* client = nullptr;
+    std::uint32_t wavefront = 0;           ///< the client's own: which wavefront (also the owner of reservations)
+    std::uint32_t cookie = 0;              ///< the client's own: destination register and so on
+    std::uint64_t serial = 0;              ///< the client's own
+    ticks issued = 0;
+    unsigned pieces = 0;                   ///< the memory system's own: line requests under way
+    bool sequence = false;                 ///< the memory system's own: each lane's element lies behind that of the lane before
+    span_list spans;
+
+    void recycle() {
+        mask = faulted = 0;
+        fault = memory_fault::none;
+        scope = memory_scope::plain;
+        constant = scratch = false;
+        client = nullptr;
+        spans.clear();
+    }
+};
+using vector_access_ptr = pooled_ptr<vector_access>;
+
+enum class line_kind : std::uint8_t { read, write, atomic, load_reserved, store_conditional, lock, unlock };
+/// The six packet classes of the fabric follow from kind and `page_table`.
+
+class line_request;
+
+/// Who sends line requests and hears their answers.
+class line_client {
+public:
+    /// At the time the answer arrives. The request's data are valid for reads (sectors of `valid_sectors`) and atomics.
+    virtual void line_done(line_request& request) = 0;
+
+protected:
+    ~line_client() = default;
+};
+
+/// One access to (part of) one line at its point of coherence.
+class line_request : public pooled<line_request>, public on_large_pages {
+public:
+    // What every block touches lies together, in the lines that the calendar has prefetched with the timer.
+    line_flight flight{*this};             ///< of the block that the request is in
+    line_kind kind = line_kind::read;
+    memory_scope scope = memory_scope::plain;
+    bool page_table = false;               ///< a page-table walk's read
+    memory_fault fault = memory_fault::none;
+    std::uint8_t needed_sectors = 0xf;     ///< reads: bit n, sector n; set by the requester
+    std::uint8_t valid_sectors = 0;        ///< of the answer; all unless a trimmer cut it
+    std::uint8_t size = 0;                 ///< atomics: 4 or 8, at `offset`
+    std::uint8_t offset = 0;
+    atomic_extension::operation operation = atomic_extension::operation::add;
+    bool succeeded = false;                ///< store_conditional, lock
+    bool committed = false;                ///< a write whose bytes are in memory already: it takes its time only
+    std::uint64_t line = 0;                ///< physical address, 64-byte aligned (abi/gpu_apertures.h)
+    line_client* client = nullptr;
+    std::uint64_t cookie = 0;              ///< the client's own
+    void* context = nullptr;               ///< the client's own
+    ticks issued = 0;
+    alignas(64) std::array<std::uint8_t, line_bytes> data;
+    std::uint64_t byte_mask = 0;           ///< writes: bit n, byte n
+    std::uint64_t operand = 0, compare = 0;  ///< atomics; the old value comes back in `operand`
+    std::uint64_t owner = 0;               ///< of a reservation: unique in the node
+    span_list spans;
+
+    void recycle() {
+        page_table = succeeded = committed = false;
+        fault = memory_fault::none;
+        needed_sectors = 0xf;
+        valid_sectors = 0;
+        scope = memory_scope::plain;
+        byte_mask = 0;
+        client = nullptr;
+        context = nullptr;
+        spans.clear();
+    }
+};
+using line_request_ptr = pooled_ptr<line_request>;
+
+/// Where line requests are sent: a router, a cache bank, the fabric port, the PCIe side.
+class line_target {
+public:
+    /// Takes the request at the present time; its client hears line_done() later, never inside this call.
+    virtual void send(const line_request_ptr& request) = 0;
+
+protected:
+    ~line_target() = default;
+};
+
+constexpr unsigned where(std::uint64_t physical) { return static_cast<unsigned>(physical >> GPU_PA_WHERE_SHIFT); }
+constexpr std::uint64_t offset_of(std::uint64_t physical) { return physical & GPU_PA_OFFSET_MASK; }
+
+}  // namespace fabricvp::gpu

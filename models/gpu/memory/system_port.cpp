@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gpu/memory/system_port.h"
+
+#include <cstring>
+
+namespace fabricvp::gpu {
+
+namespace {
+memory_fault fault_of(pcie::request_status status) {
+    switch (status) {
+        case pcie::request_status::ok: return memory_fault::none;
+        case pcie::request_status::poisoned: return memory_fault::poisoned;
+        default: return memory_fault::bus_error;
+    }
+}
+}  // namespace
+
+system_port::system_port(const sc_core::sc_module_name& name, pcie::requester& dma) : model(name), m_dma(dma) {}
+
+void system_port::reset() {
+    m_answers.clear();
+    cancel(m_answer);
+    model::reset();
+}
+
+void system_port::send(const line_request_ptr& request) {
+    if (span_recorder::on()) request->spans.mark(span_reach::host);
+    switch (request->kind) {
+        case line_kind::read: return read(request);
+        case line_kind::write: return write(request);
+        case line_kind::atomic: return atomic(request);
+        default: ++refused; return answer_later(request, memory_fault::bus_error);  // no reservations or locks across PCIe
+    }
+}
+
+void system_port::read(const line_request_ptr& request) {
+    ++reads;
+    const unsigned first = static_cast<unsigned>(__builtin_ctz(request->needed_sectors | 1u << line_sectors)) % line_sectors;
+    const unsigned last = request->needed_sectors ? 31u - static_cast<unsigned>(__builtin_clz(request->needed_sectors)) : line_sectors - 1;
+    const auto from = first * sector_bytes, bytes = (last + 1 - first) * sector_bytes;
+    const auto slice = allocate_slice(bytes);
+    const ticks sent = now();
+    m_dma.read(offset_of(request->line) + from, slice, [this, sent, request, slice, from, first, last](pcie::request_status status) {
+        request->fault = fault_of(status);
+        if (status == pcie::request_status::ok) {
+            std::memcpy(request->data.data() + from, slice.data(), slice.length);
+            request->valid_sectors = 0;
+            for (unsigned s = first; s <= last; ++s) request->valid_sectors |= static_cast<std::uint8_t>(1u << s);
+        }
+        request->spans.add(m_trip_span, span_kind::service, sent, now());
+        read_latency.add(now() - sent);
+        request->client->line_done(*request);
+    });
+}
+
+void system_port::write(const line_request_ptr& request) {
+    ++writes;
+    for (auto mask = request->byte_mask; mask;) {  // each run of neighbouring bytes is a request of its own
+        const auto first = static_cast<unsigned>(__builtin_ctzll(mask));
+        const auto rest = ~(mask >> first);
+        const auto bytes = rest ? static_cast<unsigned>(__builtin_ctzll(rest)) : 64u;
+        const auto slice = allocate_slice(bytes);
+        std::memcpy(slice.data(), request->data.data() + first, bytes);
+        m_dma.write(offset_of(request->line) + first, slice);
+        mask = first + bytes >= 64 ? 0 : mask & (~std::uint64_t{0} << (first + bytes));
+    }
+    answer_later(request, memory_fault::none);
+}
+
+void system_port::atomic(const line_request_ptr& request) {
+    using operation = atomic_extension::operation;
+    pcie::tlp_kind kind;
+    switch (request->operation) {
+        case operation::add: kind = pcie::tlp_kind::fetch_add; break;
+        case operation::swap: kind = pcie::tlp_kind::swap; break;
+        case operation::compare_swap: kind = pcie::tlp_kind::compare_swap; break;
+        default: ++refused; return answer_later(request, memory_fault::bus_error);
+    }
+    ++atomics;
+    const auto old = allocate_slice(request->size);
+    const ticks sent = now();
+    m_dma.atomic(kind, offset_of(request->line) + request->offset, request->size, request->operand, request->compare, old,
+                 [this, sent, request, old](pcie::request_status status) {
+                     request->fault = fault_of(status);
+                     if (status == pcie::request_status::ok) {
+                         request->operand = 0;
+                         std::memcpy(&request->operand, old.data(), old.length);
+                     }
+                     request->spans.add(m_trip_span, span_kind::service, sent, now());
+                     atomic_latency.add(now() - sent);
+                     request->client->line_done(*request);
+                 });
+}
+
+void system_port::answer_later(const line_request_ptr& request, memory_fault fault) {
+    request->fault = fault;
+    if (m_answers.empty()) schedule(m_answer, now());
+    m_answers.push_back(request);
+}
+
+void system_port::answer() {
+    for (auto count = m_answers.size(); count; --count) {
+        const auto request = m_answers.front();
+        m_answers.pop_front();
+        request->client->line_done(*request);
+    }
+    if (!m_answers.empty()) schedule(m_answer, now());
+}
+
+}  // namespace fabricvp::gpu

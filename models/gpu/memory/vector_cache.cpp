@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gpu/memory/vector_cache.h"
+
+#include <algorithm>
+#include <cstring>
+#include <numeric>
+
+namespace fabricvp::gpu {
+
+void vector_cache_params::describe(parameter_visitor& v) {
+    v.field("size", size, between{64, 1 << 24}, "capacity");
+    v.field("ways", ways, between{1, 256}, "lines of a set");
+    v.field("mshrs", mshrs, between{1, 1024}, "lines that can be fetched at a time");
+    v.field("latency", latency, between{0, 1000}, "of a hit, from lookup to registers, in GPU cycles");
+    v.field("tag_latency", tag_latency, between{0, 1000}, "from lookup to the request for a line that is not there, in GPU cycles");
+    v.field("fill_latency", fill_latency, between{0, 1000}, "from a line's arrival to registers, in GPU cycles");
+}
+
+vector_cache::vector_cache(const sc_core::sc_module_name& name, const vector_cache_params& p, const clock_domain& clock,
+                           memory_router& router, pool<line_request>& requests)
+    : model(name), params(p), m_latency(clock.span(p.latency)), m_tag_latency(clock.span(p.tag_latency)),
+      m_fill_latency(clock.span(p.fill_latency)), m_cycle(clock.span(1)), m_router(router), m_requests(requests),
+      m_lines(p.size, p.ways), m_open(p.mshrs, closed), m_mshrs(p.mshrs), m_free(p.mshrs) {
+    std::iota(m_free.rbegin(), m_free.rend(), 0u);
+}
+
+bool vector_cache::load(access_state& state, unsigned piece, ticks at) {
+    const access_piece& p = state.pieces[piece];
+    const std::uint8_t sectors = sectors_of(p.bytes);
+    const unsigned found = m_lines.find(p.line);
+    if (found != l1_lines::absent && (sectors & ~m_lines.valid(found)) == 0) {
+        ++hits;
+        m_lines.touch(found);
+        state.access->spans.add(m_hit_span, span_kind::service, at, at + m_latency);
+        state.unit->piece_loaded(state, piece, m_lines.data(found), memory_fault::none, at + m_latency);
+        return true;
+    }
+    if (m_open_count) {
+        const auto m = static_cast<unsigned>(std::find(m_open.begin(), m_open.end(), p.line) - m_open.begin());
+        if (m < m_open.size()) {
+            ++mshr_merges;
+            m_mshrs[m].bytes |= p.bytes;
+            state.since[piece] = at;
+            m_mshrs[m].waiters.push(state.ref(piece));
+            return true;
+        }
+    }
+    if (m_free.empty()) {
+        ++mshr_stalls;
+        return false;
+    }
+    ++misses;
+    sector_misses += found != l1_lines::absent;
+    const unsigned m = m_free.back();
+    m_free.pop_back();
+    m_mshrs[m].line = m_open[m] = p.line;
+    m_mshrs[m].bytes = p.bytes;
+    ++m_open_count;
+    m_mshrs[m].waiters.push(state.ref(piece));
+    state.since[piece] = at + m_tag_latency;
+    state.access->spans.add(m_lookup_span, span_kind::service, at, at + m_tag_latency);
+    fetch(m, *state.access, sectors, at + m_tag_latency);
+    return true;
+}
+
+void vector_cache::fetch(unsigned m, const vector_access& access, std::uint8_t sectors, ticks departure) {
+    auto request = m_requests.make();
+    request->kind = line_kind::read;
+    request->scope = access.scope;
+    request->line = m_mshrs[m].line;
+    request->needed_sectors = sectors;
+    request->client = this;
+    request->cookie = m_epoch << 16 | m;
+    request->issued = departure;
+    m_router.send_at(request, departure);
+}
+
+void vector_cache::line_done(line_request& r) {
+    if (r.cookie >> 16 != m_epoch) return;
+    const auto index = static_cast<unsigned>(r.cookie & 0xffff);
+    mshr& m = m_mshrs[index];
+    const bool fault = r.fault != memory_fault::none;
+    m_lines.prefetch(m.line);
+    if (!m.waiters.empty()) {
+        const access_state& first = access_state::of(m.waiters.front());
+        __builtin_prefetch(&first);
+        __builtin_prefetch(&first.pieces[access_state::piece_of(m.waiters.front())]);
+    }
+    m_port = std::max(m_port, now()) + m_cycle;
+    const ticks taken = m_port - m_cycle, ready = taken + m_fill_latency;
+    miss_latency.add(now() - r.issued);
+    if (m_open[index] != closed && !fault) evictions += m_lines.fill(m.line, r.data.data(), r.valid_sectors);
+    piece_queue served, rest;
+    std::uint8_t missing = 0;
+    while (!m.waiters.empty()) {
+        const piece_ref p = m.waiters.pop();
+        const std::uint8_t wanted = sectors_of(access_state::of(p).pieces[access_state::piece_of(p)].bytes);
+        const bool there = fault || (wanted & ~r.valid_sectors) == 0;
+        (there ? served : rest).push(p);
+        if (!there) missing |= wanted;
+    }
+    if (rest.empty()) {
+        bytes_needed.add(static_cast<unsigned>(__builtin_popcountll(m.bytes)));
+        switch (__builtin_popcount(sectors_of(m.bytes))) {
+            case 1: ++lines_needing_16; break;
+            case 2: ++lines_needing_32; break;
+            case 3: ++lines_needing_48; break;
+            default: ++lines_needing_64; break;
+        }
+        if (m_open[index] != closed) --m_open_count;
+        m_open[index] = closed;
+        m_free.push_back(index);
+    } else {  // a trimmer cut what a load wanted that came after the request
+        ++refetches;
+        m.waiters = rest;
+        fetch(index, *access_state::of(rest.front()).access, missing, now() + m_tag_latency);
+    }
+    while (!served.empty()) {  // users may come back with new loads inside these calls
+        const piece_ref p = served.pop();
+        access_state& state = access_state::of(p);
+        auto& spans = state.access->spans;
+        if (span_recorder::on()) {
+            const ticks since = state.since[access_state::piece_of(p)];
+            spans.mark(r.spans.reach());
+            if (since == r.issued) spans.append(r.spans);
+            else if (since < now()) spans.add(m_merge_span, span_kind::queueing, since, now());
+            if (taken > now()) spans.add(m_fill_span, span_kind::queueing, now(), taken);
+            spans.add(m_fill_span, span_kind::service, taken, ready);
+        }
+        state.unit->piece_loaded(state, access_state::piece_of(p), r.data.data(), r.fault, ready);
+    }
+    for (piece_client* user : m_users) user->cache_available();
+}
+
+void vector_cache::close(std::uint64_t line) {
+    if (!m_open_count) return;
+    const auto at = std::find(m_open.begin(), m_open.end(), line);
+    if (at == m_open.end()) return;
+    *at = closed;
+    --m_open_count;
+}
+
+void vector_cache::invalidate() {
+    ++invalidations;
+    m_lines.clear();
+    if (!m_open_count) return;
+    std::fill(m_open.begin(), m_open.end(), closed);
+    m_open_count = 0;
+}
+
+bool vector_cache::peek(std::uint64_t address, void* to, unsigned size) {
+    const unsigned first = address % line_bytes;
+    const unsigned at = m_lines.find(address - first);
+    if (at == l1_lines::absent) return false;
+    for (unsigned sector = first / sector_bytes; sector <= (first + size - 1) / sector_bytes; ++sector)
+        if (!(m_lines.valid(at) >> sector & 1)) return false;
+    std::memcpy(to, m_lines.data(at) + first, size);
+    return true;
+}
+
+void vector_cache::reset() {
+    m_lines.clear();
+    std::fill(m_open.begin(), m_open.end(), closed);
+    m_open_count = 0;
+    std::fill(m_mshrs.begin(), m_mshrs.end(), mshr{});
+    m_free.resize(params.mshrs);
+    std::iota(m_free.rbegin(), m_free.rend(), 0u);
+    m_port = 0;
+    ++m_epoch;
+    model::reset();
+}
+
+}  // namespace fabricvp::gpu

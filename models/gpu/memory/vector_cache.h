@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+// A first-level cache with data: the L1 vector cache of a compute unit, and the scalar cache that several share.
+// Write-through without allocation: a store updates a line that is there. A fetch is *open* as long as what it brings may
+// be kept and shared: an acquire, a store or an atomic on its line by this unit closes it, so that no later load sees what
+// was read before. Loads that came earlier still get their data from a closed fetch.
+#pragma once
+
+#include <vector>
+
+#include "base/clock_domain.h"
+#include "base/model.h"
+#include "base/parameters.h"
+#include "base/spans.h"
+#include "base/statistics.h"
+#include "gpu/memory/access_state.h"
+#include "gpu/memory/l1_lines.h"
+#include "gpu/memory/memory_router.h"
+
+namespace fabricvp::gpu {
+
+struct vector_cache_params {
+    byte_size size{16 << 10};
+    std::uint64_t ways = 4;
+    std::uint64_t mshrs = 32;
+    cycles latency{20};       ///< hit: lookup to registers
+    cycles tag_latency{4};    ///< miss: lookup to request
+    cycles fill_latency{4};   ///< miss: line to registers
+    void describe(parameter_visitor& v);
+};
+
+class vector_cache final : public model, private line_client {
+public:
+    const vector_cache_params params;
+
+    counter hits{*this, "hits", "1", "loads of a line whose sectors were there"};
+    counter misses{*this, "misses", "1", "loads of a line that had to be fetched"};
+    counter sector_misses{*this, "sector_misses", "1", "of the misses: the line was there without the sectors"};
+    counter mshr_merges{*this, "mshr_merges", "1", "loads of a line that was being fetched"};
+    counter mshr_stalls{*this, "mshr_stalls", "1", "loads that waited for an MSHR"};
+    counter evictions{*this, "evictions", "1", "lines given up for others"};
+    counter invalidations{*this, "invalidations", "1", "times that everything was forgotten"};
+    counter refetches{*this, "refetches", "1", "fetches repeated because the line arrived without needed sectors"};
+    histogram bytes_needed{*this, "bytes_needed", "B", "bytes that lanes wanted of each line fetched"};
+    counter lines_needing_16{*this, "lines_needing_16", "1", "lines fetched of which lanes wanted one sector of 16 bytes"};
+    counter lines_needing_32{*this, "lines_needing_32", "1", "lines fetched of which lanes wanted two sectors"};
+    counter lines_needing_48{*this, "lines_needing_48", "1", "lines fetched of which lanes wanted three sectors"};
+    counter lines_needing_64{*this, "lines_needing_64", "1", "lines fetched of which lanes wanted all four sectors"};
+    histogram miss_latency{*this, "miss_latency", "ps", "from request to line"};
+
+    vector_cache(const sc_core::sc_module_name& name, const vector_cache_params& params, const clock_domain& clock,
+                 memory_router& router, pool<line_request>& requests);
+
+    /// Registers one of its users.
+    void add_user(piece_client& user) { m_users.push_back(&user); }
+
+    /// A load's lookup at `at`. \returns false if it must wait for an MSHR (cache_available()); otherwise its unit hears
+    /// piece_loaded(), on a hit inside this call
+    bool load(access_state& state, unsigned piece, ticks at);
+    void store(std::uint64_t line, const std::uint8_t* data, std::uint64_t mask) {
+        m_lines.update(line, data, mask);
+        close(line);
+    }
+    /// An access passes this cache by.
+    void pass(std::uint64_t line) {
+        m_lines.drop(line);
+        close(line);
+    }
+    void invalidate();
+    /// For debuggers: bytes inside one line as a load would find them here. \returns false if it would have to fetch them
+    bool peek(std::uint64_t address, void* to, unsigned size);
+
+    ticks tag_latency() const { return m_tag_latency; }
+    ticks fill_latency() const { return m_fill_latency; }
+    ticks hit_latency() const { return m_latency; }
+
+    void reset() override;
+
+private:
+    static constexpr std::uint64_t closed = ~std::uint64_t{0};
+    struct mshr {
+        std::uint64_t line = 0;
+        std::uint64_t bytes = 0;
+        piece_queue waiters;
+    };
+
+    void line_done(line_request& request) override;
+    void fetch(unsigned m, const vector_access& access, std::uint8_t sectors, ticks departure);
+    void close(std::uint64_t line);
+
+    ticks m_latency, m_tag_latency, m_fill_latency, m_cycle;
+    memory_router& m_router;
+    pool<line_request>& m_requests;
+    std::vector<piece_client*> m_users;
+    span_stage m_hit_span{*this, "hit"};
+    span_stage m_lookup_span{*this, "lookup"};
+    span_stage m_fill_span{*this, "fill"};
+    span_stage m_merge_span{*this, "merge"};  // waiting for what another access has asked for
+
+    l1_lines m_lines;
+    std::vector<std::uint64_t> m_open;  // by MSHR: line of an open fetch, or `closed`
+    std::vector<mshr> m_mshrs;
+    std::vector<unsigned> m_free;
+    unsigned m_open_count = 0;
+    ticks m_port = 0;                   // when the next line can be taken in
+    std::uint64_t m_epoch = 0;          // answers to what a reset has dropped are recognised by it
+};
+
+}  // namespace fabricvp::gpu

@@ -1,0 +1,316 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gpu/memory/vector_memory_unit.h"
+
+#include <algorithm>
+
+namespace fabricvp::gpu {
+
+void vector_memory_unit_params::describe(parameter_visitor& v) {
+    v.field("queue", queue, between{1, 4096}, "memory instructions of a compute unit under way at a time");
+    v.field("past_l1", past_l1, between{1, 4096}, "stores, atomics and scoped loads of a compute unit under way at a time, in lines");
+    v.field("latency", latency, between{0, 1000}, "of the coalescer, in GPU cycles");
+    v.group("tlb", tlb, "TLB of a compute unit");
+    v.group("l1", l1, "L1 vector cache of a compute unit");
+}
+
+vector_memory_unit::vector_memory_unit(const sc_core::sc_module_name& name, const vector_memory_unit_params& p, unsigned index,
+                                       const clock_domain& clock, l2_tlb& shared_tlb, memory_router& router,
+                                       vector_cache& constants, memory_pools& pools)
+    : model(name), params(p), tlb("tlb", p.tlb, clock, shared_tlb, *this), l1("l1", p.l1, clock, router, pools.requests),
+      m_index(index), m_latency(clock.span(p.latency)), m_cycle(clock.span(1)), m_router(router), m_constants(constants),
+      m_pools(pools) {
+    l1.add_user(*this);
+    m_constants.add_user(*this);
+}
+
+access_state& vector_memory_unit::take() {
+    if (!m_free) {
+        m_states.push_back(std::make_unique<access_state>());
+        m_free = m_states.back().get();
+        m_free->unit = this;
+    }
+    access_state& s = *m_free;
+    m_free = s.next_free;
+    return s;
+}
+
+unsigned vector_memory_unit::permissions_for(const vector_access& a) {
+    switch (a.kind) {
+        case access_kind::load:
+        case access_kind::load_reserved: return GPU_PTE_READ;
+        case access_kind::store: return GPU_PTE_WRITE;
+        default: return GPU_PTE_READ | GPU_PTE_WRITE;
+    }
+}
+
+std::uint64_t vector_memory_unit::owner_of(const vector_access& a, lane_mask lane) const {
+    const std::uint64_t unit = std::uint64_t{m_router.where()} << 16 | m_index;
+    return (unit << 32 | a.wavefront) << 6 | static_cast<unsigned>(__builtin_ctzll(lane));
+}
+
+void vector_memory_unit::issue(const vector_access_ptr& access) {
+    vector_access& a = *access;
+    access_state& s = take();
+    ++m_in_flight;
+    ++accesses;
+    a.issued = now();
+    s.access = access;
+    s.translated = 0;
+    s.serial = ++m_serial;
+    s.passing = s.ordered = 0;
+    const bool by_lane = a.kind != access_kind::load && a.kind != access_kind::store;
+    s.count = by_lane ? coalescer::split_lanes(a, s.pieces) : m_coalescer.split(a, s.pieces);
+    if (by_lane || a.scope != memory_scope::plain) s.passing = ~std::uint64_t{0};
+    lines_per_access.add(s.count);
+    s.front = now() + m_latency + tlb.latency();
+    s.ready = now();
+    a.spans.add(m_coalesce_span, span_kind::service, now(), now() + m_latency);
+    a.spans.add(tlb.lookup_span, span_kind::service, now() + m_latency, s.front);
+    a.pieces = s.count + 1;  // one more until all are translated, so that it does not end before
+    if (!m_blocked.empty() || !translate(s)) return m_blocked.push(&s);
+    release(s);
+}
+
+bool vector_memory_unit::translate(access_state& s) {
+    const std::uint32_t space = s.access->address_space;
+    std::uint64_t known = ~std::uint64_t{0};
+    unsigned shift = 0;  // pages of 4 KiB in the page that is known
+    translation t;
+    while (s.translated < s.count) {
+        const unsigned i = s.translated;
+        const std::uint64_t page = page_of(s.pieces[i].line);
+        s.since[i] = std::max(s.front, now());
+        if (page >> shift != known) {
+            known = ~std::uint64_t{0};
+            shift = 0;
+            if (!is_mappable(page)) {
+                ++s.translated;
+                piece_failed(s, i, memory_fault::unmapped);
+                continue;
+            }
+            const auto outcome = tlb.look_up(space, page, s.ref(i), std::max(s.front, now()), t);
+            if (outcome == l1_tlb::outcome::full) return false;
+            if (s.since[i] > s.front) s.access->spans.add(tlb.queue_span, span_kind::queueing, s.front, s.since[i]);
+            if (outcome == l1_tlb::outcome::wait) {
+                ++s.translated;
+                continue;
+            }
+            shift = t.page_bits - small_page_bits;
+            known = page >> shift;
+        }
+        ++s.translated;
+        enter(s, i, t);
+    }
+    return true;
+}
+
+void vector_memory_unit::tlb_available() {
+    while (!m_blocked.empty()) {
+        access_state& s = *m_blocked.front();
+        if (!translate(s)) return;
+        m_blocked.pop();
+        release(s);
+    }
+}
+
+void vector_memory_unit::enter(access_state& s, unsigned piece, const translation& t) {
+    const memory_fault fault = t.check(permissions_for(*s.access));
+    if (fault != memory_fault::none) return piece_failed(s, piece, fault);
+    s.pieces[piece].line = t.at(s.pieces[piece].line);
+    if (t.type == GPU_PTE_TYPE_UNCACHED) s.passing |= std::uint64_t{1} << piece;
+    if (m_port.empty() && !m_pumping && look_up(s, piece)) return;
+    m_port.push(s.ref(piece));
+}
+
+void vector_memory_unit::pieces_translated(piece_queue pieces, const translation& t) {
+    // All get in line before the first goes on: whoever hears of an end may issue something that must come behind.
+    piece_queue failed;
+    while (!pieces.empty()) {
+        const piece_ref r = pieces.pop();
+        access_state& s = access_state::of(r);
+        const unsigned i = access_state::piece_of(r);
+        if (t.check(permissions_for(*s.access)) != memory_fault::none) {
+            failed.push(r);
+            continue;
+        }
+        if (span_recorder::on()) tlb.explain(s.access->spans, s.since[i], t);
+        s.since[i] = std::max(s.since[i], now());
+        s.pieces[i].line = t.at(s.pieces[i].line);
+        if (t.type == GPU_PTE_TYPE_UNCACHED) s.passing |= std::uint64_t{1} << i;
+        m_port.push(r);
+    }
+    while (!failed.empty()) {
+        const piece_ref r = failed.pop();
+        access_state& s = access_state::of(r);
+        piece_failed(s, access_state::piece_of(r), t.check(permissions_for(*s.access)));
+    }
+    pump();
+}
+
+void vector_memory_unit::pump() {
+    if (m_pumping) return;
+    m_pumping = true;
+    while (!m_port.empty()) {
+        const piece_ref r = m_port.pop();
+        if (look_up(access_state::of(r), access_state::piece_of(r))) continue;
+        m_port.push_front(r);
+        break;
+    }
+    m_pumping = false;
+}
+
+bool vector_memory_unit::look_up(access_state& s, unsigned piece) {
+    const vector_access& a = *s.access;
+    const std::uint64_t line = s.pieces[piece].line;
+    const bool is_remote = !m_router.is_local(line);
+    if (is_remote && !(s.ordered >> piece & 1) && !m_order.enter(s, piece, is_write(a))) return true;  // comes back later
+    const ticks at = std::max({s.front, now(), m_port_free});
+    const bool through = a.kind == access_kind::load && !(s.passing >> piece & 1);
+    const bool in_scratch = a.scratch;
+    if (span_recorder::on() && at > s.since[piece]) {
+        s.access->spans.add(m_port_span, span_kind::queueing, s.since[piece], at);
+        s.since[piece] = at;
+    }
+    if (!(through ? (a.constant ? m_constants : l1).load(s, piece, at) : past_l1(s, piece, at))) return false;
+    m_port_free = at + m_cycle;
+    ++transactions;
+    loads += through;
+    remote += is_remote;
+    scratch += in_scratch;
+    return true;
+}
+
+bool vector_memory_unit::past_l1(access_state& s, unsigned piece, ticks at) {
+    if (m_past >= params.past_l1) {
+        ++queue_stalls;
+        return false;
+    }
+    ++m_past;
+    const vector_access& a = *s.access;
+    const access_piece& p = s.pieces[piece];
+    auto request = m_pools.requests.make();
+    line_request& r = *request;
+    r.scope = a.scope;
+    r.line = p.line;
+    r.client = this;
+    r.context = &s;
+    r.cookie = m_epoch << 8 | piece;
+    r.owner = 0;
+    if (a.kind == access_kind::store) {
+        ++stores;
+        r.kind = line_kind::write;
+        r.byte_mask = p.bytes;
+        coalescer::gather(a, p, r.data.data());
+        l1.store(p.line, r.data.data(), p.bytes);
+    } else if (a.kind == access_kind::load) {
+        ++scoped_loads;
+        r.kind = line_kind::read;
+        r.needed_sectors = sectors_of(p.bytes);
+        l1.pass(p.line);
+    } else {
+        ++atomics;
+        const auto lane = static_cast<unsigned>(__builtin_ctzll(p.lanes));
+        r.kind = a.kind == access_kind::atomic          ? line_kind::atomic
+                 : a.kind == access_kind::load_reserved ? line_kind::load_reserved
+                                                        : line_kind::store_conditional;
+        r.size = a.bytes;
+        r.offset = static_cast<std::uint8_t>(a.address[lane] % line_bytes);
+        r.operation = a.operation;
+        r.operand = a.data[lane];
+        r.owner = owner_of(a, p.lanes);
+        l1.pass(p.line);
+    }
+    r.issued = at + l1.tag_latency();
+    if (span_recorder::on()) s.access->spans.add(m_past_span, span_kind::service, at, r.issued);
+    m_router.send_at(request, r.issued);
+    return true;
+}
+
+void vector_memory_unit::line_done(line_request& r) {
+    if (r.cookie >> 8 != m_epoch) return;
+    --m_past;
+    access_state& s = *static_cast<access_state*>(r.context);
+    const auto piece = static_cast<unsigned>(r.cookie & 0xff);
+    vector_access& a = *s.access;
+    if (span_recorder::on()) a.spans.append(r.spans);
+    if (r.kind != line_kind::read && !m_router.is_local(r.line)) l1.pass(r.line);  // see remote_order
+    if (r.fault != memory_fault::none) {
+        piece_failed(s, piece, r.fault);
+    } else if (r.kind == line_kind::write) {
+        piece_ended(s, piece, now());
+    } else {
+        const auto lane = static_cast<unsigned>(__builtin_ctzll(s.pieces[piece].lanes));
+        if (r.kind == line_kind::read) {
+            coalescer::scatter(a, s.pieces[piece], r.data.data());
+        } else {
+            a.data[lane] = r.kind == line_kind::store_conditional ? !r.succeeded : r.operand;
+        }
+        if (span_recorder::on()) a.spans.add(m_past_span, span_kind::service, now(), now() + l1.fill_latency());
+        piece_ended(s, piece, now() + l1.fill_latency());
+    }
+    pump();
+}
+
+void vector_memory_unit::piece_loaded(access_state& s, unsigned piece, const std::uint8_t* line, memory_fault fault, ticks ready) {
+    if (fault != memory_fault::none) return piece_failed(s, piece, fault);
+    coalescer::scatter(*s.access, s.pieces[piece], line);
+    piece_ended(s, piece, ready);
+}
+
+void vector_memory_unit::piece_failed(access_state& s, unsigned piece, memory_fault fault) {
+    vector_access& a = *s.access;
+    if (a.fault == memory_fault::none) a.fault = fault;
+    a.faulted |= s.pieces[piece].lanes;
+    piece_ended(s, piece, now());
+}
+
+void vector_memory_unit::piece_ended(access_state& s, unsigned piece, ticks ready) {
+    s.ready = std::max(s.ready, ready);
+    // What was parked came before all that waits for L1.
+    if (s.ordered >> piece & 1) m_port.prepend(m_order.leave(s, piece, is_write(*s.access)));
+    release(s);
+}
+
+void vector_memory_unit::release(access_state& s) {
+    vector_access& a = *s.access;
+    if (--a.pieces) return;
+    const ticks ready = std::max(s.ready, now());
+    const vector_access_ptr access = std::move(s.access);
+    s.next_free = m_free;
+    m_free = &s;
+    (a.kind == access_kind::store ? store_latency : load_latency).add(ready - a.issued);
+    faults += a.fault != memory_fault::none;
+    if (span_recorder::on()) {
+        static constexpr const char* names[] = {"load", "store", "atomic", "load reserved", "store conditional"};
+        const auto lane = a.mask ? __builtin_ctzll(a.mask) : 0;
+        span_recorder::current().finish(a.spans, a.issued, ready, this, names[static_cast<unsigned>(a.kind)], a.address[static_cast<unsigned>(lane)]);
+    }
+    const bool was_full = !can_issue();
+    --m_in_flight;
+    access_client* const client = a.client;
+    client->access_done(a, ready);
+    if (was_full && can_issue()) client->space_available();
+}
+
+void vector_memory_unit::invalidate() {
+    l1.invalidate();
+    m_constants.invalidate();
+}
+
+void vector_memory_unit::reset() {
+    m_order.clear();
+    m_free = nullptr;
+    for (auto& s : m_states) {
+        s->access = nullptr;
+        s->next_free = m_free;
+        m_free = s.get();
+    }
+    m_blocked.clear();
+    m_port.clear();
+    m_port_free = 0;
+    m_in_flight = m_past = 0;
+    ++m_epoch;
+    model::reset();
+}
+
+}  // namespace fabricvp::gpu

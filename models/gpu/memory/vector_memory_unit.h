@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+// A compute unit's way to memory: coalescer, L1 TLB, L1 vector cache. An access becomes pieces, one a line; each is
+// translated and then presented to L1, one a cycle. Whatever can be known at once is: an access that hits costs no event.
+//
+// Order: pieces that touch the same line never overtake each other. They meet in one queue behind translation (pieces of
+// a page that is being looked up wait together, in order), go to their point of coherence by one path, and the L1 cache
+// closes fetches that a store or an atomic comes after. For remote memory see remote_order.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "gpu/memory/fifo.h"
+#include "gpu/memory/l1_tlb.h"
+#include "gpu/memory/remote_order.h"
+#include "gpu/memory/vector_cache.h"
+#include "gpu/memory/vector_memory.h"
+
+namespace fabricvp::gpu {
+
+struct vector_memory_unit_params {
+    std::uint64_t queue = 64;
+    std::uint64_t past_l1 = 128;
+    cycles latency{1};
+    l1_tlb_params tlb;
+    vector_cache_params l1;
+    void describe(parameter_visitor& v);
+};
+
+/// The pools that a GPU's units share.
+struct memory_pools {
+    pool<vector_access> accesses;
+    pool<line_request> requests;
+};
+
+class vector_memory_unit final : public model, public vector_memory, private line_client, private piece_client, private l1_tlb_client {
+public:
+    const vector_memory_unit_params params;
+
+    l1_tlb tlb;
+    vector_cache l1;
+
+    counter accesses{*this, "accesses", "1", "memory instructions of wavefronts"};
+    counter transactions{*this, "transactions", "1", "lines (atomics: lanes) presented to L1 or sent past it"};
+    counter loads{*this, "loads", "1", "lines loaded through L1"};
+    counter stores{*this, "stores", "1", "lines stored"};
+    counter atomics{*this, "atomics", "1", "lanes' atomics, load-reserved and store-conditional"};
+    counter scoped_loads{*this, "scoped_loads", "1", "lines loaded past L1"};
+    counter scratch{*this, "scratch", "1", "lines of lanes' private memory, loaded or stored"};
+    counter remote{*this, "remote", "1", "lines of memory that is not this GPU's"};
+    counter faults{*this, "faults", "1", "accesses that failed"};
+    counter queue_stalls{*this, "queue_stalls", "1", "transactions that waited because too many were under way past L1"};
+    histogram lines_per_access{*this, "lines_per_access", "1", "distinct lines of an access"};
+    histogram load_latency{*this, "load_latency", "ps", "from issue to the last lane's data, loads and atomics"};
+    histogram store_latency{*this, "store_latency", "ps", "from issue to the last acknowledgement"};
+
+    /// \param index of the compute unit in its GPU \param constants the scalar cache
+    vector_memory_unit(const sc_core::sc_module_name& name, const vector_memory_unit_params& params, unsigned index,
+                       const clock_domain& clock, l2_tlb& shared_tlb, memory_router& router, vector_cache& constants,
+                       memory_pools& pools);
+
+    vector_access_ptr make_access() override { return m_pools.accesses.make(); }
+    void issue(const vector_access_ptr& access) override;
+    bool can_issue() const override { return m_in_flight < params.queue; }
+    void invalidate() override;
+
+    /// Accesses that have not ended.
+    unsigned in_flight() const { return m_in_flight; }
+
+    void reset() override;
+
+private:
+    void piece_loaded(access_state& state, unsigned piece, const std::uint8_t* line, memory_fault fault, ticks ready) override;
+    void cache_available() override { pump(); }
+    void pieces_translated(piece_queue pieces, const translation& t) override;
+    void tlb_available() override;
+    void line_done(line_request& request) override;
+
+    access_state& take();
+    bool translate(access_state& state);
+    void enter(access_state& state, unsigned piece, const translation& t);
+    void pump();
+    bool look_up(access_state& state, unsigned piece);
+    bool past_l1(access_state& state, unsigned piece, ticks at);
+    void piece_failed(access_state& state, unsigned piece, memory_fault fault);
+    void piece_ended(access_state& state, unsigned piece, ticks ready);
+    void release(access_state& state);
+    static unsigned permissions_for(const vector_access& a);
+    static bool is_write(const vector_access& a) { return a.kind != access_kind::load; }
+    std::uint64_t owner_of(const vector_access& a, lane_mask lane) const;
+
+    const unsigned m_index;
+    ticks m_latency, m_cycle;
+    memory_router& m_router;
+    vector_cache& m_constants;
+    memory_pools& m_pools;
+    span_stage m_coalesce_span{*this, "coalesce"}, m_port_span{*this, "port"}, m_past_span{*this, "past_l1"};
+
+    coalescer m_coalescer;
+    remote_order m_order;
+    std::vector<std::unique_ptr<access_state>> m_states;
+    access_state* m_free = nullptr;
+    fifo<access_state*> m_blocked;  // whose translation waits for an MSHR, in order
+    piece_queue m_port;             // translated pieces that wait for L1, in order
+    bool m_pumping = false;
+    ticks m_port_free = 0;          // when L1 can look up the next line
+    unsigned m_in_flight = 0;
+    unsigned m_past = 0;            // requests under way past L1
+    std::uint64_t m_serial = 0, m_epoch = 0;
+};
+
+}  // namespace fabricvp::gpu
