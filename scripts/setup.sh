@@ -74,6 +74,7 @@ fi
 import pathlib, sys, sysconfig
 pathlib.Path(sysconfig.get_path("purelib"), "fabricvp_tree.pth").write_text(sys.argv[1] + "\n")
 command = pathlib.Path(sys.prefix, "bin", "fabricvp")
-command.write_text(f"#!{sys.prefix}/bin/python\nimport sys\nfrom fabricvp.__main__ import main\nsys.exit(main())\n")
+command.write_text(f"#!{sys.prefix}/bin/python\nimport sys\nfrom fabricvp.__main__ import main\n"
+                   "if __name__ == \"__main__\":  # experiments start processes that import this file\n    sys.exit(main())\n")
 command.chmod(0o755)
 PY

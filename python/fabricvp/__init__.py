@@ -15,21 +15,52 @@ SystemC elaborates once a process, so a process has one `Platform`. `spawn()` ru
 `Platform.fork()` branches a warm machine.
 """
 
-from .conditions import Breakpoint, ConsoleText, Marker, Watchpoint
-from .data import config_path, configs, firmware_path, firmwares
-from .errors import AddressError, ExpectTimeout, GuestStopped, InputError, RemoteError
-from .faults import FaultArgument, FaultKind
-from .gpu import App, Gpu, Wavefront, apps
-from .platform import Platform
-from .remote import RemotePlatform
-from .results import Match, Outcome, RunResult, read_results
-from .spawning import spawn
-from .units import seconds, to_picoseconds
+from __future__ import annotations
 
 __version__ = "0.1.0"
 
-__all__ = [
-    "AddressError", "App", "Breakpoint", "ConsoleText", "ExpectTimeout", "FaultArgument", "FaultKind", "Gpu", "GuestStopped", "InputError",
-    "Marker", "Match", "Outcome", "Platform", "RemoteError", "RemotePlatform", "RunResult", "Watchpoint", "Wavefront", "apps", "config_path", "configs", "firmware_path", "firmwares",
-    "read_results", "seconds", "spawn", "to_picoseconds",
-]
+# What needs numpy, pandas or matplotlib imports them where it is called, and the names below are imported when they are asked
+# for: the command `fabricvp run` starts without any of them.
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from .conditions import Breakpoint, ConsoleText, Marker, Watchpoint
+    from .data import config_path, configs, firmware_path, firmwares
+    from .errors import AddressError, ExpectTimeout, GuestStopped, InputError, RemoteError
+    from .faults import FaultArgument, FaultKind
+    from .gpu import App, Gpu, Wavefront, apps
+    from .platform import Platform
+    from .remote import RemotePlatform
+    from .results import Match, Outcome, RunResult, read_results
+    from .spawning import spawn
+    from .units import seconds, to_picoseconds
+
+_NAMES = {
+    "conditions": ("Breakpoint", "ConsoleText", "Marker", "Watchpoint"),
+    "data": ("config_path", "configs", "firmware_path", "firmwares"),
+    "errors": ("AddressError", "ExpectTimeout", "GuestStopped", "InputError", "RemoteError"),
+    "faults": ("FaultArgument", "FaultKind"),
+    "gpu": ("App", "Gpu", "Wavefront", "apps"),
+    "platform": ("Platform",),
+    "remote": ("RemotePlatform",),
+    "results": ("Match", "Outcome", "RunResult", "read_results"),
+    "spawning": ("spawn",),
+    "units": ("seconds", "to_picoseconds"),
+}
+_HOMES = {name: module for module, names in _NAMES.items() for name in names}
+
+__all__ = sorted(_HOMES)
+
+
+def __getattr__(name: str) -> object:
+    import importlib
+
+    if name == "_fabricvp" or name in _NAMES:
+        return importlib.import_module("." + name, __name__)
+    if name not in _HOMES:
+        raise AttributeError(f"module 'fabricvp' has no attribute '{name}'")
+    value = globals()[name] = getattr(importlib.import_module("." + _HOMES[name], __name__), name)
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

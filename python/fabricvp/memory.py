@@ -3,12 +3,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-import numpy
+from typing import TYPE_CHECKING, Any
 
 from . import _fabricvp
 from .errors import AddressError
+
+if TYPE_CHECKING:
+    import numpy
 
 
 class Memory:
@@ -62,6 +63,8 @@ class Memory:
 
     def array(self, address: int, dtype: Any, count: int) -> numpy.ndarray:
         """A copy of ``count`` elements as a numpy array; `write()` puts it back."""
+        import numpy
+
         dtype = numpy.dtype(dtype)
         return numpy.frombuffer(bytearray(self.read(address, dtype.itemsize * count)), dtype)
 

@@ -6,11 +6,10 @@ from __future__ import annotations
 from collections.abc import ItemsView, Iterator, Mapping, ValuesView
 from typing import TYPE_CHECKING, Any
 
-import numpy
-
 from . import _fabricvp
 
 if TYPE_CHECKING:
+    import numpy
     import pandas
 
 
@@ -63,6 +62,8 @@ class Statistics(Mapping):
     def series(self, path: str) -> tuple[numpy.ndarray, numpy.ndarray]:
         """A time series as (start of each window in seconds since the region of interest began, sum in the window).
         Raises `KeyError`."""
+        import numpy
+
         found = self._core.time_series(path)
         if found is None:
             raise KeyError(f"no time series '{path}'; there are: {', '.join(self.series_names()) or 'none'}")

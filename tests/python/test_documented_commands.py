@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Every command that a page shows is run through the installed launcher, and what it prints is put beside the page."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+LAUNCHER = Path(sys.prefix) / "bin" / "fabricvp"
+BLOCK = re.compile(r"^```console\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+
+PROMPT = "a prompt waits for a person"
+LONG = "the whole run takes too long for a test"
+DEBUGGER = "waits for GDB; tests/system/gdb holds such dialogues"
+#: Commands that are run in another form: as the pages show them → (what is run, why).
+CHANGED = {
+    "run uboot": ("run uboot --time 20ms", PROMPT),
+    "run uboot_m": ("run uboot_m --time 20ms", PROMPT),
+    "run cs_storm": ("run cs_storm --time 20ms", PROMPT),
+    "run netcrafter_quad_uboot": ("run netcrafter_quad_uboot --time 5ms", PROMPT),
+    "run linux": ("describe linux", "needs the kernel that `make linux` fetches"),
+    "run hello --set node.host.harts=2 --gdb 3333 --console none &": ("run hello --set node.host.harts=2 --console none", DEBUGGER),
+    "run gpu --app vectoradd --size 256 --gdb 7777": ("run gpu --app vectoradd --size 256", DEBUGGER),
+    "run gpu --app spmv --size 65536": ("run gpu --app spmv --size 1024", LONG),
+    "run gpu --app spmv --size 65536 --out results": ("run gpu --app spmv --size 1024 --out results", LONG),
+    "run netcrafter_quad --app spmv --size 65536": ("run netcrafter_quad --app spmv --size 1024", LONG),
+    "run netcrafter_quad --app transpose --size 2048": ("run netcrafter_quad --app transpose --size 256", LONG),
+    "experiment gpu-workloads --quick --out results": ("experiment gpu-workloads --quick --only reduction --no-spans --out results", LONG),
+    "experiment gpu-workloads --out results": ("experiment gpu-workloads --quick --only reduction --no-spans --out results", LONG),
+    "experiment gpu-workloads --only spmv transpose --placement interleaved --dispatch round_robin --out results":
+        ("experiment gpu-workloads --quick --only reduction --no-spans --placement interleaved --dispatch round_robin --out results", LONG),
+    "experiment pcie-congestion --graphs 500 --out results": ("experiment pcie-congestion --quick --graphs 4 --out results", LONG),
+    "experiment pcie-congestion --quick --out results": ("experiment pcie-congestion --quick --graphs 4 --out results", LONG),
+}
+#: Commands that pages show as failing, with their exit status.
+FAILING = {"run bare --set node.host.hart.clok=2GHz": 2}
+#: Other programs that blocks show, and where they are tried.
+OTHERS = {
+    "make": "the targets are what builds and tests this",
+    "gdb-multiarch": "tests/system/gdb",
+    "lspci": "test_pci_dump.py",
+    "build/release/bin/stopwatch_machine": "system.stopwatch",
+}
+
+
+def shown():
+    """(page, command without its program and comment, lines shown below it); program None for ours."""
+    for page in [REPOSITORY / "README.md", *sorted((REPOSITORY / "docs").rglob("*.md"))]:
+        for block in BLOCK.findall(page.read_text()):
+            for part in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]:
+                line, *output = part.splitlines()
+                program, _, rest = re.sub(r"\s+#.*", "", line).strip().partition(" ")
+                yield str(page.relative_to(REPOSITORY)), program, rest, output
+
+
+OURS = [(page, rest, output) for page, program, rest, output in shown() if program in ("fabricvp", ".venv/bin/fabricvp")]
+
+
+def plain(line):
+    """A line without its figures, since machines and days differ."""
+    return re.sub(r"[\d.,]*\d", "0", " ".join(line.split()))
+
+
+@pytest.fixture
+def clone(tmp_path):
+    """A folder in which paths of the pages lead where they lead in a clone, and results stay apart."""
+    (tmp_path / "build").mkdir()
+    for name in ("configs", "firmware", "examples", "build/release"):
+        (tmp_path / name).symlink_to(REPOSITORY / name)
+    return tmp_path
+
+
+def what_runs(arguments):
+    return CHANGED.get(arguments, (arguments, ""))[0]
+
+
+@pytest.mark.timeout(600)
+@pytest.mark.parametrize("run", sorted({what_runs(rest) for _, rest, _ in OURS}))
+def test_command(run, clone):
+    done = subprocess.run(f"'{LAUNCHER}' {run}", shell=True, capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=590, cwd=clone)
+    said = done.stdout + done.stderr
+    assert done.returncode == FAILING.get(run, 0), said
+    assert "Traceback" not in said
+    printed = [plain(line) for line in said.splitlines()]
+    for page, rest, output in OURS:
+        if rest == run:
+            missing = [line for line in output if line.strip() not in ("", "…") and not any(p.startswith(plain(line.removesuffix("…"))) for p in printed)]
+            assert not missing, f"{page} shows what this does not print"
+
+
+def test_the_tables_speak_of_commands_that_pages_show():
+    known = {rest for _, rest, _ in OURS}
+    assert not (set(CHANGED) | set(FAILING)) - known
+    programs = {program for _, program, _, _ in shown()} - {"fabricvp", ".venv/bin/fabricvp"}
+    assert programs == set(OTHERS)
