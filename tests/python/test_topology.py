@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Shapes of fabrics: every device reaches every other one, and what was sent arrives unchanged."""
+
+import pytest
+import yaml
+
+import fabricvp
+from fabricvp import topology
+
+SHAPES = {
+    "ring": topology.ring(5),
+    "mesh": topology.mesh(3, 2),
+    "torus": topology.mesh(3, 3, torus=True),
+    "line": topology.mesh(4, 1, torus=True),
+    "fat_tree": topology.fat_tree(3, 2, 2),
+    "clusters": topology.clusters(3, 2, inner={"lane_rate": "16 GB/s"}, outer={"lane_rate": "2 GB/s"}),
+    "one_cluster": topology.clusters(1, 3),
+}
+#: Switches, links between switches.
+SIZES = {"ring": (5, 5), "mesh": (6, 7), "torus": (9, 18), "line": (4, 4), "fat_tree": (5, 6), "clusters": (3, 3), "one_cluster": (1, 0)}
+
+
+@pytest.mark.parametrize("name", SHAPES)
+def test_shape(name):
+    shape = SHAPES[name]
+    parsed = yaml.safe_load(shape.machine())["node"]
+    assert len(parsed["gpus"]) == shape.devices
+    between = [link for link in parsed["fabric"]["links"] if not link["from"].startswith("gpu")]
+    assert (len(parsed["fabric"]["switches"]), len(between)) == SIZES[name]
+    assert sorted(link["from"] for link in parsed["fabric"]["links"] if link not in between) == sorted(f"gpu{n}" for n in range(shape.devices))
+
+
+@pytest.mark.timeout(120)
+@pytest.mark.parametrize("name", SHAPES)
+def test_everybody_reaches_everybody(name, machine):
+    """Each generator asks all others in turns; contents follow from addresses and are compared at both ends."""
+    shape, requests = SHAPES[name], 400
+    platform = machine(text=shape.traffic_machine({"requests": requests, "writes": 0.5}))
+    result = platform.run("1 ms")
+    found = platform.statistics.snapshot("node0.fabric.")
+    for n in range(shape.devices):
+        mine = {key: found[f"node0.fabric.device{n}_traffic.{key}"] for key in ("requests", "responses", "served", "refused", "corrupt")}
+        assert mine["requests"] == mine["responses"] == requests and mine["refused"] == mine["corrupt"] == 0, (result, mine)
+        assert mine["served"] > requests / 4  # all alike, so about as many as sent
+    assert sum(found[f"node0.fabric.device{n}_traffic.served"] for n in range(shape.devices)) == requests * shape.devices
+
+
+@pytest.mark.timeout(200)
+def test_gpus_share_memory_over_it(machine):
+    small = {"compute_units": 2, "memory": {"capacity": "256 MiB"}}
+    platform = machine(text=topology.ring(3).machine(gpu=small))
+    platform.load_app("transpose", size=96)
+    assert platform.run("1 s").outcome == "power_off" and platform.app_ok
+    assert all(way.bytes > 0 for way in platform.nodes[0].fabric.traffic())
+
+
+def test_options_reach_links_and_switches(machine):
+    text = topology.clusters(2, 1, inner={"lanes": 4}, outer={"lane_rate": "1 GB/s"}, switch={"latency": "50 cycles"}).traffic_machine(
+        {"requests": 1}, fabric={"packet": {"flit": "32 B"}})
+    platform = machine(text=text)
+    fabric = platform.nodes[0].fabric
+    assert {(d.between_switches, d.crosses_clusters, d.bytes_per_second) for d in fabric.directions} == {(False, False, 4 * 16 * 10**9), (True, True, 8 * 10**9)}
+    assert [(v.name, v.cluster, v.is_switch) for v in fabric.vertices] == [("device0", 0, False), ("device1", 1, False), ("cluster0", 0, True), ("cluster1", 1, True)]
+    assert platform.config["node0.fabric.switches.0.latency"] == 50
+
+
+@pytest.mark.parametrize("make", [lambda: topology.ring(2), lambda: topology.mesh(0, 3), lambda: topology.fat_tree(2, 2, 0), lambda: topology.clusters("two", 2)])
+def test_nonsense_is_refused(make):
+    with pytest.raises(fabricvp.InputError, match="must be a whole number of at least"):
+        make()
+
+
+def test_text_with_special_characters_stays_text():
+    assert yaml.safe_load("\n".join(topology._yaml({"a": {"b": "x: #1", "c": True, "d": "", "e": [1, "2 GB/s"], "f": 'q"'}}, 0))) == {
+        "a": {"b": "x: #1", "c": True, "d": "", "e": [1, "2 GB/s"], "f": 'q"'}}
