@@ -11,9 +11,9 @@ import time
 
 import fabricvp
 import pandas
-from fabricvp.experiments import Experiment, Report
+from fabricvp.experiments import Experiment, Report, machines
 from fabricvp.experiments.gpu_workloads import pictures
-from fabricvp.experiments.gpu_workloads.measure import Point, as_record, observe_all
+from fabricvp.experiments.gpu_workloads.measure import Point, as_record, for_table, observe_all
 from fabricvp.experiments.writing import write
 from rich.console import Console
 from rich.panel import Panel
@@ -153,7 +153,8 @@ def quad(folder):
         machine.write_results(folder)
     for name, m in found.items():
         report.check(f"{name} is right", m.right, "compared with the host's own result")
-    report.table("workloads", pandas.DataFrame([as_record(m) for m in found.values()]).round(3), "What the measured kernels did")
+    report.used(machines.used())
+    report.table("workloads", pandas.DataFrame([for_table(as_record(m)) for m in found.values()]).round(3), "What the measured kernels did")
     for name, m in found.items():
         report.picture(f"fabric_{name}", m.picture, f"What the fabric carried while the kernels of {name} ran")
     for name, picture, caption in pictures.draw(found, found, {}):

@@ -4,6 +4,8 @@
 
 #include <pybind11/stl.h>
 
+#include <algorithm>
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <stdexcept>
@@ -52,9 +54,43 @@ std::tuple<std::string, double, std::vector<way_row>> traffic(session& s, std::s
     return {t.stretch, t.seconds, std::move(rows)};
 }
 
+using direction_row = std::tuple<std::string, std::string, std::string, bool, bool, std::uint64_t, std::map<std::string, std::string>>;
+
+/// Both directions of every link, as `traffic()` orders them: from, to, path of the sending port, between switches, between
+/// clusters, bytes a second, paths of its statistics.
+std::vector<direction_row> directions(session& s, std::size_t index) {
+    const auto& fabric = *with_fabric(s, index).fabric;
+    const auto is_switch = [&](const std::string& name) {
+        return std::any_of(fabric.switches.begin(), fabric.switches.end(), [&](const auto& x) { return name == x->basename(); });
+    };
+    std::vector<direction_row> rows;
+    const auto add = [&](const std::string& from, const std::string& to, const fabric::port& p) {
+        rows.emplace_back(from, to, p.name(), is_switch(from) && is_switch(to), p.crosses_clusters, p.transmitter.bytes_per_second(),
+                          std::map<std::string, std::string>{{"bytes", p.transmitter.bytes.path()}, {"busy", p.transmitter.busy.path()},
+                                                             {"load", p.transmitter.load.path()}, {"sent", p.sent.path()}});
+    };
+    for (const auto& l : fabric.links()) {
+        add(l.from, l.to, *l.a);
+        add(l.to, l.from, *l.b);
+    }
+    return rows;
+}
+
+/// (name, path, cluster, is a switch) of everything that links end at.
+std::vector<std::tuple<std::string, std::string, unsigned, bool>> vertices(session& s, std::size_t index) {
+    const auto& fabric = *with_fabric(s, index).fabric;
+    std::vector<std::tuple<std::string, std::string, unsigned, bool>> rows;
+    for (const auto& t : fabric.terminals) rows.emplace_back(t->basename(), t->name(), t->cluster(), false);
+    for (const auto& x : fabric.switches) rows.emplace_back(x->basename(), x->name(), x->cluster, true);
+    return rows;
+}
+
 }  // namespace
 
 void bind_fabric(py::module_& m) {
+    m.def("has_fabric", [](session& s, std::size_t index) { return s.machine().hardware().nodes.at(index)->fabric != nullptr; });
+    m.def("fabric_directions", &directions);
+    m.def("fabric_vertices", &vertices);
     m.def("fabric_svg", &svg);
     m.def("fabric_traffic", &traffic);
 }

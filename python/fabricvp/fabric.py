@@ -34,6 +34,35 @@ class Way:
     busy: float
 
 
+@dataclass(frozen=True)
+class Direction:
+    """One direction of a link by its role. ``statistics`` are paths by what they tell: "bytes" and "busy" (ps) of its lanes,
+    "load" (a time series), "sent" (in front of what is counted by class of packet)."""
+
+    source: str
+    destination: str
+    path: str  #: of the sending port
+    between_switches: bool
+    crosses_clusters: bool
+    bytes_per_second: int
+    statistics: Mapping[str, str]
+
+    @property
+    def name(self) -> str:
+        """For people and tables."""
+        return f"{self.source} → {self.destination}"
+
+
+@dataclass(frozen=True)
+class Vertex:
+    """What links end at: a switch, a GPU or a traffic generator."""
+
+    name: str
+    path: str
+    cluster: int
+    is_switch: bool
+
+
 class Fabric:
     """Links and switches between the GPUs of a node.
 
@@ -46,6 +75,22 @@ class Fabric:
 
     def __init__(self, node: Node) -> None:
         self._core, self._node = node._core, node.index
+
+    @property
+    def exists(self) -> bool:
+        """Whether the node has one."""
+        return _fabricvp.has_fabric(self._core, self._node)
+
+    @property
+    def directions(self) -> list[Direction]:
+        """Both directions of every link with their roles, in the order of `traffic()`."""
+        return [Direction(source, destination, path, switches, clusters, rate, paths)
+                for source, destination, path, switches, clusters, rate, paths in _fabricvp.fabric_directions(self._core, self._node)]
+
+    @property
+    def vertices(self) -> list[Vertex]:
+        """GPUs by number, traffic generators, switches; with their clusters."""
+        return [Vertex(*row) for row in _fabricvp.fabric_vertices(self._core, self._node)]
 
     def traffic(self, values: Mapping[str, float] | None = None, seconds: float = 0.0, title: str = "") -> list[Way]:
         """What each direction carried; a link's two follow each other, links in the order of the configuration."""

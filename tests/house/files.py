@@ -5,6 +5,7 @@ import re
 import sys
 
 MOST_LINES = 500
+MOST_SVG, MOST_PNG = 40_000, 250_000  # bytes of a picture in docs/
 SOURCES = {".h", ".hpp", ".cpp", ".c", ".S", ".ld", ".py", ".sh", ".cmake", ".inc"}
 SPLIT = ("models", "platform", "python", "firmware", "tests", "scripts")
 LICENSED = (*SPLIT, "cmake", "configs")
@@ -35,8 +36,17 @@ def violations(tree):
             yield f"{path}: names a mirror or registry: {HOST.search(text)[0]}"
 
 
+def pictures(tree):
+    """Plots in pages are light: PNG, or SVG that a person could read."""
+    for file in files(tree, ("docs",)):
+        path, size = file.relative_to(tree), file.stat().st_size
+        if file.suffix == ".svg" and size > MOST_SVG or file.suffix == ".png" and size > MOST_PNG:
+            yield f"{path}: {size} bytes, more than {MOST_SVG if file.suffix == '.svg' else MOST_PNG}; make it a PNG file with fewer colours or pixels"
+
+
 def main():
-    found = list(violations(pathlib.Path(sys.argv[1])))
+    tree = pathlib.Path(sys.argv[1])
+    found = [*violations(tree), *pictures(tree)]
     print("\n".join(found) or f"every file has its licence line and at most {MOST_LINES} lines")
     return 1 if found else 0
 

@@ -34,6 +34,9 @@ BAD_FILES = {
 }
 
 
+BAD_PICTURES = {"docs/heavy.svg": "<path/>" * 6000, "docs/a/heavy.png": "x" * 250_001}
+
+
 def named(check, contents):
     """The files that the check complains about in a tree of these contents."""
     with tempfile.TemporaryDirectory() as name:
@@ -41,9 +44,10 @@ def named(check, contents):
         for path, text in contents.items():
             (tree / path).parent.mkdir(parents=True, exist_ok=True)
             (tree / path).write_text(text)
-        return sorted({line.split(":")[0] for line in check.violations(tree)})
+        return sorted({line.split(":")[0] for line in check(tree)})
 
 
-assert named(includes, BAD_INCLUDES | GOOD_INCLUDES) == sorted(BAD_INCLUDES)
-assert named(files, BAD_FILES | {"models/base/fine.cpp": LINE + "\n" * 498}) == sorted(BAD_FILES)
+assert named(includes.violations, BAD_INCLUDES | GOOD_INCLUDES) == sorted(BAD_INCLUDES)
+assert named(files.violations, BAD_FILES | {"models/base/fine.cpp": LINE + "\n" * 498}) == sorted(BAD_FILES)
+assert named(files.pictures, BAD_PICTURES | {"docs/light.svg": "<svg/>", "docs/light.png": "x" * 1000}) == sorted(BAD_PICTURES)
 print("the house checks see what they are to see")

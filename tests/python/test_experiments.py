@@ -8,9 +8,14 @@ import time
 import pandas
 import pytest
 
+import fabricvp
 from fabricvp.errors import InputError
-from fabricvp.experiments import Experiment, PointFailed, Report
+from fabricvp import topology
+from fabricvp.experiments import Experiment, Missing, PointFailed, Report
 from fabricvp.experiments.frame import Run
+from fabricvp.experiments.gpu_workloads.measure import Point, as_record, measure
+from fabricvp.experiments.gpu_workloads.roles import Counts
+from fabricvp.experiments.machines import Machine, hash_of_all
 from fabricvp.experiments.points import run_points
 from fabricvp.experiments.progress import Lines, Progress
 from fabricvp.experiments.writing import write
@@ -49,6 +54,8 @@ def test_a_report_is_written_whole(tmp_path):
     report = Report()
     report.row("speed", "GB/s", 12.5, 11.6, "a paper")
     report.row("nothing", "1", float("nan"), None, "")
+    report.row("none", "1", Missing("nobody was there"), 4, "a paper")
+    report.used([Machine("m", "ab", 7), Machine("m", "ab", 7)])
     report.check("conservation", True, "all <bytes>")
     report.text("Why", "because")
     report.table("numbers", pandas.DataFrame({"a": [1, 2, 3]}), "three", shown=2)
@@ -58,18 +65,24 @@ def test_a_report_is_written_whole(tmp_path):
     figure.subplots().plot([1, 2])
     report.plot("line", figure, "a line")
     report.picture("drawing", "<svg xmlns='http://www.w3.org/2000/svg'/>", "a drawing")
-    write(tmp_path, Experiment("trial", "A trial", "Does it work?", lambda run: None), report, "fabricvp experiment trial", 1.0)
+    write(tmp_path, Experiment("trial", "A trial", "Does it work?", lambda run: None), report, "fabricvp experiment trial", 1.0, {"quick": True})
     result = json.loads((tmp_path / "result.json").read_text())
-    assert result == {"experiment": "trial",
+    assert result == {"experiment": "trial", "version": fabricvp.__version__, "command": "fabricvp experiment trial", "options": {"quick": True}, "seed": 7,
+                      "config_sha256": hash_of_all([Machine("m", "ab", 7)]), "machines": [{"name": "m", "sha256": "ab", "seed": 7}],
                       "rows": [{"figure": "speed", "unit": "GB/s", "measured": 12.5, "published": 11.6, "source": "a paper"},
-                               {"figure": "nothing", "unit": "1", "measured": None, "published": None, "source": ""}],
+                               {"figure": "nothing", "unit": "1", "measured": None, "published": None, "source": "", "missing": "came out as nan"},
+                               {"figure": "none", "unit": "1", "measured": None, "published": 4, "source": "a paper", "missing": "nobody was there"}],
                       "checks": [{"name": "conservation", "ok": True, "detail": "all <bytes>"}]}
-    assert (tmp_path / "table.csv").read_text().splitlines() == ["figure,unit,measured,published,source", "speed,GB/s,12.5,11.6,a paper", "nothing,1,,,"]
+    assert (tmp_path / "table.csv").read_text().splitlines() == [
+        "figure,unit,measured,published,source,missing", "speed,GB/s,12.5,11.6,a paper,", "nothing,1,,,,came out as nan", "none,1,,4.0,a paper,nobody was there"]
     assert len(pandas.read_csv(tmp_path / "numbers.csv")) == 3
     page = (tmp_path / "index.html").read_text()
     assert "data:image/svg+xml;base64," in page and "all &lt;bytes&gt;" in page and "src=\"http" not in page
     assert page.count("data:image/svg+xml;base64,") == 2 and (tmp_path / "drawing.svg").read_text().startswith("<svg")
     assert (tmp_path / "line.png").stat().st_size > 1000 and (tmp_path / "line.svg").exists()
+    assert "nobody was there" in page
+    drawing = (tmp_path / "line.svg").read_text()
+    assert "<text" in drawing and drawing.count("\n") < 400  # text is text, not a path for each letter
     assert not list(tmp_path.glob(".*"))
 
 
@@ -136,6 +149,7 @@ def test_pcie_congestion(command, tmp_path):
     assert done.returncode == 0, done.stdout + done.stderr
     result = json.loads((tmp_path / "found" / "result.json").read_text())
     assert result["experiment"] == "pcie-congestion" and all(c["ok"] for c in result["checks"])
+    assert result["machines"] and result["options"]["graphs"] == 12 and result["seed"] == 1
     rows = {r["figure"]: r["measured"] for r in result["rows"]}
     # 128 bytes in 152 and 64 in 88 at 15.75 GB/s, and the sizes' ratio: what the tree is made of, found again.
     assert rows["a message alone, below one switch"] == pytest.approx(15.754 * 128 / 152, rel=0.01)
@@ -156,6 +170,8 @@ def test_gpu_workloads(command, tmp_path):
     assert done.returncode == 0, done.stdout + done.stderr
     result = json.loads((tmp_path / "found" / "result.json").read_text())
     assert result["experiment"] == "gpu-workloads" and all(c["ok"] for c in result["checks"])
+    assert result["options"]["only"] == ["transpose", "gups"] and result["seed"] == 1 and "--quick" in result["command"]
+    assert {m["name"] for m in result["machines"]} == {f"{w} on {m}" for w in ("transpose", "gups") for m in ("netcrafter_quad", "netcrafter_quad_ideal")}
     rows = {r["figure"]: r for r in result["rows"]}
     # Both move most of their lines over the slow link, which is an eighth as fast as the others.
     assert 1.3 < rows["transpose: speed-up of the all-fast fabric"]["measured"] < 8
@@ -175,6 +191,42 @@ def test_gpu_workloads(command, tmp_path):
     assert "own memory" in set(parts["memory"]) and {"translation", "L1", "crossbar", "L2"} <= set(parts["part"])
     for name in ("by_gpu.csv", "padding.csv", "places.svg", "utilisation.png", "attribution.png", "fabric_gups.svg", "index.html"):
         assert (tmp_path / "found" / name).stat().st_size > 200
+
+
+SMALL_GPU = {"compute_units": 4, "memory": {"capacity": "256 MiB"}}
+
+
+@pytest.mark.timeout(300)
+def test_workloads_are_measured_by_roles_and_not_by_names(tmp_path):
+    """Whatever switches are called, traffic between clusters is found; where there are no clusters, nothing is said to be zero."""
+    named = topology.clusters(2, 1, outer={"lane_rate": "2 GB/s"}).machine(gpu=SMALL_GPU)
+    texts = {"other_names": named.replace("cluster0", "left").replace("cluster1", "far_right"), "one_switch": topology.clusters(1, 2).machine(gpu=SMALL_GPU),
+             "alone": fabricvp.config_path("gpu").read_text().replace("switch0\n", "switch0\n      compute_units: 4\n", 2).replace(
+                 "- name: switch0\n      compute_units: 4", "- name: switch0")}
+    for name, text in texts.items():
+        (tmp_path / f"{name}.yaml").write_text(text)
+    simulated = []
+    points = [Point("transpose", str(tmp_path / f"{name}.yaml"), 256, "interleaved", "round_robin", spans=True) for name in texts]
+    found = dict(zip(texts, run_points(measure, points, 2, lambda index: None, machines=simulated.extend)))
+    assert all(m.right and m.kernels_s > 0 for m in found.values()) and len({m.sha256 for m in simulated}) == len(simulated) == 3
+    crossing = found["other_names"]
+    assert set(crossing.utilisation) == {"left → far_right", "far_right → left"} and min(crossing.utilisation.values()) > 0.1
+    assert sum(crossing.packets.values()) > 1000 and sum(crossing.flits.values()) == sum(b for n, b in crossing.links.items() if n in crossing.utilisation) / 16
+    assert all(sum(values) > 0 for values in crossing.load.values()) and ("other cluster", "link between switches") in crossing.attribution.service
+    record = as_record(crossing)
+    assert record["other_cluster_%"] > 20 and record["slow_link_busy_%"] > 10 and record["same_cluster_%"] == 0
+    record = as_record(found["one_switch"])
+    assert record["same_cluster_%"] > 20 and record["other_cluster_%"] == record["slow_link_busy_%"] == Missing("no link of the machine joins clusters")
+    record = as_record(found["alone"])
+    assert record["local_%"] == 100 and record["same_cluster_%"] == Missing("no fabric joins GPUs") and isinstance(record["flits_padded_25_or_75_%"], Missing)
+
+
+def test_what_the_model_does_not_count_is_an_error():
+    counts = Counts({"node0.gpu0.l1.hits": 3.0, "node0.gpu1.l1.hits": 4.0, "node0.gpu10.l1.hits": 5.0})
+    assert counts.total(["node0.gpu0", "node0.gpu1"], r"l1\.hits") == 7
+    for call in (lambda: counts.of("node0.gpu0.l1.hit"), lambda: counts.total(["node0.gpu0", "node0.gpu2"], r"l1\.hits"), lambda: counts.total(["node0.gpu0"], "l1")):
+        with pytest.raises(LookupError, match="calls otherwise"):
+            call()
 
 
 def test_gpu_workloads_bad_input(command):

@@ -8,8 +8,10 @@ import xml.etree.ElementTree
 import pytest
 
 import fabricvp
-from fabricvp.experiments.gpu_workloads.attribution import Attribution, part_of
-from fabricvp.experiments.gpu_workloads.measure import Point, observe_all, switches
+from fabricvp.experiments.gpu_workloads.attribution import Attribution
+from fabricvp.experiments.gpu_workloads.measure import Point, observe_all
+from fabricvp.experiments.gpu_workloads.roles import PartFinder, Roles, roles_of
+from fabricvp.fabric import Direction, Vertex
 
 LOADS = ("load", "atomic", "load reserved", "store conditional")
 
@@ -19,14 +21,15 @@ def test_traffic_and_the_time_of_loads():
     with fabricvp.spawn("netcrafter_quad") as machine:
         machine.load_app("spmv", size=2048)
         fabric = machine.nodes[0].fabric
-        assert switches(machine) == {"cluster0", "cluster1"}
+        roles = roles_of(machine)
+        assert [(d.source, d.destination) for d in roles.between_clusters] == [("cluster0", "cluster1"), ("cluster1", "cluster0")] and roles.clusters == 2
         machine.run(until=fabricvp.Marker("kernels", "reset"))
         machine.spans.start(keep=0)
         begin = machine.now
         machine.run(until=fabricvp.Marker("kernels", "dump"))
         values, passed = machine.statistics.snapshot("node0."), machine.now - begin
         paths, found = machine.spans.paths(), Attribution()
-        found.add(paths, switches(machine))
+        found.add(paths, PartFinder(roles))
         assert machine.run().outcome == "power_off" and machine.app_ok
 
         ways = {(w.source, w.destination): w for w in fabric.traffic()}
@@ -52,17 +55,28 @@ def test_traffic_and_the_time_of_loads():
     assert ("same cluster", "L2") in found.service and ("own memory", "switch") not in found.service
 
 
+def _direction(source, destination, path, between=False):
+    return Direction(source, destination, path, between, between, 1, {})
+
+
+ROLES = Roles(("node0.gpu1", "node0.gpu2"), ("node0.gpu1", "node0.gpu2"), (
+    _direction("gpu2", "left", "node0.fabric.gpu2.link"), _direction("left", "gpu2", "node0.fabric.left.to_gpu2"),
+    _direction("left", "right", "node0.fabric.left.to_right", True)),
+    (Vertex("gpu2", "node0.fabric.gpu2", 0, False), Vertex("left", "node0.fabric.left", 0, True), Vertex("right", "node0.fabric.right", 1, True)))
+
+
 @pytest.mark.parametrize("component, stage, part", [
-    ("node0.gpu1.core.memory.unit12.tlb", "lookup", "translation"), ("node0.gpu1.core.memory.mmu", "walk", "translation"),
-    ("node0.gpu1.core.memory.unit3.l1", "merge", "L1"), ("node0.gpu1.core.memory.unit3", "coalesce", "L1"),
-    ("node0.gpu1.core.memory.router", "request", "crossbar"), ("node0.gpu1.core.memory.router.l2_bank7", "answer", "L2"),
-    ("node0.gpu1.core.memory.dram", "access", "HBM"), ("node0.fabric.gpu2", "held", "GPU's port"),
+    ("node0.gpu1.memory.unit12.tlb", "lookup", "translation"), ("node0.gpu1.memory.gmmu", "walk", "translation"),
+    ("node0.gpu1.memory.unit3.l1", "merge", "L1"), ("node0.gpu1.memory.unit3", "coalesce", "L1"),
+    ("node0.gpu1.memory.router", "request", "crossbar"), ("node0.gpu1.memory.l2.bank7", "answer", "L2"),
+    ("node0.gpu1.memory.hbm", "access", "HBM"), ("node0.fabric.gpu2", "held", "GPU's port"),
     ("node0.fabric.gpu2.link", "wire", "GPU's link"), ("node0.fabric.left", "pipeline", "switch"),
     ("node0.fabric.left.to_right", "lanes", "link between switches"), ("node0.fabric.left.to_gpu2", "lanes", "switch's link to a GPU"),
-    ("", "unaccounted", "unaccounted"), ("node0.somewhere", "else", "other"),
+    ("node0.gpu2.system", "wait", "PCIe"), ("node0.pcie.switch0.upstream", "queue", "PCIe"),
+    ("", "unaccounted", "unaccounted"), ("node0.somewhere", "else", "other"), ("node0.gpu11.memory.hbm", "access", "other"),
 ])
 def test_parts_of_the_machine(component, stage, part):
-    assert part_of(component, stage, frozenset({"left", "right"})) == part
+    assert PartFinder(ROLES)(component, stage) == part
 
 
 @pytest.mark.timeout(120)

@@ -4,7 +4,8 @@
 `fabricvp experiment --help` lists them; `registry.EXPERIMENTS` is where a new one is entered.
 """
 
-from .frame import Check, Experiment, Report, Row, Run
+from .frame import Check, Experiment, Figure, Missing, Report, Row, Run
+from .machines import use
 from .points import PointFailed
 
-__all__ = ["Check", "Experiment", "PointFailed", "Report", "Row", "Run"]
+__all__ = ["Check", "Experiment", "Figure", "Missing", "PointFailed", "Report", "Row", "Run", "use"]

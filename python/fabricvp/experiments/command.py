@@ -44,7 +44,8 @@ def main(given: list[str]) -> int:
     except PointFailed as error:
         print(f"fabricvp experiment: {error}", file=sys.stderr)
         return 1
-    write(folder, experiment, run.report, shlex.join(["fabricvp", "experiment", *given]), time.monotonic() - begin)
+    write(folder, experiment, run.report, shlex.join(["fabricvp", "experiment", *given]), time.monotonic() - begin,
+          {name: value for name, value in vars(options).items() if name not in ("name", "out", "jobs")})
     _summary(run.report)
     print(f"written to {folder / 'index.html'}")
     return 0 if run.report.ok else 1
@@ -65,7 +66,8 @@ def _summary(report: Report) -> None:
     for head, side in (("figure", "left"), ("measured", "right"), ("published", "right"), ("unit", "left")):
         table.add_column(head, justify=side)
     for row in report.rows:
-        table.add_row(row.figure, number(row.measured), "" if row.published is None else number(row.published), row.unit)
+        table.add_row(row.figure, f"none: {row.missing}" if row.missing else number(row.measured),
+                      "" if row.published is None else number(row.published), row.unit)
     console.print(table)
     for check in report.checks:
         console.print(f"{'holds ' if check.ok else 'BROKEN'} {check.name}: {check.detail}", style=None if check.ok else "red", markup=False)

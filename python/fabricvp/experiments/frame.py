@@ -15,10 +15,11 @@ correctness, convergence, determinism) and decide the exit status.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from .machines import Machine
 from .points import run_points
 from .progress import Progress
 
@@ -26,7 +27,18 @@ if TYPE_CHECKING:
     import argparse
 
     import pandas
-    from matplotlib.figure import Figure
+    from matplotlib.figure import Figure as Drawing
+
+
+@dataclass(frozen=True)
+class Missing:
+    """Stands for a figure that could not be measured, and says why: the machine has no such part, nothing happened there."""
+
+    reason: str
+
+
+#: What is measured, or why it is not.
+Figure = float | Missing
 
 
 @dataclass(frozen=True)
@@ -35,9 +47,10 @@ class Row:
 
     figure: str
     unit: str
-    measured: float | None
+    measured: float | None  #: None: see ``missing``
     published: float | None
     source: str  #: of the published figure, or how the measured one came about
+    missing: str = ""  #: why it could not be measured
 
 
 @dataclass(frozen=True)
@@ -72,7 +85,7 @@ class Plot:
     """A picture of the page, which is also written as NAME.png and NAME.svg."""
 
     name: str
-    figure: Figure
+    figure: Drawing
     caption: str
 
 
@@ -90,12 +103,18 @@ class Report:
     """What an experiment found."""
 
     rows: list[Row] = field(default_factory=list)
+    machines: list[Machine] = field(default_factory=list)  #: that were simulated, each once
     checks: list[Check] = field(default_factory=list)
     sections: list[Text | Table | Plot | Picture] = field(default_factory=list)
 
-    def row(self, figure: str, unit: str, measured: float | None, published: float | None = None, source: str = "") -> None:
-        """Adds a figure. Values that are not finite count as not measured."""
-        self.rows.append(Row(figure, unit, _finite(measured), _finite(published), source))
+    def row(self, figure: str, unit: str, measured: Figure, published: float | None = None, source: str = "") -> None:
+        """Adds a figure, or the reason why there is none. A value that is not finite was not measured either."""
+        if not isinstance(measured, Missing) and not math.isfinite(measured):
+            measured = Missing(f"came out as {measured}")
+        if isinstance(measured, Missing):
+            self.rows.append(Row(figure, unit, None, _finite(published), source, measured.reason))
+        else:
+            self.rows.append(Row(figure, unit, float(measured), _finite(published), source))
 
     def check(self, name: str, ok: bool, detail: str) -> bool:
         """Adds an invariant; gives ``ok``."""
@@ -110,13 +129,17 @@ class Report:
         """Adds a table: NAME.csv, and its first ``shown`` rows on the page."""
         self.sections.append(Table(name, frame, caption, shown))
 
-    def plot(self, name: str, figure: Figure, caption: str) -> None:
+    def plot(self, name: str, figure: Drawing, caption: str) -> None:
         """Adds a picture: NAME.png, NAME.svg, and on the page."""
         self.sections.append(Plot(name, figure, caption))
 
     def picture(self, name: str, svg: str, caption: str) -> None:
         """Adds a drawing: NAME.svg, and on the page."""
         self.sections.append(Picture(name, svg, caption))
+
+    def used(self, machines: Iterable[Machine]) -> None:
+        """Notes machines that figures come from."""
+        self.machines = list(dict.fromkeys([*self.machines, *machines]))
 
     @property
     def ok(self) -> bool:
@@ -147,7 +170,7 @@ class Run:
         """
         costs = [cost(p) for p in points]
         with self.progress.stage(label, costs, [name(p) for p in points] if name else ()) as stage:
-            return run_points(function, points, self.jobs, stage, stage.alive, costs)
+            return run_points(function, points, self.jobs, stage, stage.alive, costs, self.report.used)
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,7 @@ from multiprocessing.connection import Connection, wait
 from typing import Any
 
 from ..errors import InputError
+from .machines import Machine, used
 
 
 class PointFailed(RuntimeError):
@@ -19,18 +20,21 @@ class PointFailed(RuntimeError):
 
 
 def run_points(function: Callable[[Any], Any], points: Sequence[Any], jobs: int, done: Callable[[int], None],
-               alive: Callable[[list[int]], None] = lambda running: None, costs: Sequence[float] | None = None) -> list[Any]:
+               alive: Callable[[list[int]], None] = lambda running: None, costs: Sequence[float] | None = None,
+               machines: Callable[[list[Machine]], None] = lambda used: None) -> list[Any]:
     """``function(point)`` for every point, at most ``jobs`` at a time; results in the order of the points.
 
     With ``costs``, those that take longest start first, so that none of them is left alone at the end.
 
     Each call has a process of its own, so it may build a `Platform`, and what it gives does not depend on ``jobs``.
     ``function`` is a function of a module; points and results are pickled. ``done(index)`` is called here as they end, and
-    ``alive(indices)`` about once a second with those that run.
+    ``alive(indices)`` about once a second with those that run. ``machines()`` is told in the end what the points have
+    simulated, in the order of the points.
     Raises `InputError` as the function does, `PointFailed` for everything else; other points are ended then.
     """
     context = multiprocessing.get_context("spawn")
     results: list[Any] = [None] * len(points)
+    simulated: list[list[Machine]] = [[] for _ in points]
     running: dict[Connection, tuple[int, multiprocessing.process.BaseProcess]] = {}
     waiting = sorted(range(len(points)), key=lambda i: -costs[i] if costs else 0)[::-1]
     try:
@@ -45,16 +49,17 @@ def run_points(function: Callable[[Any], Any], points: Sequence[Any], jobs: int,
             alive([index for index, _ in running.values()])
             for receiver in wait(list(running), timeout=1.0):
                 index, process = running.pop(receiver)
-                results[index] = _result(receiver, process, index)
+                results[index], simulated[index] = _result(receiver, process, index)
                 done(index)
     finally:
         for _, process in running.values():
             process.kill()
             process.join()
+    machines([machine for each in simulated for machine in each])
     return results
 
 
-def _result(receiver: Connection, process: multiprocessing.process.BaseProcess, index: int) -> Any:
+def _result(receiver: Connection, process: multiprocessing.process.BaseProcess, index: int) -> tuple[Any, list[Machine]]:
     try:
         succeeded, value = receiver.recv()
     except EOFError:
@@ -75,7 +80,7 @@ def _work(sender: Connection, function: Callable[[Any], Any], point: Any) -> Non
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent decides
     ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG: no point outlives its experiment
     try:
-        answer = (True, function(point))
+        answer: tuple[bool, Any] = (True, (function(point), used()))
     except InputError as error:
         answer = (False, (str(error), ""))
     except BaseException:

@@ -10,10 +10,14 @@ import html
 import io
 import json
 import os
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
+from .. import __version__
 from ..errors import InputError
-from .frame import Experiment, Picture, Plot, Report, Table, Text
+from .frame import Experiment, Picture, Plot, Report, Row, Table, Text
+from .machines import hash_of_all
 
 _STYLE = """
 body { font: 16px/1.5 system-ui, sans-serif; max-width: 62rem; margin: 2rem auto; padding: 0 1rem; color: #1c2430; }
@@ -37,8 +41,9 @@ def prepare_folder(folder: str) -> Path:
     return path
 
 
-def write(folder: Path, experiment: Experiment, report: Report, command: str, wall_s: float) -> None:
-    """Writes everything; result.json last. Raises `InputError` if a file cannot be written."""
+def write(folder: Path, experiment: Experiment, report: Report, command: str, wall_s: float, options: Mapping[str, Any] | None = None) -> None:
+    """Writes everything; result.json last. ``options`` are all of the experiment, those that were not given included.
+    Raises `InputError` if a file cannot be written."""
     pictures: dict[str, bytes] = {}
     try:
         for section in report.sections:
@@ -46,21 +51,48 @@ def write(folder: Path, experiment: Experiment, report: Report, command: str, wa
                 _put(folder / f"{section.name}.csv", section.frame.to_csv(index=False).encode())
             elif isinstance(section, Plot):
                 for kind in ("png", "svg"):
-                    picture = io.BytesIO()
-                    extra = {"metadata": {"Date": None}} if kind == "svg" else {"dpi": 130}
-                    section.figure.savefig(picture, format=kind, bbox_inches="tight", **extra)
-                    _put(folder / f"{section.name}.{kind}", picture.getvalue())
-                    pictures[section.name] = picture.getvalue()
+                    pictures[section.name] = _drawn(section, kind)
+                    _put(folder / f"{section.name}.{kind}", pictures[section.name])
             elif isinstance(section, Picture):
                 pictures[section.name] = section.svg.encode()
                 _put(folder / f"{section.name}.svg", pictures[section.name])
         _put(folder / "table.csv", _rows_as_csv(report))
         _put(folder / "index.html", _page(experiment, report, pictures, command, wall_s).encode())
-        result = {"experiment": experiment.name, "rows": [dataclasses.asdict(r) for r in report.rows],
+        result = {**_origin(experiment, report, command, dict(options or {})), "rows": [_row(r) for r in report.rows],
                   "checks": [dataclasses.asdict(c) for c in report.checks]}
         _put(folder / "result.json", (json.dumps(result, indent=2, ensure_ascii=False, allow_nan=False) + "\n").encode())
     except OSError as error:
         raise InputError(f"{error.filename or folder}: cannot be written ({error.strerror})") from None
+
+
+def _origin(experiment: Experiment, report: Report, command: str, options: dict[str, Any]) -> dict[str, Any]:
+    """What somebody needs to get the same figures again, and to see that they come from the same machines."""
+    seeds = sorted({m.seed for m in report.machines})
+    return {"experiment": experiment.name, "version": __version__, "command": command, "options": options,
+            "seed": options.get("seed", seeds[0] if len(seeds) == 1 else seeds or None), "config_sha256": hash_of_all(report.machines),
+            "machines": [dataclasses.asdict(m) for m in report.machines]}
+
+
+def _row(row: Row) -> dict[str, Any]:
+    """``missing`` is there where a figure is not."""
+    return {name: value for name, value in dataclasses.asdict(row).items() if name != "missing" or value}
+
+
+def _drawn(plot: Plot, kind: str) -> bytes:
+    """Light files, for pages to show: text stays text in SVG, lines are drawn as finely as one sees, PNG has a palette. The same
+    picture gives the same file."""
+    import matplotlib
+    from PIL import Image
+
+    picture = io.BytesIO()
+    if kind == "svg":
+        with matplotlib.rc_context({"svg.fonttype": "none", "svg.hashsalt": "fabricvp", "path.simplify_threshold": 0.5}):
+            plot.figure.savefig(picture, format="svg", bbox_inches="tight", metadata={"Date": None})
+        return picture.getvalue()
+    plot.figure.savefig(picture, format="png", bbox_inches="tight", dpi=110)
+    light = io.BytesIO()
+    Image.open(picture).convert("RGB").quantize(128, dither=Image.Dither.NONE).save(light, "png", optimize=True)
+    return light.getvalue()
 
 
 def _put(path: Path, contents: bytes) -> None:
@@ -73,9 +105,9 @@ def _put(path: Path, contents: bytes) -> None:
 def _rows_as_csv(report: Report) -> bytes:
     text = io.StringIO()
     table = csv.writer(text, lineterminator="\n")
-    table.writerow(["figure", "unit", "measured", "published", "source"])
+    table.writerow(["figure", "unit", "measured", "published", "source", "missing"])
     for r in report.rows:
-        table.writerow([r.figure, r.unit, "" if r.measured is None else r.measured, "" if r.published is None else r.published, r.source])
+        table.writerow([r.figure, r.unit, "" if r.measured is None else r.measured, "" if r.published is None else r.published, r.source, r.missing])
     return text.getvalue().encode()
 
 
@@ -100,7 +132,8 @@ def _html_table(heads: list[str], lines: list[list[object]]) -> str:
 def _page(experiment: Experiment, report: Report, pictures: dict[str, bytes], command: str, wall_s: float) -> str:
     parts = [f"<h1>{html.escape(experiment.title)}</h1><p>{html.escape(experiment.question)}</p>", "<h2>Figures</h2>",
              _html_table(["figure", "unit", "measured", "published", "source"],
-                         [[r.figure, r.unit, r.measured, r.published, r.source] for r in report.rows]), "<h2>Invariants</h2><ul>"]
+                         [[r.figure, r.unit, r.measured, r.published, f"not measured: {r.missing}" if r.missing else r.source] for r in report.rows]),
+             "<h2>Invariants</h2><ul>"]
     for c in report.checks:
         parts.append(f"<li><span class={'good' if c.ok else 'bad'}>{'holds' if c.ok else 'BROKEN'}</span> "
                      f"<b>{html.escape(c.name)}</b>: {html.escape(c.detail)}</li>")
@@ -117,6 +150,7 @@ def _page(experiment: Experiment, report: Report, pictures: dict[str, bytes], co
             data = base64.b64encode(pictures[s.name]).decode()
             parts.append(f"<figure><img alt=\"{html.escape(s.caption)}\" src=\"data:image/svg+xml;base64,{data}\">"
                          f"<figcaption>{html.escape(s.caption)}</figcaption></figure>")
-    parts.append(f"<h2>How this was made</h2><p><code>{html.escape(command)}</code>, {wall_s:,.0f} s</p>")
+    parts.append(f"<h2>How this was made</h2><p><code>{html.escape(command)}</code>, {wall_s:,.0f} s, version {__version__}. "
+                 f"Resolved configurations of all machines: SHA-256 <code>{hash_of_all(report.machines)}</code>; result.json has each.</p>")
     return (f"<!DOCTYPE html><html lang=en><head><meta charset=utf-8><title>{html.escape(experiment.title)}</title>"
             f"<meta name=viewport content='width=device-width'><style>{_STYLE}</style></head><body>{''.join(parts)}</body></html>\n")

@@ -3,28 +3,15 @@
 
 from __future__ import annotations
 
-import functools
-import re
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
+
+from .roles import PARTS
 
 if TYPE_CHECKING:
     import pandas
 
-#: Parts in the order in which a load passes them, and what their components' paths and stages look like.
-_RULES = [(part, re.compile(pattern)) for part, pattern in (
-    ("translation", r".*\.core\.memory\.(unit\d+\.tlb|tlb|mmu)\b.*"),
-    ("L1", r".*\.core\.memory\.(unit\d+|scalar_cache\d+)\b.*"),
-    ("crossbar", r".*\.core\.memory\.router request"),
-    ("GPU's port", r".*\.fabric\.[^ .]+ .*"),
-    ("GPU's link", r".*\.fabric\.[^ .]+\.link .*"),
-    ("link between switches", r".*\.fabric\.[^ .]+\.to_SWITCH .*"),
-    ("switch's link to a GPU", r".*\.fabric\.[^ .]+\.to_[^ .]+ .*"),
-    ("L2", r".*\.core\.memory\.router\.l2_bank\d+ .*"),
-    ("HBM", r".*\.core\.memory\.dram\b.*"),
-    ("PCIe", r".*(\.pcie\.|\.gpu\d+\.(system|link)).*"),
-)]
-PARTS = [part for part, _ in _RULES] + ["switch", "other", "unaccounted"]
 REACHES = ("own memory", "same cluster", "other cluster")
 
 
@@ -37,14 +24,14 @@ class Attribution:
     service: dict[tuple[str, str], float] = field(default_factory=dict)
     returning: float = 0.0  #: latency of everything that brings lanes a value, from the same spans
 
-    def add(self, paths: pandas.DataFrame, switches: set[str]) -> None:
-        """Adds what `Spans.paths()` gives."""
+    def add(self, paths: pandas.DataFrame, part_of: Callable[[str, str], str]) -> None:
+        """Adds what `Spans.paths()` gives; ``part_of`` tells the part of a component and stage, as `roles.PartFinder` does."""
         for (what, reach, component, stage), queueing, service in zip(paths.index, paths["queueing"].tolist(), paths["service"].tolist()):
             if what in ("load", "atomic", "load reserved", "store conditional"):
                 self.returning += queueing + service
             if what != "load":
                 continue
-            key = (reach, part_of(component, stage, frozenset(switches)))
+            key = (reach, part_of(component, stage))
             self.queueing[key] = self.queueing.get(key, 0.0) + queueing
             self.service[key] = self.service.get(key, 0.0) + service
         for (what, reach), count in paths["accesses"].groupby(level=[0, 1]).first().items():
@@ -55,20 +42,6 @@ class Attribution:
         """Mean latency of the loads that went so far, in seconds."""
         times = sum(t for kind in (self.queueing, self.service) for (r, _), t in kind.items() if r == reach)
         return times / self.loads[reach] if self.loads.get(reach) else 0.0
-
-
-@functools.cache
-def part_of(component: str, stage: str, switches: frozenset[str]) -> str:
-    """The part of the machine that a stage belongs to. ``switches`` are the names of the fabric's switches."""
-    if stage == "unaccounted":
-        return stage
-    name = component.rsplit(".", 1)[-1]
-    if ".fabric." in component and name in switches:
-        return "switch"
-    if name.startswith("to_") and name[3:] in switches:
-        component = component[: -len(name)] + "to_SWITCH"
-    text = f"{component} {stage}"
-    return next((part for part, pattern in _RULES if pattern.fullmatch(text)), "other")
 
 
 def records(workload: str, a: Attribution) -> list[dict[str, object]]:

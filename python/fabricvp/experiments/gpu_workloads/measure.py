@@ -13,7 +13,10 @@ from ...conditions import Marker
 from ...errors import InputError
 from ...platform import Platform
 from ...results import Outcome
+from ..frame import Figure, Missing
+from ..machines import use
 from .attribution import Attribution
+from .roles import Counts, PartFinder, Roles, roles_of
 
 CLASSES = ("read_request", "read_response", "write_request", "write_response", "page_table_request", "page_table_response")
 PADDINGS = (0, 25, 50, 75, 100)
@@ -47,14 +50,15 @@ class Measured:
     l1_misses: float
     accesses: dict[tuple[int, str], float]  #: by (GPU, place): lines read, written or changed by atomics behind its L1 caches
     page_table_reads: dict[tuple[int, str], float]
+    clusters: int  #: that the GPUs are in. With fewer than two nothing crosses, and what follows is empty
     needed: dict[int, float]  #: reads of lines in the other cluster, by bytes needed of the line
     flits: dict[tuple[str, int], float]  #: on the links between clusters, by class and padding in %
     packets: dict[str, float]  #: there, by class
     utilisation: dict[str, float]  #: of these links, by direction: busy part of the kernels' time
     load: dict[str, list[float]] = field(default_factory=dict)  #: of the longest region, by direction: bytes in each window
     window_s: float = 0.0
-    remote_read_s: dict[str, float] = field(default_factory=dict)  #: mean, by place
-    links: dict[str, float] = field(default_factory=dict)  #: bytes sent, by link and direction
+    remote_read_s: dict[str, float] = field(default_factory=dict)  #: mean, by place that reads went to
+    links: dict[str, float] = field(default_factory=dict)  #: bytes sent, by direction of every link
     picture: str = ""  #: SVG of the fabric with what its links carried
     attribution: Attribution | None = None  #: with `Point.spans`
     returning_s: float = 0.0  #: latency of everything that brings lanes a value, by the compute units' own statistics
@@ -83,7 +87,14 @@ def observe_all(platform: Platform, points: Sequence[Point], begun: Callable[[],
     """The same for a machine that runs several workloads one after the other. ``begun()`` is called when the first measured
     region begins."""
     found: list[Measured] = []
-    current = _Regions(wall_before=platform.statistics["sim.wall_s"])
+    roles = roles_of(platform)
+    for point in points:
+        use(f"{point.workload} on {point.machine}", platform)
+
+    def regions() -> _Regions:
+        return _Regions(roles, PartFinder(roles), wall_before=platform.statistics["sim.wall_s"])
+
+    current = regions()
     while True:
         result = platform.run(until=[Marker("kernels", "reset"), Marker("kernels", "dump"), Marker(kind="note")])
         if result.outcome != Outcome.EVENT or len(found) == len(points):
@@ -96,7 +107,7 @@ def observe_all(platform: Platform, points: Sequence[Point], begun: Callable[[],
             current.end(platform, result.time)
         elif current.kernels and "app " in result.detail:
             found.append(_summed(platform, points[len(found)], "app ok" in result.detail, current))
-            current = _Regions(wall_before=platform.statistics["sim.wall_s"])
+            current = regions()
     if len(found) < len(points):
         point = points[len(found)]
         raise InputError(f"{point.workload} on {point.machine} ended without a verdict: {result.outcome} {result.detail}; "
@@ -108,6 +119,8 @@ def observe_all(platform: Platform, points: Sequence[Point], begun: Callable[[],
 class _Regions:
     """Sums over the measured regions of one workload."""
 
+    roles: Roles
+    parts: PartFinder
     wall_before: float = 0.0
     sums: dict[str, float] = field(default_factory=lambda: defaultdict(float))
     kernels: float = 0.0
@@ -129,84 +142,100 @@ class _Regions:
         for path, value in platform.statistics.snapshot("node0.").items():
             self.sums[path] += value
         if self.attribution:
-            self.attribution.add(platform.spans.paths(), switches(platform))
+            self.attribution.add(platform.spans.paths(), self.parts)
             platform.spans.stop()
         if length > self.longest:
             self.longest = length
-            self.window, self.load = _loads(platform)
+            self.window, self.load = _loads(platform, self.roles)
 
 
-def switches(platform: Platform) -> set[str]:
-    """Names of the fabric's switches."""
-    return {way.source for way in platform.nodes[0].fabric.traffic()} - {gpu.name.rsplit(".", 1)[-1] for gpu in platform.nodes[0].gpus}
-
-
-def _loads(platform: Platform) -> tuple[float, dict[str, list[float]]]:
+def _loads(platform: Platform, roles: Roles) -> tuple[float, dict[str, list[float]]]:
     """Bytes in each window on the links between clusters."""
     window, found = 0.0, {}
-    for name in platform.statistics.series_names():
-        link = re.fullmatch(r"node0\.fabric\.(cluster\d+\.to_cluster\d+)\.transmitter\.load", name)
-        if link:
-            starts, values = platform.statistics.series(name)
-            window = float(starts[1] - starts[0]) if len(starts) > 1 else 0.0
-            found[link[1]] = [float(v) for v in values]
+    for direction in roles.between_clusters:
+        starts, values = platform.statistics.series(direction.statistics["load"])
+        window = float(starts[1] - starts[0]) if len(starts) > 1 else window
+        found[direction.name] = [float(v) for v in values]
     return window, found
 
 
 def _summed(platform: Platform, point: Point, right: bool, regions: _Regions) -> Measured:
-    sums, kernels = regions.sums, regions.kernels
-
-    def total(pattern: str) -> float:
-        matches = re.compile(pattern).fullmatch
-        return sum(value for path, value in sums.items() if matches(path))
-
-    gpus = sorted({int(m[1]) for m in map(re.compile(r"node0\.gpu(\d+)\.core\.fabric\..*").fullmatch, sums) if m})
+    roles, kernels = regions.roles, regions.kernels
+    counts = Counts(regions.sums)
+    places = PLACES[1:] if roles.clusters > 1 else PLACES[1:2] if len(roles.gpus) > 1 and roles.directions else ()
     accesses, tables = {}, {}
-    for gpu in gpus:
-        port = f"node0.gpu{gpu}.core.fabric."
+    for number, (gpu, core) in enumerate(zip(roles.gpus, roles.cores)):
+        port = f"{core}.fabric."
         # The host reaches memory through L2, too.
-        host_reads, host_writes = (sums[f"node0.gpu{gpu}.bar_memory.lines_{kind}"] for kind in ("read", "written"))
-        written = total(rf"node0\.gpu{gpu}\.core\.memory\.router\.l2_bank\d+\.(writes|atomics)") - sums[port + "served_writes"] - host_writes
-        accesses[gpu, "local"], tables[gpu, "local"] = sums[port + "local_reads"] - host_reads + written, sums[port + "local_page_table_reads"]
-        for place in PLACES[1:]:
-            accesses[gpu, place] = sum(sums[f"{port}{place}.{kind}"] for kind in ("reads", "writes", "atomics"))
-            tables[gpu, place] = sums[f"{port}{place}.page_table_reads"]
-    slow = r"node0\.fabric\.cluster\d+\.to_cluster\d+\."
-    links = {m[1]: value for path, value in sums.items()
-             if (m := re.fullmatch(r"node0\.fabric\.(.+)\.transmitter\.bytes", path))}
-    busy = {m[1]: value for path, value in sums.items() if (m := re.fullmatch(r"node0\.fabric\.(cluster\d+\.to_cluster\d+)\.transmitter\.busy", path))}
+        host_reads, host_writes = (counts.of(f"{gpu}.bar_memory.lines_{kind}") for kind in ("read", "written"))
+        written = counts.total([core], r"memory\.(l2\.|router\.l2_)bank\d+\.(writes|atomics)") - counts.of(port + "served_writes") - host_writes
+        accesses[number, "local"] = counts.of(port + "local_reads") - host_reads + written
+        tables[number, "local"] = counts.of(port + "local_page_table_reads")
+        for place in places:
+            accesses[number, place] = sum(counts.of(f"{port}{place}.{kind}") for kind in ("reads", "writes", "atomics"))
+            tables[number, place] = counts.of(f"{port}{place}.page_table_reads")
     remote = {}
-    for place in PLACES[1:]:
-        count = total(rf"node0\.gpu\d+\.core\.fabric\.{place}\.read_latency\.count")
-        remote[place] = total(rf"node0\.gpu\d+\.core\.fabric\.{place}\.read_latency\.sum") / count / 1e12 if count else 0.0
+    for place in places:
+        reads = counts.total(roles.cores, rf"fabric\.{place}\.read_latency\.count")
+        if reads:
+            remote[place] = counts.total(roles.cores, rf"fabric\.{place}\.read_latency\.sum") / reads / 1e12
+    between = roles.between_clusters
+    sent = [d.statistics["sent"] for d in between]
+    fabric = platform.nodes[0].fabric
     return Measured(
         point, right, kernels, platform.statistics["sim.wall_s"] - regions.wall_before,
-        total(r"node0\.gpu\d+\.core\.wavefront_instructions"), total(r"node0\.gpu\d+\.core\.l1\.transactions"),
-        total(r"node0\.gpu\d+\.core\.memory\.unit\d+\.l1\.misses"), accesses, tables,
-        {n: total(rf"node0\.gpu\d+\.core\.fabric\.other_cluster\.reads_needing_{n}") for n in NEEDED},
-        {(c, p): total(rf"{slow}sent\.{c}\.padded_{p}_flits") for c in CLASSES for p in PADDINGS},
-        {c: total(rf"{slow}sent\.{c}\.packets") for c in CLASSES},
-        {link: value / 1e12 / kernels for link, value in busy.items()}, regions.load, regions.window, remote, links,
-        picture=platform.nodes[0].fabric.draw(values=dict(sums), seconds=kernels, title=f"{point.workload}: measured kernels"),
-        attribution=regions.attribution, returning_s=total(r"node0\.gpu\d+\.core\.memory\.unit\d+\.load_latency\.sum") / 1e12)
+        counts.total(roles.cores, "wavefront_instructions"), counts.total(roles.cores, r"l1\.transactions"),
+        counts.total(roles.cores, r"memory\.unit\d+\.l1\.misses"), accesses, tables, roles.clusters,
+        {n: counts.total(roles.cores, rf"fabric\.other_cluster\.reads_needing_{n}") for n in NEEDED if between},
+        {(c, p): counts.total(sent, rf"{c}\.padded_{p}_flits") for c in CLASSES for p in PADDINGS if between},
+        {c: counts.total(sent, rf"{c}\.packets") for c in CLASSES if between},
+        {d.name: counts.of(d.statistics["busy"]) / 1e12 / kernels for d in between}, regions.load, regions.window, remote,
+        {d.name: counts.of(d.statistics["bytes"]) for d in roles.directions},
+        picture=fabric.draw(values=dict(regions.sums), seconds=kernels, title=f"{point.workload}: measured kernels") if fabric.exists else "",
+        attribution=regions.attribution, returning_s=counts.total(roles.cores, r"memory\.unit\d+\.load_latency\.sum") / 1e12)
+
+
+#: Why figures of what crosses between clusters may be missing.
+NO_CLUSTERS = Missing("no link of the machine joins clusters")
+
+
+def _share(part: float, whole: float, of: str) -> Figure:
+    """In %."""
+    return 100 * part / whole if whole else Missing(f"there were no {of}")
 
 
 def as_record(m: Measured) -> dict[str, Any]:
-    """A run as one line of a table."""
-    everywhere = sum(m.accesses.values()) or 1.0
-    flits = sum(m.flits.values())
-    lines = sum(m.needed.values())
-    packets = sum(m.packets.values())
+    """A run as one line of a table. What could not be measured is `Missing`."""
+    flits, lines, packets = sum(m.flits.values()), sum(m.needed.values()), sum(m.packets.values())
+    everywhere = sum(m.accesses.values())
     tables = sum(count for c, count in m.packets.items() if c.startswith("page_table"))
+    padded = sum(n for (_, p), n in m.flits.items() if p in (25, 75))
+
+    def place(name: str) -> Figure:
+        if all(p != name for _, p in m.accesses):
+            return NO_CLUSTERS if name == "other_cluster" else Missing("no fabric joins GPUs")
+        return _share(sum(n for (_, p), n in m.accesses.items() if p == name), everywhere, "accesses behind L1 caches")
+
+    def crossing(part: float, whole: float, of: str) -> Figure:
+        return _share(part, whole, of) if m.clusters > 1 else NO_CLUSTERS
+
+    def read_time(name: str) -> Figure:
+        return m.remote_read_s[name] * 1e6 if name in m.remote_read_s else Missing("nothing was read there")
+
     return {
         "workload": m.point.workload, "machine": m.point.machine, "right": m.right, "kernels_us": m.kernels_s * 1e6,
         "wavefront_instructions": m.wavefront_instructions, "l1_transactions": m.transactions,
-        "l1_mpki": 1e3 * m.l1_misses / m.wavefront_instructions if m.wavefront_instructions else None,
-        **{f"{place}_%": 100 * sum(n for (_, p), n in m.accesses.items() if p == place) / everywhere for place in PLACES},
-        "page_table_%_of_slow_packets": 100 * tables / packets if packets else None,
-        "flits_padded_25_or_75_%": 100 * sum(n for (_, p), n in m.flits.items() if p in (25, 75)) / flits if flits else None,
-        "lines_needing_16_bytes_%": 100 * m.needed[16] / lines if lines else None,
-        "slow_link_busy_%": 100 * max(m.utilisation.values(), default=0.0),
-        "same_cluster_read_us": m.remote_read_s["same_cluster"] * 1e6, "other_cluster_read_us": m.remote_read_s["other_cluster"] * 1e6,
+        "l1_mpki": 1e3 * m.l1_misses / m.wavefront_instructions if m.wavefront_instructions else Missing("no wavefront ran"),
+        **{f"{name}_%": place(name) for name in PLACES},
+        "page_table_%_of_slow_packets": crossing(tables, packets, "packets between clusters"),
+        "flits_padded_25_or_75_%": crossing(padded, flits, "flits between clusters"),
+        "lines_needing_16_bytes_%": crossing(m.needed.get(16, 0.0), lines, "lines read from other clusters"),
+        "slow_link_busy_%": 100 * max(m.utilisation.values()) if m.utilisation else NO_CLUSTERS,
+        "same_cluster_read_us": read_time("same_cluster"), "other_cluster_read_us": read_time("other_cluster"),
         "wall_s": m.wall_s,
     }
+
+
+def for_table(record: dict[str, Any]) -> dict[str, Any]:
+    """With nothing in the place of what is missing."""
+    return {key: None if isinstance(value, Missing) else value for key, value in record.items()}

@@ -7,8 +7,9 @@ from collections.abc import Iterator
 
 from matplotlib.figure import Figure
 
-from .attribution import PARTS, REACHES, Attribution
+from .attribution import REACHES, Attribution
 from .measure import CLASSES, NEEDED, PADDINGS, PLACES, Measured
+from .roles import PARTS
 
 #: of the parts of a load's latency, in their order
 _PART_COLOURS = ("C0", "C1", "C2", "C3", "C4", "C5", "C6", "gold", "olive", "C9", "grey", "silver", "black")
@@ -20,16 +21,22 @@ def draw(slow: dict[str, Measured], ideal: dict[str, Measured], slowdown: dict[s
     yield "slowdown", _bars({"": slowdown}, "run time, all-fast fabric = 1", line=1.0), "What the slow link between clusters costs"
     yield ("places", _stacked({name: {p: sum(n for (_, q), n in m.accesses.items() if q == p) for p in PLACES} for name, m in slow.items()},
                               _COLOURS, "% of lines"), "Where the lines lie that are read, written or changed behind L1 caches")
+    crossing = {name: m for name, m in slow.items() if m.clusters > 1}
+    if crossing:
+        yield from _between_clusters(crossing)
+    attributed = {name: m.attribution for name, m in slow.items() if m.attribution}
+    if attributed:
+        yield "attribution", _attribution(attributed), ("Where the latency of loads went, by where the farthest of their lines lay; hatched: queueing. "
+                                                        "Above each bar the mean latency")
+
+
+def _between_clusters(slow: dict[str, Measured]) -> Iterator[tuple[str, Figure, str]]:
     yield ("needed", _stacked({name: {f"≤ {n} bytes": m.needed[n] for n in NEEDED} for name, m in slow.items()}, {}, "% of lines"),
            "Bytes needed of each line that comes from the other cluster")
     yield ("padding", _stacked({name: {f"{p} % padding": sum(m.flits[c, p] for c in CLASSES) for p in PADDINGS} for name, m in slow.items()}, {},
                                "% of flits"), "Padding of the flits between clusters")
     yield ("classes", _stacked({name: {c.replace("_", " "): m.packets[c] for c in CLASSES} for name, m in slow.items()}, {}, "% of packets"),
            "Packets between clusters by class")
-    attributed = {name: m.attribution for name, m in slow.items() if m.attribution}
-    if attributed:
-        yield "attribution", _attribution(attributed), ("Where the latency of loads went, by where the farthest of their lines lay; hatched: queueing. "
-                                                        "Above each bar the mean latency")
     yield "utilisation", _utilisation(slow), "The links between clusters over time, each direction, in the longest measured region"
 
 
@@ -103,7 +110,7 @@ def _utilisation(slow: dict[str, Measured]) -> Figure:
     for panel, (name, m) in zip(panels.flat, shown.items()):
         for direction, values in m.load.items():
             panel.plot([1e6 * m.window_s * i for i in range(len(values))], [v / m.window_s / 1e9 for v in values], linewidth=0.9,
-                       label=direction.replace(".to_", " → "))
+                       label=direction)
         panel.set_title(name, fontsize="small")
         panel.tick_params(labelsize="x-small")
         panel.set_ylabel("GB/s", fontsize="x-small")

@@ -9,10 +9,10 @@ from typing import Any
 import pandas
 
 from ...errors import InputError
-from ..frame import Run
+from ..frame import Figure, Missing, Run
 from . import pictures
 from .attribution import records
-from .measure import CLASSES, PADDINGS, PLACES, Measured, Point, as_record, measure
+from .measure import CLASSES, NO_CLUSTERS, PADDINGS, PLACES, Measured, Point, as_record, for_table, measure
 from .workloads import PUBLISHED, WORKLOADS
 
 ISCA = "NetCrafter, ISCA 2025"
@@ -34,11 +34,14 @@ def study(run: Run) -> None:
 
     _checks(run, found, again)
     _rows(run, names, slow, slowdown)
-    table = pandas.DataFrame([as_record(m) for m in found])
+    table = pandas.DataFrame([for_table(as_record(m)) for m in found])
     table.insert(3, "slowdown", [slowdown[m.point.workload] if m.point.machine == options.machine else 1.0 for m in found])
     report.table("workloads", table.round(3), "Every workload on both machines. Shares are of lines read, written or changed by atomics behind L1 caches, page tables apart.")
     report.table("by_gpu", _by_gpu(slow.values()), f"Where the lines lie that each GPU reads, writes or changes behind its L1 caches, and page-table reads of its walkers, on {options.machine}.")
-    report.table("padding", _padding(slow.values()), "Flits between the clusters by packet class and padding.")
+    if any(m.clusters > 1 for m in slow.values()):
+        report.table("padding", _padding(slow.values()), "Flits between the clusters by packet class and padding.")
+    else:
+        report.text("What is not here", f"Nothing is told of traffic between clusters: on {options.machine}, {NO_CLUSTERS.reason}.")
     attributed = [row for m in slow.values() if m.attribution for row in records(m.point.workload, m.attribution)]
     if attributed:
         report.table("attribution", pandas.DataFrame(attributed), f"Mean time that a load spends in each part of {options.machine}, by where the farthest of "
@@ -70,7 +73,7 @@ def _checks(run: Run, found: list[Measured], again: Measured) -> None:
     over = [f"{m.point.workload} {link} {part:.3f}" for m in found for link, part in m.utilisation.items() if part > 1.0001]
     run.report.check("no link is busier than always", not over, ", ".join(over) or "busy time of both directions within the kernels' time")
     unanswered = []
-    for m in found:
+    for m in (m for m in found if m.clusters > 1):
         sent, back = (sum(n for c, n in m.packets.items() if c.endswith(side)) for side in ("request", "response"))
         if abs(sent - back) > 0.01 * sent + 64:  # some lie on two sides of a region's border
             unanswered.append(f"{m.point.workload} on {m.point.machine} {sent:.0f} / {back:.0f}")
@@ -101,25 +104,28 @@ def _rows(run: Run, names: list[str], slow: dict[str, Measured], slowdown: dict[
         row(f"{name}: speed-up of the all-fast fabric", "1", slowdown[name], None, "run time of the kernels, ratio")
     records = {name: as_record(slow[name]) for name in names}
 
-    def mean(key: str) -> float | None:
-        values = [records[name][key] for name in chosen if records[name][key] is not None]
-        return sum(values) / len(values) if values else None
+    def mean(figure: str, key: str, published: float | None, source: str) -> None:
+        values = [records[name][key] for name in chosen]
+        measured = [v for v in values if not isinstance(v, Missing)]
+        found: Figure = sum(measured) / len(measured) if measured else next(v for v in values if isinstance(v, Missing))
+        row(figure, "%", found, published, source + (f"; over {len(measured)} of {len(values)} workloads, the others have none"
+                                                    if 0 < len(measured) < len(values) else ""))
 
-    row("page-table packets between clusters, mean", "%", mean("page_table_%_of_slow_packets"), 13, ISCA)
-    row("flits between clusters with 25 or 75 % padding, mean", "%", mean("flits_padded_25_or_75_%"), 42, ISCA + " (its slides: about 40)")
-    row("lines from the other cluster of which at most 16 bytes are needed, mean", "%", mean("lines_needing_16_bytes_%"), None,
-        ISCA + ": most lines")
-    row("the busier direction between clusters: busy, mean", "%", mean("slow_link_busy_%"), None, "part of the kernels' time")
+    mean("page-table packets between clusters, mean", "page_table_%_of_slow_packets", 13, ISCA)
+    mean("flits between clusters with 25 or 75 % padding, mean", "flits_padded_25_or_75_%", 42, ISCA + " (its slides: about 40)")
+    mean("lines from the other cluster of which at most 16 bytes are needed, mean", "lines_needing_16_bytes_%", None, ISCA + ": most lines")
+    mean("the busier direction between clusters: busy, mean", "slow_link_busy_%", None, "part of the kernels' time")
     for place in PLACES:
-        row(f"lines accessed, {place.replace('_', ' ')}, mean", "%", mean(f"{place}_%"), None, "of lines read, written or changed by atomics behind L1 caches")
+        mean(f"lines accessed, {place.replace('_', ' ')}, mean", f"{place}_%", None, "of lines read, written or changed by atomics behind L1 caches")
 
 
 def _by_gpu(runs: Any) -> pandas.DataFrame:
     rows = []
     for m in runs:
         for gpu in sorted({g for g, _ in m.accesses}):
-            data = {place: m.accesses[gpu, place] for place in PLACES}
-            tables = {place: m.page_table_reads[gpu, place] for place in PLACES}
+            places = [place for place in PLACES if (gpu, place) in m.accesses]
+            data = {place: m.accesses[gpu, place] for place in places}
+            tables = {place: m.page_table_reads[gpu, place] for place in places}
             every = sum(data.values()) + sum(tables.values())
             rows.append({"workload": m.point.workload, "gpu": gpu,
                          **{f"{place}_%": round(100 * n / (sum(data.values()) or 1), 2) for place, n in data.items()},
@@ -132,7 +138,7 @@ def _padding(runs: Any) -> pandas.DataFrame:
     rows = []
     for m in runs:
         for c in CLASSES:
-            flits = sum(m.flits[c, p] for p in PADDINGS)
+            flits = sum(m.flits.get((c, p), 0.0) for p in PADDINGS)
             if flits:
                 rows.append({"workload": m.point.workload, "class": c, "packets": m.packets[c], "flits": flits,
                              **{f"padded_{p}_%": round(100 * m.flits[c, p] / flits, 2) for p in PADDINGS}})

@@ -17,9 +17,6 @@ _COLORS = dict(zip(FORMS, ("#b3541e", "#4a6fa5", "#1b7f5c")))
 
 
 def _figure(columns: int, height: float = 3.4) -> tuple[Figure, list]:
-    import matplotlib
-
-    matplotlib.rcParams["svg.hashsalt"] = "fabricvp"  # the same picture gives the same file
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(4.6 * columns, height), layout="constrained")

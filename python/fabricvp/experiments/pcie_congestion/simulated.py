@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from ...platform import Platform
+from ..machines import use
 
 #: The paper does not say which payload its machine was set to. 128 bytes is what PCI Express starts with; the root ports'
 #: limit is what software gives to the whole tree.
@@ -47,6 +48,7 @@ def run_point(point: Point) -> list[Ended]:
     ended = []
     settings = {"node.pcie.root.port.max_payload": PAYLOAD} | dict(point.overrides)
     with Platform.from_config(point.machine, overrides=settings) as platform:
+        use(" ".join([point.machine, *(f"{key}={value}" for key, value in point.overrides.items())]), platform)
         pcie = platform.nodes[0].pcie
         for messages in point.sets:
             channel = (0,) if point.one_channel else ()
