@@ -13,7 +13,8 @@ mkdir -p build/release
 cmake --preset release "${options[@]}" >"$log" 2>&1 || { cat "$log" >&2; exit 1; }
 cmake --build build/release --parallel "$jobs"
 
-# The package as .venv sees it: beside the compiled module, links to the Python sources, machines and firmware images.
+# The package as .venv sees it: beside the compiled module, links to the Python sources, machines, firmware images, and what
+# firmware and kernels outside of the tree are built with.
 package=build/release/python/fabricvp
 mkdir -p "$package"
 find "$package" -maxdepth 1 -type l -delete
@@ -22,3 +23,4 @@ for entry in "$PWD"/python/fabricvp/*; do
 done
 ln -sfn "$PWD/configs" "$package/configs"
 ln -sfn "$PWD/build/release/firmware" "$package/firmware"
+ln -sfn "$PWD/firmware" "$package/sdk"

@@ -34,6 +34,17 @@ def firmware_path(name: str) -> Path:
     return Path(_fabricvp.firmware_folder()) / f"{name.removesuffix('.elf')}.elf"
 
 
+def sdk_folder() -> Path:
+    """What firmware and kernels outside of the tree are built with: headers, sources, linker scripts, `fabricvp.mk`.
+    Raises `InputError` if it is not installed."""
+    folder = Path(__file__).with_name("sdk")
+    if not (folder / "fabricvp.mk").is_file():
+        folder = Path(_fabricvp.__file__).with_name("sdk")
+    if not (folder / "fabricvp.mk").is_file():
+        raise InputError(f"{folder}: there is nothing to build firmware with in this installation")
+    return folder
+
+
 def resolve_config(path: str | os.PathLike[str]) -> str:
     """A configuration given as a file, or as the name of a stock machine. Raises `InputError` if there is neither."""
     return _fabricvp.find_config(os.fspath(path))

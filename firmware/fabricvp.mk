@@ -1,0 +1,29 @@
+# SPDX-License-Identifier: Apache-2.0
+# For Makefiles outside of the tree:
+#
+#     include $(shell fabricvp sdk)/fabricvp.mk
+#     mine.elf: mine.c
+#     	$(build_kernel)          # a kernel for the GPU's lanes
+#     boot.elf: main.c
+#     	$(build_firmware)        # a program that stands on firmware/host
+#
+# Flags are those of cmake/firmware.cmake and firmware/gpu/CMakeLists.txt.
+FABRICVP_SDK := $(patsubst %/,%,$(dir $(lastword $(MAKEFILE_LIST))))
+RISCV_GCC ?= riscv64-unknown-elf-gcc
+
+fabricvp_flags := -mcmodel=medany -ffreestanding -O2 -g -Wall -Wextra -fno-common -fno-tree-loop-distribute-patterns \
+  -ffunction-sections -fdata-sections -I$(FABRICVP_SDK) -nostdlib -static -Wl,--gc-sections -Wl,--build-id=none -Wl,--no-warn-rwx-segments
+fabricvp_libgcc = $(dir $(shell $(RISCV_GCC) -march=rv64imafd -mabi=lp64d -print-libgcc-file-name))
+
+define build_kernel
+@echo "building $@"
+@$(RISCV_GCC) -march=rv64imafd_zicsr_zba_zbb -mabi=lp64d $(fabricvp_flags) -I$(FABRICVP_SDK)/gpu -msmall-data-limit=0 -fno-jump-tables \
+  $(CFLAGS) -T $(FABRICVP_SDK)/gpu/gpu.ld $(filter %.c %.S,$^) -L$(fabricvp_libgcc) -lgcc -o $@
+endef
+
+# What a program does not use of firmware/host is left out by the linker.
+define build_firmware
+@echo "building $@"
+@$(RISCV_GCC) -march=rv64gc_zihintpause -mabi=lp64d $(fabricvp_flags) $(CFLAGS) -T $(FABRICVP_SDK)/host/host.ld \
+  $(wildcard $(FABRICVP_SDK)/host/*.S $(FABRICVP_SDK)/host/*.c) $(filter %.c %.S,$^) -lgcc -o $@
+endef

@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The commands `fabricvp new`, which makes small projects to start from, and `fabricvp sdk`."""
+
+from __future__ import annotations
+
+import re
+import sys
+from pathlib import Path
+
+from .arguments import ArgumentParser
+from .data import sdk_folder
+from .errors import InputError
+
+_TEMPLATES = Path(__file__).with_name("templates")
+#: What can be made, with one line of help; a folder of `templates` each.
+KINDS = {
+    "firmware": "a program in C for the host's harts, with a machine of its own",
+    "device": "a device in Python on the host's bus, with a driver in C",
+}
+_NAME = re.compile(r"[a-z][a-z0-9_]{0,30}")
+_TAKEN = {"auto", "break", "case", "char", "const", "continue", "default", "do", "double", "else", "enum", "extern", "float", "for", "goto", "if",
+          "inline", "int", "long", "register", "restrict", "return", "short", "signed", "sizeof", "static", "struct", "switch", "typedef", "union",
+          "unsigned", "void", "volatile", "while", "main", "run", "driver", "fabricvp", "numpy"}
+
+
+def main(given: list[str]) -> int:
+    """`fabricvp new KIND NAME`: 0, or `InputError`."""
+    kinds = "\n".join(f"  {name:<9} {text}" for name, text in KINDS.items())
+    parser = ArgumentParser("new", f"Makes a folder NAME with a small project that `make -C NAME run` builds and runs.\n\nkinds:\n{kinds}",
+                            "fabricvp new firmware boot1 && make -C boot1 run")
+    parser.add_argument("kind", metavar="KIND", help=", ".join(KINDS))
+    parser.add_argument("name", metavar="NAME", help="of the project, the folder and the program")
+    parser.add_argument("--in", dest="where", metavar="DIR", default=".", help="folder that the project's folder goes into (default: here)")
+    options = parser.parse_args(given)
+    folder = make(options.kind, options.name, Path(options.where))
+    print(f"made {folder}: {', '.join(sorted(path.name for path in folder.iterdir()))}\nbuild and run it with: make -C {folder} run")
+    return 0
+
+
+def make(kind: str, name: str, where: Path) -> Path:
+    """Makes a project and gives its folder. Raises `InputError`; nothing is left half made then."""
+    if kind not in KINDS:
+        raise InputError(f"no kind of project '{kind}' (there are: {', '.join(KINDS)})")
+    if not _NAME.fullmatch(name) or name in _TAKEN:
+        raise InputError(f"'{name}' is no name for a project: give up to 31 small letters, digits and _, a letter first, and no word of C")
+    folder = where / name
+    if folder.exists():
+        raise InputError(f"{folder}: is there already")
+    sdk_folder()  # says so if the project could not be built
+    filled = {"@NAME@": name, "@PYTHON@": sys.executable}
+    texts = {}
+    for template in sorted((_TEMPLATES / kind).iterdir()):
+        text = template.read_text()
+        for mark, value in filled.items():
+            text = text.replace(mark, value)
+        texts[template.name.replace("@NAME@", name)] = text
+    try:
+        folder.mkdir(parents=True)
+        for file, text in texts.items():
+            (folder / file).write_text(text)
+    except OSError as error:
+        raise InputError(f"{folder}: cannot be written ({error.strerror})") from None
+    return folder
+
+
+def sdk_main(given: list[str]) -> int:
+    """`fabricvp sdk`: prints the folder that firmware and kernels are built with."""
+    ArgumentParser("sdk", "Prints the folder with the headers, sources and linker scripts that firmware and kernels outside of the tree are built "
+                   "with; Makefiles include fabricvp.mk there.", "make -f Makefile SDK=$(fabricvp sdk)").parse_args(given)
+    print(sdk_folder())
+    return 0

@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Projects that `fabricvp new` makes build and run, from the tree and from what an installation leaves."""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+BUILD = REPOSITORY / "build" / "release"
+#: What `make run` of each kind prints.
+SAYS = {"firmware": "sum 4999950000, ok", "device": "12345 squared is 152399025"}
+
+
+def make(folder, **environment):
+    return subprocess.run(["make", "-C", folder, "run"], capture_output=True, text=True, timeout=200, env={**os.environ, **environment})
+
+
+@pytest.mark.timeout(300)
+@pytest.mark.parametrize("kind", SAYS)
+def test_a_new_project_builds_and_runs(kind, command, tmp_path):
+    done = command("new", kind, "mine")
+    assert done.returncode == 0 and "make -C mine run" in done.stdout, done.stderr
+    done = make(tmp_path / "mine")
+    assert done.returncode == 0 and SAYS[kind] in done.stdout, done.stdout + done.stderr
+    assert "warning" not in done.stderr
+    subprocess.run(["make", "-C", tmp_path / "mine", "clean"], check=True, timeout=60, capture_output=True)
+    assert not list((tmp_path / "mine").glob("*.elf"))
+
+
+@pytest.mark.timeout(600)
+def test_from_an_installation(tmp_path):
+    """The files that a wheel holds: the Python sources, and what CMake installs for Python."""
+    site = tmp_path / "site"
+    subprocess.run(["cmake", "--install", BUILD, "--component", "python", "--prefix", site], check=True, capture_output=True, timeout=200)
+    shutil.copytree(REPOSITORY / "python" / "fabricvp", site / "fabricvp", dirs_exist_ok=True, ignore=shutil.ignore_patterns("__pycache__"))
+    # -S keeps the tree's own package out; what it needs besides is given by path.
+    needed = os.pathsep.join([str(site), *(p for p in sys.path if p.endswith("site-packages"))])
+    where = subprocess.run([sys.executable, "-S", "-c", "import fabricvp; print(fabricvp.__file__)"], capture_output=True, text=True, timeout=60,
+                           env={**os.environ, "PYTHONPATH": needed}, cwd=tmp_path)
+    assert where.stdout.startswith(str(site)), where
+    for kind in SAYS:
+        done = subprocess.run([sys.executable, "-S", "-m", "fabricvp", "new", kind, f"my_{kind}"], capture_output=True, text=True, timeout=60,
+                              env={**os.environ, "PYTHONPATH": needed}, cwd=tmp_path)
+        assert done.returncode == 0, done.stderr
+        done = make(tmp_path / f"my_{kind}", PYTHONPATH=needed, PYTHON=f"{sys.executable} -S")
+        assert done.returncode == 0 and SAYS[kind] in done.stdout, done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("arguments, says", [
+    (["new"], "KIND"), (["new", "kernel"], "NAME"), (["new", "thing", "x"], "firmware, device"), (["new", "firmware", "Int"], "'Int' is no name"),
+    (["new", "firmware", "int"], "'int' is no name"), (["new", "firmware", "../x"], "is no name"), (["new", "firmware", "there"], "is there already"),
+    (["new", "firmware", "x", "--in", "/proc/nowhere"], "cannot be written"), (["sdk", "please"], "please"),
+])
+def test_bad_input(arguments, says, command, tmp_path):
+    (tmp_path / "there").mkdir()
+    done = command(*arguments)
+    assert done.returncode == 2 and says in done.stderr and done.stderr.count("\n") == 1, done.stderr
+    assert [path.name for path in tmp_path.iterdir()] == ["there"] and not list((tmp_path / "there").iterdir())
+
+
+def test_sdk(command):
+    folder = Path(command("sdk").stdout.strip())
+    assert (folder / "fabricvp.mk").is_file() and (folder / "gpu" / "gpu.h").is_file() and (folder / "abi" / "aql.h").is_file()
