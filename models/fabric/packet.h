@@ -115,7 +115,5 @@ struct link_protocol {
     using tlm_payload_type = packet;
     using tlm_phase_type = link_phase;
 };
-using transmit_socket = tlm::tlm_initiator_socket<32, link_protocol>;
-using receive_socket = tlm::tlm_target_socket<32, link_protocol>;
 
 }  // namespace fabricvp::fabric

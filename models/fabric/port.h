@@ -1,21 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// One end of a fabric link: a transmitter that honours its partner's credits, and a receiver whose buffers they stand for.
-// Credits count flits, apart for each virtual channel. A packet costs one calendar event here: its arrival.
+// One end of a fabric link (link/port.h). Credits count flits, apart for each virtual channel.
 #pragma once
 
 #include <array>
 #include <cstdint>
+#include <string>
 
-#include <boost/circular_buffer.hpp>
-
-#include "base/model.h"
 #include "base/parameters.h"
 #include "base/statistics.h"
 #include "fabric/packet.h"
 #include "fabric/packet_counts.h"
 #include "fabric/port_faults.h"
-#include "link/channel.h"
-#include "link/credits.h"
+#include "link/port.h"
 
 namespace fabricvp::fabric {
 
@@ -55,19 +51,24 @@ protected:
     ~port_owner() = default;
 };
 
-class port final : public model, private tlm::tlm_fw_transport_if<link_protocol>, private tlm::tlm_bw_transport_if<link_protocol> {
+struct port_traits {
+    using protocol = link_protocol;
+    using port = fabric::port;
+    static constexpr unsigned classes = virtual_channels, kinds = 1;
+    using amounts = std::array<std::uint64_t, kinds>;
+    static unsigned class_of(const packet& p) { return static_cast<unsigned>(p.channel()); }
+    static amounts credits_of(const packet& p) { return {p.flits}; }
+    static std::string describe(unsigned c, const std::string& partner, const amounts& left, const amounts& initial);
+};
+
+class port final : public link::port<port_traits> {
 public:
     const link_params params;
     const buffer_params buffer;
     const unsigned index;          ///< among its owner's ports
     const bool crosses_clusters;   ///< its link goes between clusters
 
-    transmit_socket tx{"tx"};
-    receive_socket rx{"rx"};
-    link::channel transmitter;
-
     packet_counts sent{*this, "sent", "packets, bytes and flits sent this way, by class"};
-    counter credit_stalls{*this, "credit_stalls", "1", "times a packet waited for its partner's buffer"};
     counter spoilt{*this, "spoilt", "1", "packets that replays did not get across whole; they arrive poisoned"};
     derived utilisation{*this, "utilisation", "1", "share of the time that this direction of the link was busy",
                         [this] {
@@ -85,56 +86,38 @@ public:
     port(const sc_core::sc_module_name& name, const link_params& params, const buffer_params& buffer, const packet_format& format,
          port_owner& owner, unsigned index, bool crosses_clusters);
 
-    /// True if the lanes are free, and not down.
-    bool idle() const { return transmitter.free_at() <= now() && !faults.is_down(); }
-    /// Makes transmitter_ready() follow when the lanes are free.
-    void call_when_idle();
     /// True if the partner has room. Otherwise transmitter_ready() follows when it may be so.
-    bool has_credit(virtual_channel c, unsigned flits);
+    bool has_credit(virtual_channel c, unsigned flits) { return has_credits(static_cast<unsigned>(c), {flits}); }
     /// Sends; the lanes must be free and credits there. \param tail_ready when the packet's last byte is at hand
     void send(const packet_ptr& p, ticks tail_ready);
-    /// Time that the lanes take for a packet.
+    /// Time that the lanes take for a packet; 0 while there are none.
     ticks serialisation(const packet& p) const {
-        return static_cast<ticks>(static_cast<unsigned __int128>(p.wire_bytes) * ticks_per_second / transmitter.bytes_per_second());
+        const auto rate = transmitter.bytes_per_second();
+        return rate ? static_cast<ticks>(static_cast<unsigned __int128>(p.wire_bytes) * ticks_per_second / rate) : 0;
     }
 
     /// Frees the buffer of a received packet at `when`.
-    void release(const packet& p, ticks when);
+    void release(packet& p, ticks when) {
+        m_occupied[port_traits::class_of(p)] -= p.flits;
+        return_credits(p, when, buffer.credit_latency);
+    }
     /// The flits of received packets that are in the buffer or on their way to it.
     std::uint64_t occupied(virtual_channel c) const { return m_occupied[static_cast<unsigned>(c)]; }
-
-    port* partner() const { return m_partner; }
-    /// For the watchdog: the credits that a packet has been waiting for longest.
-    std::optional<wait> waits() const override;
 
     void reset() override;
 
 private:
+    friend class link::port<port_traits>;
     friend void connect(port& a, port& b);
 
-    tlm::tlm_sync_enum nb_transport_fw(packet& p, link_phase& phase, sc_core::sc_time& delay) override;
-    tlm::tlm_sync_enum nb_transport_bw(packet& p, link_phase& phase, sc_core::sc_time& delay) override;
-    void b_transport(packet& p, sc_core::sc_time& delay) override;
-    bool get_direct_mem_ptr(packet&, tlm::tlm_dmi&) override { return false; }
-    void invalidate_direct_mem_ptr(sc_dt::uint64, sc_dt::uint64) override {}
-    unsigned transport_dbg(packet&) override { return 0; }
-
-    void arrive();
-    void wake();
-    void set_credits(std::uint64_t each);
+    ticks announced(packet& p, ticks head);
+    void arrived(const packet_ptr& p) { m_owner.packet_arrived(*this, p); }
+    void ready() { m_owner.transmitter_ready(*this); }
+    unsigned debug_access(packet&) { return 0; }
 
     const std::uint32_t m_flit;
     port_owner& m_owner;
-    std::array<link::credit_account, virtual_channels> m_credits{link::credit_account(0), link::credit_account(0)};
-    boost::circular_buffer<packet_ptr> m_arrivals;
-    port* m_partner = nullptr;
-    std::array<ticks, virtual_channels> m_waiting_since{never, never};
     std::array<std::uint64_t, virtual_channels> m_occupied{};
-    bool m_waits_for_credit = false;
-    ticks m_last_due = 0;
-    ticks m_down_since = never;  // since when something waits for the link to come up
-    calendar_event m_arrive{method<&port::arrive>, this};
-    calendar_event m_wake{method<&port::wake>, this};
 };
 
 /// Joins two ports to a link. Each one's buffers become the other's credits.

@@ -27,7 +27,7 @@ void port_faults::bit_error_arguments::describe(parameter_visitor& v) {
 void port_faults::down_arguments::describe(parameter_visitor& v) { describe_lasting(v, lasting); }
 
 void port_faults::lane_arguments::describe(parameter_visitor& v) {
-    v.field("lanes", lanes, between{1, 63}, "lanes that fail; one at least stays");
+    v.field("lanes", lanes, between{1, 64}, "lanes that fail, at most all that this direction has");
     describe_lasting(v, lasting);
 }
 
@@ -42,31 +42,40 @@ port_faults::port_faults(port& at)
       down(at, "down", "nothing is sent this way; what there is waits",
            [this](const auto& a) {
                log(log_level::info, m_port, "the link goes down");
-               m_down = true;
+               m_port.transmitter.set_down(true);
                later(m_down_end, a.lasting);
            }),
       lanes(at, "lanes", "lanes fail this way; the others go on",
             [this](const auto& a) {
-                const auto have = m_port.transmitter.lanes();
-                m_port.transmitter.set_lanes(have - std::min(a.lanes, have - 1));
-                later(m_lanes_end, a.lasting);
+                const auto lost = m_port.lanes_of_both().lose(m_port.here(), a.lanes);
+                log(log_level::info, m_port, "{} lanes fail", lost);
+                if (!a.lasting || !lost) return;
+                auto& c = calendar::current();
+                const auto when = c.now() + a.lasting;
+                const auto after = std::upper_bound(m_repairs.begin(), m_repairs.end(), when, [](ticks t, const repair& r) { return t < r.when; });
+                m_repairs.insert(after, {when, lost});
+                c.schedule(m_lanes_repaired, m_repairs.front().when);
             }),
       poison(at, "poison", "the next packets this way arrive marked as spoilt", [this](const auto& a) { m_poison += a.count; }),
       m_port(at) {}
 
 void port_faults::end_bit_errors() { m_port.transmitter.set_bit_error_rate(m_port.params.bit_error_rate); }
 
-void port_faults::end_down() {
-    m_down = false;
-    m_port.call_when_idle();
+void port_faults::end_down() { m_port.transmitter.set_down(false); }
+
+void port_faults::repair_lanes() {
+    auto& c = calendar::current();
+    while (!m_repairs.empty() && m_repairs.front().when <= c.now()) {
+        m_port.lanes_of_both().repair(m_port.here(), m_repairs.front().lanes);
+        m_repairs.erase(m_repairs.begin());
+    }
+    if (!m_repairs.empty()) c.schedule(m_lanes_repaired, m_repairs.front().when);
 }
 
-void port_faults::end_lanes() { m_port.transmitter.set_lanes(m_port.params.lanes); }
-
 void port_faults::reset() {
-    for (auto* e : {&m_errors_end, &m_down_end, &m_lanes_end}) calendar::current().cancel(*e);
+    for (auto* e : {&m_errors_end, &m_down_end, &m_lanes_repaired}) calendar::current().cancel(*e);
+    m_repairs.clear();
     m_poison = 0;
-    m_down = false;
 }
 
 }  // namespace fabricvp::fabric

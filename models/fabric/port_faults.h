@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "base/calendar.h"
 #include "base/fault.h"
@@ -42,7 +43,6 @@ public:
 
     /// \returns true if this packet shall arrive poisoned; counts down
     bool poisons() { return m_poison && m_poison--; }
-    bool is_down() const { return m_down; }
 
     /// Everything is whole again, and what was ordered is forgotten.
     void reset();
@@ -50,14 +50,18 @@ public:
 private:
     void end_bit_errors();
     void end_down();
-    void end_lanes();
+    void repair_lanes();
 
     port& m_port;
     std::uint64_t m_poison = 0;
-    bool m_down = false;
+    struct repair {
+        ticks when;
+        std::uint64_t lanes;
+    };
+    std::vector<repair> m_repairs;  // by when
     calendar_event m_errors_end{method<&port_faults::end_bit_errors>, this};
     calendar_event m_down_end{method<&port_faults::end_down>, this};
-    calendar_event m_lanes_end{method<&port_faults::end_lanes>, this};
+    calendar_event m_lanes_repaired{method<&port_faults::repair_lanes>, this};
 };
 
 }  // namespace fabricvp::fabric

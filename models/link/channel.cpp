@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <stdexcept>
 
 #include "base/log.h"
 
@@ -31,6 +32,7 @@ channel::channel(const sc_core::sc_module_name& name, const channel_params& p)
 
 ticks channel::serialise(std::uint64_t wire_bytes) {
     const auto rate = bytes_per_second();
+    if (rate == 0) throw std::logic_error(std::string(name()) + ": a packet is sent without lanes");
     const auto work = static_cast<unsigned __int128>(wire_bytes) * ticks_per_second + m_remainder;
     m_remainder = static_cast<std::uint64_t>(work % rate);
     return static_cast<ticks>(work / rate);
@@ -53,19 +55,21 @@ channel::passage channel::send(ticks earliest, ticks tail_ready, std::uint64_t w
         }
         if (m_pending_overhead) {
             const auto time = serialise(m_pending_overhead);
-            m_free = std::max(m_free, earliest) + time;
+            if (m_free < earliest) m_free = m_busy_since = earliest;
+            m_free += time;
             busy += time;
             m_pending_overhead = 0;
         }
     }
     if (m_free < earliest) {
-        m_free = earliest;
+        m_free = m_busy_since = earliest;
         m_remainder = 0;
     }
     for (std::uint64_t failures = 0;;) {
         const ticks time = serialise(wire_bytes);
         passage p;
-        p.begin = std::max(m_free, tail_ready > time ? tail_ready - time : 0);
+        p.begin = m_free;
+        if (tail_ready > time && tail_ready - time > m_free) p.begin = m_busy_since = tail_ready - time;
         p.end = p.begin + time;
         m_free = p.end;
         busy += time;
@@ -81,9 +85,11 @@ channel::passage channel::send(ticks earliest, ticks tail_ready, std::uint64_t w
         }
         ++replays;
         m_free += params.replay_latency;
+        m_busy_since = m_free;
         if (++failures % params.replays_before_retrain == 0) {
             ++retrains;
             m_free += params.retrain_time;
+            m_busy_since = m_free;
             p.lost = failures >= trainings_for_one_packet * params.replays_before_retrain;
             log(log_level::warning, *this, "{} failed attempts at one packet: the link trains again", failures);
             if (p.lost) return p;
@@ -96,11 +102,36 @@ void channel::add_overhead(std::uint64_t wire_bytes) {
     m_pending_overhead += wire_bytes;
 }
 
-void channel::hold(ticks until) { m_free = std::max(m_free, until); }
+void channel::hold(ticks until) {
+    auto& free = up() ? m_free : m_resume;
+    if (free < until) free = m_busy_since = until;
+}
 
-void channel::retrain(std::uint64_t lanes, bandwidth lane_rate) {
-    ++retrains;
+void channel::set_lanes(std::uint64_t lanes) {
+    const bool was_up = up();
     m_lanes = lanes;
+    up_or_down(was_up);
+}
+
+void channel::set_down(bool down) {
+    const bool was_up = up();
+    m_down = down;
+    up_or_down(was_up);
+}
+
+void channel::up_or_down(bool was_up) {
+    if (up() == was_up) return;
+    if (was_up) {
+        m_resume = m_free;
+        m_free = never;
+        return;
+    }
+    m_free = m_resume;
+    if (m_restarted) m_restarted();
+}
+
+void channel::retrain(bandwidth lane_rate) {
+    ++retrains;
     m_lane_rate = lane_rate;
     hold(now() + params.retrain_time);
 }
@@ -109,7 +140,8 @@ void channel::reset() {
     m_lanes = params.lanes;
     m_lane_rate = params.lane_rate;
     m_bit_error_rate = params.bit_error_rate;
-    m_free = now();
+    m_down = false;
+    m_free = m_resume = m_busy_since = now();
     m_remainder = 0;
     m_pending_overhead = 0;
     m_random.seed(params.seed);

@@ -4,7 +4,9 @@
 // links are its users.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <functional>
 #include <random>
 
 #include "base/model.h"
@@ -51,23 +53,35 @@ public:
     /// before `tail_ready` (cut-through: the end of it may still be arriving). Corrupted attempts are repeated.
     passage send(ticks earliest, ticks tail_ready, std::uint64_t wire_bytes, std::uint64_t head_bytes);
 
+    /// What the lanes have carried up to `when`, as time. (`busy` counts the whole of a packet when it is sent.) Exact if a
+    /// packet is sent only when the one before has left; `when` must not lie before the last call of send().
+    ticks busy_until(ticks when) const {
+        const auto free = ends_at();
+        return busy.total() - (free > when ? free - std::max(when, m_busy_since) : 0);
+    }
+
     /// Takes link time for link-layer packets of the opposite direction's traffic.
     void add_overhead(std::uint64_t wire_bytes);
 
-    /// When the lanes are free again (may lie in the past).
+    /// When the lanes are free again (may lie in the past); `never` while there are none.
     ticks free_at() const { return m_free; }
+    /// When what has been sent has left, with or without lanes.
+    ticks ends_at() const { return up() ? m_free : m_resume; }
     std::uint64_t bytes_per_second() const { return m_lanes * m_lane_rate.bytes_per_second; }
 
-    /// Number of lanes that carry data this way; takes effect for the next packet. 0 takes the channel down.
-    void set_lanes(std::uint64_t lanes) { m_lanes = lanes; }
+    /// Number of lanes that carry data this way; takes effect for the next packet. Without any, nothing can be sent.
+    void set_lanes(std::uint64_t lanes);
     std::uint64_t lanes() const { return m_lanes; }
-    bool up() const { return m_lanes > 0; }
+    /// Nothing can be sent from now on, however many lanes there are; or it can again.
+    void set_down(bool down);
+    bool up() const { return m_lanes > 0 && !m_down; }
+    /// Called when something can be sent again.
+    void on_restart(std::function<void()> restarted) { m_restarted = std::move(restarted); }
     void set_lane_rate(bandwidth rate) { m_lane_rate = rate; }
     /// Nothing is sent before `until` (a lane is turning, or the link trains).
     void hold(ticks until);
-    /// Goes down and comes back with `lanes` lanes of `lane_rate` after the training time.
-    void retrain(std::uint64_t lanes, bandwidth lane_rate);
-    void retrain(std::uint64_t lanes) { retrain(lanes, m_lane_rate); }
+    /// Pauses for the training time and goes on with lanes of `lane_rate`.
+    void retrain(bandwidth lane_rate);
     void set_bit_error_rate(double rate) { m_bit_error_rate = rate; }
     double bit_error_rate() const { return m_bit_error_rate; }
 
@@ -75,6 +89,7 @@ public:
 
 private:
     ticks serialise(std::uint64_t wire_bytes);
+    void up_or_down(bool was_up);
     bool corrupted(std::uint64_t wire_bytes);
 
     static constexpr std::uint64_t trainings_for_one_packet = 8;  // then it is lost
@@ -82,10 +97,14 @@ private:
     std::uint64_t m_lanes;
     bandwidth m_lane_rate;
     double m_bit_error_rate;
+    bool m_down = false;
     ticks m_free = 0;
+    ticks m_resume = 0;      // while there are no lanes: what m_free was
+    ticks m_busy_since = 0;  // of the last stretch without a gap
     std::uint64_t m_remainder = 0;     // of the last division, so that a busy link does not drift
     std::uint64_t m_pending_overhead = 0;
     std::mt19937_64 m_random;
+    std::function<void()> m_restarted;
 };
 
 }  // namespace fabricvp::link

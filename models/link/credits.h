@@ -13,7 +13,7 @@ namespace fabricvp::link {
 /// collected when somebody looks, so that a return costs no event unless the transmitter waits for it.
 class credit_account {
 public:
-    explicit credit_account(std::uint64_t initial) : m_initial(initial), m_available(initial) {}
+    explicit credit_account(std::uint64_t initial = 0) : m_initial(initial), m_available(initial) {}
 
     std::uint64_t initial() const { return m_initial; }
 

@@ -49,9 +49,7 @@ link_faults::link_faults(port& at)
       poison(at, "poison", "the next TLPs with data that this end sends are poisoned", [this](const poison_arguments& a) { add(m_poison, a); }),
       lose_credit(at, "lose_credit", "this end loses credits and does not get them back while the link is up",
                   [this](const credit_arguments& a) {
-                      auto& c = m_port.m_credits[static_cast<std::size_t>(a.flow)];
-                      c.headers.lose(a.headers, m_port.now());
-                      c.data.lose(a.data / 16, m_port.now());
+                      m_port.lose_credits(static_cast<unsigned>(a.flow), {a.headers, a.data / 16});
                   }),
       m_port(at) {}
 

@@ -1,19 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// One end of a PCIe link: a transmitter that honours its partner's credits, and a receiver whose buffer they stand for.
-// A TLP costs one calendar event here: its arrival.
+// One end of a PCIe link (link/port.h): header and data credits of three flow classes, training, and what acknowledgements
+// and credit updates take of the lanes.
 #pragma once
 
 #include <array>
 #include <cstdint>
+#include <string>
 
-#include <boost/circular_buffer.hpp>
-
-#include "base/fault.h"
-#include "base/model.h"
 #include "base/parameters.h"
 #include "base/statistics.h"
-#include "link/channel.h"
-#include "link/credits.h"
+#include "link/port.h"
 #include "pcie/link_faults.h"
 #include "pcie/tlp.h"
 
@@ -61,17 +57,22 @@ protected:
     ~port_owner() = default;
 };
 
-class port final : public model, private tlm::tlm_fw_transport_if<link_protocol>, private tlm::tlm_bw_transport_if<link_protocol> {
+struct port_traits {
+    using protocol = link_protocol;
+    using port = pcie::port;
+    static constexpr unsigned classes = flow_classes, kinds = 2;  // headers, and data in units of 16 bytes
+    using amounts = std::array<std::uint64_t, kinds>;
+    static unsigned class_of(const tlp& t) { return static_cast<unsigned>(t.flow()); }
+    static amounts credits_of(const tlp& t) { return {1, t.data_credits()}; }
+    static std::string describe(unsigned c, const std::string& partner, const amounts& left, const amounts& initial);
+};
+
+class port final : public link::port<port_traits> {
 public:
     const port_params params;
 
-    transmit_socket tx{"tx"};
-    receive_socket rx{"rx"};
-    link::channel transmitter;
-
     counter tlps_sent{*this, "tlps_sent", "1", "TLPs sent"};
     counter payload_sent{*this, "payload_sent", "B", "payload bytes sent"};
-    counter credit_stalls{*this, "credit_stalls", "1", "times a TLP waited for its partner's buffer"};
     counter dropped{*this, "dropped", "1", "TLPs lost because the link was down"};
     counter link_downs{*this, "link_downs", "1", "times the link went down"};
 
@@ -92,10 +93,8 @@ public:
     bool can_send(const tlp& t);
     /// Sends. \param tail_ready when the TLP's last byte is at hand \returns when its last byte has left
     ticks send(const tlp_ptr& t, ticks tail_ready);
-    /// The lanes are free (credits apart).
-    bool idle() const;
-    /// Makes transmitter_ready() follow when the lanes are free.
-    void call_when_idle();
+    /// The lanes are free (credits apart), or the link is down and takes what will be lost.
+    bool idle() const { return !m_up || link::port<port_traits>::idle(); }
 
     /// Frees the buffer of a received TLP at `when`.
     void release(tlp& t, ticks when);
@@ -109,54 +108,36 @@ public:
     /// \param lanes, generation at most what both ends can do; 0: the most
     void train(std::uint64_t lanes = 0, unsigned generation = 0);
     bool up() const { return m_up; }
-    bool training() const { return m_trained.scheduled() || (m_partner && m_partner->m_trained.scheduled()); }
+    bool training() const { return m_trained.scheduled() || (partner() && partner()->m_trained.scheduled()); }
     unsigned generation() const { return m_generation; }
-    std::uint64_t lanes() const { return transmitter.lanes(); }
+    /// Lanes each way, as trained.
+    std::uint64_t lanes() const { return lanes_of_both().configured(here()); }
     /// Keeps the link down (in hot reset, or disabled), or lets it train.
     void hold(bool down);
     /// Pulls the device at either end, or plugs it in again and trains.
     void set_present(bool present);
     bool present() const { return m_present; }
-    port* partner() const { return m_partner; }
-
-    /// What waited for this transmitter has been given up.
-    void forget_waits() { m_waiting_since.fill(never); }
-    /// For the watchdog: the credits that a TLP has been waiting for longest.
-    std::optional<wait> waits() const override;
 
     void reset() override;
 
 private:
-    friend void connect(port& a, port& b);
+    friend class link::port<port_traits>;
     friend class link_faults;
-    struct arrival {
-        ticks when;
-        tlp_ptr packet;
-    };
-    struct credits {
-        link::credit_account headers, data;
-    };
+    friend void connect(port& a, port& b);
 
-    tlm::tlm_sync_enum nb_transport_fw(tlp& t, link_phase& phase, sc_core::sc_time& delay) override;
-    tlm::tlm_sync_enum nb_transport_bw(tlp& t, link_phase& phase, sc_core::sc_time& delay) override;
-    void b_transport(tlp& t, sc_core::sc_time& delay) override;
-    bool get_direct_mem_ptr(tlp&, tlm::tlm_dmi&) override { return false; }
-    void invalidate_direct_mem_ptr(sc_dt::uint64, sc_dt::uint64) override {}
-    unsigned transport_dbg(tlp& t) override;
+    ticks announced(tlp& t, ticks head);
+    void arrived(const tlp_ptr& t);
+    void ready() { m_owner.transmitter_ready(*this); }
+    unsigned debug_access(tlp& t) { return m_owner.debug_request(*this, t); }
 
-    void arrive();
-    void wake();
     void trained();
     void attend();
     void drop_link();
     void settle(std::uint64_t lanes, unsigned generation);
     bool disturb(tlp& t, const link::channel::passage& passage);
-    static std::array<credits, flow_classes> credits_for(const port_params& receiver);
+    static buffers room_of(const port_params& p);
 
     port_owner& m_owner;
-    std::array<credits, flow_classes> m_credits;
-    boost::circular_buffer<arrival> m_arrivals;
-    port* m_partner = nullptr;
     unsigned m_generation = 1;
     bool m_up = true;
     bool m_present = true;
@@ -165,11 +146,7 @@ private:
     std::uint32_t m_link_errors = 0;     // to be told to the owner
     bool m_failed = false;               // a packet could not be got across
     std::uint64_t m_replays = 0, m_trainings = 0;  // of the transmitter, as seen last
-    std::array<ticks, flow_classes> m_waiting_since{never, never, never};
     std::uint64_t m_received = 0;
-    bool m_waits_for_credit = false;
-    calendar_event m_arrive{method<&port::arrive>, this};
-    calendar_event m_wake{method<&port::wake>, this};
     calendar_event m_trained{method<&port::trained>, this};
     calendar_event m_attend{method<&port::attend>, this};
 };

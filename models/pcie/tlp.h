@@ -111,7 +111,5 @@ struct link_protocol {
     using tlm_payload_type = tlp;
     using tlm_phase_type = link_phase;
 };
-using transmit_socket = tlm::tlm_initiator_socket<32, link_protocol>;
-using receive_socket = tlm::tlm_target_socket<32, link_protocol>;
 
 }  // namespace fabricvp::pcie

@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: Apache-2.0
+// One end of a link with credits: a transmitter that honours its partner's credits, and a receiver whose buffers they stand
+// for. What kind of link it is, traits say; nothing here is virtual but TLM-2.0's own interfaces. A packet costs one calendar
+// event here: its arrival.
+//
+//     struct port_traits {
+//         using protocol = link_protocol;                 // TLM-2.0 types: packet and link::phase
+//         using port = fabric::port;                      // the class derived from link::port<port_traits>
+//         static constexpr unsigned classes = 2;          // whose credits are apart: virtual channels, flow classes
+//         static constexpr unsigned kinds = 1;            // of credits that a packet of a class takes: headers, data
+//         static unsigned class_of(const packet& p);
+//         static std::array<std::uint64_t, kinds> credits_of(const packet& p);
+//         static std::string describe(unsigned c, const std::string& partner, const amounts& left, const amounts& initial);
+//     };
+//
+// The derived class has three members more, which this one calls:
+//
+//     ticks announced(packet& p, ticks head);             // its head will be here then; returns when arrived() shall follow
+//     void arrived(const pooled_ptr<packet>& p);          // it stays in the buffer until return_credits()
+//     void ready();                                       // the transmitter could not send before and may be able to now
+//
+// The two ends exchange nothing but messages that take time: packets forward, credits backward. join() gives each the
+// other's credits once; from then on they could stand in different simulations.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include <boost/circular_buffer.hpp>
+#include <tlm>
+
+#include "base/model.h"
+#include "base/pool.h"
+#include "base/statistics.h"
+#include "link/channel.h"
+#include "link/credits.h"
+#include "link/pair.h"
+#include "link/phase.h"
+
+namespace fabricvp::link {
+
+template <class Traits>
+class port : public model,
+             private tlm::tlm_fw_transport_if<typename Traits::protocol>,
+             private tlm::tlm_bw_transport_if<typename Traits::protocol> {
+public:
+    using end = typename Traits::port;
+    using protocol = typename Traits::protocol;
+    using packet = typename protocol::tlm_payload_type;
+    using packet_pointer = pooled_ptr<packet>;
+    static constexpr unsigned classes = Traits::classes;
+    using amounts = std::array<std::uint64_t, Traits::kinds>;  ///< of each kind of credits
+    using buffers = std::array<amounts, classes>;              ///< what a receiver has room for
+
+    tlm::tlm_initiator_socket<32, protocol> tx{"tx"};
+    tlm::tlm_target_socket<32, protocol> rx{"rx"};
+    channel transmitter;
+
+    counter credit_stalls{*this, "credit_stalls", "1", "times a packet waited for its partner's buffer"};
+
+    /// True if the lanes are free, and there are any.
+    bool idle() const { return transmitter.free_at() <= now(); }
+    /// Makes ready() follow when the lanes are free.
+    void call_when_idle() {
+        const auto when = transmitter.free_at();
+        if (when == never) {
+            m_stopped_since = std::min(m_stopped_since, now());
+            return;
+        }
+        m_stopped_since = never;
+        wake_by(std::max(when, now()));
+    }
+
+    /// The end at the other side; null if it is in another simulation.
+    end* partner() const { return m_partner; }
+    /// Both directions' lanes, and which of them this end sends on.
+    pair& lanes_of_both() const { return *m_pair; }
+    side here() const { return m_side; }
+
+    /// What the partner has room for. To be called before anything is sent; join() does.
+    void set_credits(const buffers& of_partner) {
+        for (unsigned c = 0; c < classes; ++c)
+            for (unsigned k = 0; k < Traits::kinds; ++k) m_credits[c][k] = credit_account(of_partner[c][k]);
+    }
+
+    /// Credits of class `c` are here again at `when`.
+    void credits_return(unsigned c, const amounts& freed, ticks when) {
+        for (unsigned k = 0; k < Traits::kinds; ++k) m_credits[c][k].give_back(freed[k], when);
+        if (m_waits_for_credit) wake_by(std::max(when, now()));
+    }
+
+    /// What waited for this transmitter has been given up.
+    void forget_waits() { m_waiting_since.fill(never); }
+    /// For the watchdog: the credits that a packet has been waiting for longest.
+    std::optional<wait> waits() const override {
+        if (m_stopped_since != never) return wait{m_stopped_since, "its link to come up"};
+        const auto longest = std::min_element(m_waiting_since.begin(), m_waiting_since.end());
+        if (*longest == never) return std::nullopt;
+        const auto c = static_cast<unsigned>(longest - m_waiting_since.begin());
+        amounts left, initial;
+        for (unsigned k = 0; k < Traits::kinds; ++k) {
+            auto account = m_credits[c][k];
+            left[k] = account.available(now());
+            initial[k] = account.initial();
+        }
+        return wait{*longest, Traits::describe(c, m_partner ? m_partner->name() : "its partner", left, initial)};
+    }
+
+    void reset() override {
+        for (auto& c : m_credits)
+            for (auto& account : c) account.reset();
+        clear_arrivals();
+        cancel(m_wake);
+        m_waiting_since.fill(never);
+        m_waits_for_credit = false;
+        m_stopped_since = never;
+        model::reset();
+        m_pair->reset();
+    }
+
+protected:
+    port(const sc_core::sc_module_name& name, const channel_params& p) : model(name), transmitter("transmitter", p), m_arrivals(64) {
+        m_waiting_since.fill(never);
+        tx.bind(static_cast<tlm::tlm_bw_transport_if<protocol>&>(*this));
+        rx.bind(static_cast<tlm::tlm_fw_transport_if<protocol>&>(*this));
+        transmitter.on_restart([this] {
+            if (m_stopped_since != never) call_when_idle();
+        });
+    }
+
+    /// True if the partner has room. Otherwise ready() follows when it may be so.
+    bool has_credits(unsigned c, const amounts& needed) {
+        const auto time = now();
+        bool covered = true;
+        for (unsigned k = 0; k < Traits::kinds; ++k) covered &= m_credits[c][k].covers(needed[k], time);
+        if (covered) return true;
+        if (m_waiting_since[c] == never) {
+            ++credit_stalls;
+            m_waiting_since[c] = time;
+        }
+        m_waits_for_credit = true;
+        ticks when = 0;
+        for (unsigned k = 0; k < Traits::kinds; ++k) when = std::max(when, m_credits[c][k].covered_at(needed[k]));
+        if (when != never) wake_by(when);
+        return false;
+    }
+    void take_credits(const packet& p) {
+        const auto c = Traits::class_of(p);
+        m_waiting_since[c] = never;
+        const auto needed = Traits::credits_of(p);
+        for (unsigned k = 0; k < Traits::kinds; ++k) m_credits[c][k].take(needed[k]);
+    }
+    /// Takes credits away for good.
+    void lose_credits(unsigned c, const amounts& lost) {
+        for (unsigned k = 0; k < Traits::kinds; ++k) m_credits[c][k].lose(lost[k], now());
+    }
+
+    /// Lets a packet arrive whose passage over the transmitter has been worked out.
+    void launch(packet& p, ticks head_arrival) {
+        auto what = phase::transfer;
+        auto delay = sc_core::sc_time::from_value(head_arrival - now());
+        tx->nb_transport_fw(p, what, delay);
+    }
+    /// Frees the buffer of a received packet at `when`; the partner knows of it `latency` later.
+    void return_credits(packet& p, ticks when, ticks latency) {
+        auto what = phase::credit_return;
+        auto delay = sc_core::sc_time::from_value(std::max(when, now()) - now() + latency);
+        rx->nb_transport_bw(p, what, delay);
+    }
+    /// Makes ready() follow at `when` or before.
+    void wake_by(ticks when) {
+        if (!m_wake.scheduled() || m_wake.when() > when) schedule(m_wake, when);
+    }
+
+    /// Forgets what is on its way to here. \returns how many packets that were
+    std::size_t clear_arrivals() {
+        const auto lost = m_arrivals.size();
+        m_arrivals.clear();
+        cancel(m_arrive);
+        m_last_due = 0;
+        return lost;
+    }
+    /// Forgets to call ready().
+    void clear_waits() {
+        cancel(m_wake);
+        m_waits_for_credit = false;
+        m_waiting_since.fill(never);
+    }
+
+private:
+    template <class T>
+    friend void join(port<T>& a, const typename port<T>::buffers& of_a, port<T>& b, const typename port<T>::buffers& of_b);
+    struct arrival {
+        ticks when;
+        packet_pointer packet;
+    };
+
+    tlm::tlm_sync_enum nb_transport_fw(packet& p, phase&, sc_core::sc_time& delay) override {
+        if (m_arrivals.full()) m_arrivals.set_capacity(2 * m_arrivals.capacity());
+        // What came first goes on first, whatever the owner says.
+        m_last_due = std::max(m_last_due, self().announced(p, now() + delay.value()));
+        m_arrivals.push_back({m_last_due, packet_pointer(&p)});
+        if (!m_arrive.scheduled()) schedule(m_arrive, m_last_due);
+        return tlm::TLM_ACCEPTED;
+    }
+    tlm::tlm_sync_enum nb_transport_bw(packet& p, phase&, sc_core::sc_time& delay) override {
+        credits_return(Traits::class_of(p), Traits::credits_of(p), now() + delay.value());
+        return tlm::TLM_ACCEPTED;
+    }
+    void b_transport(packet&, sc_core::sc_time&) override { SC_REPORT_ERROR(name(), "links are not blocking: use nb_transport"); }
+    bool get_direct_mem_ptr(packet&, tlm::tlm_dmi&) override { return false; }
+    void invalidate_direct_mem_ptr(sc_dt::uint64, sc_dt::uint64) override {}
+    unsigned transport_dbg(packet& p) override { return self().debug_access(p); }
+
+    void arrive() {
+        const auto p = std::move(m_arrivals.front().packet);
+        m_arrivals.pop_front();
+        if (!m_arrivals.empty()) schedule(m_arrive, m_arrivals.front().when);
+        self().arrived(p);
+    }
+    void wake() {
+        m_waits_for_credit = false;
+        self().ready();
+    }
+    end& self() { return static_cast<end&>(*this); }
+
+    std::array<std::array<credit_account, Traits::kinds>, classes> m_credits;
+    boost::circular_buffer<arrival> m_arrivals;
+    end* m_partner = nullptr;
+    std::shared_ptr<pair> m_pair = std::make_shared<pair>(transmitter);
+    side m_side = side::a;
+    std::array<ticks, classes> m_waiting_since;
+    bool m_waits_for_credit = false;
+    ticks m_last_due = 0;
+    ticks m_stopped_since = never;  // since when something waits for lanes to send on
+    calendar_event m_arrive{method<&port::arrive>, this};
+    calendar_event m_wake{method<&port::wake>, this};
+};
+
+/// Makes a link of two ends: each one's buffers become the other's credits, and their lanes belong together.
+template <class Traits>
+void join(port<Traits>& a, const typename port<Traits>::buffers& of_a, port<Traits>& b, const typename port<Traits>::buffers& of_b) {
+    a.tx.bind(b.rx);
+    b.tx.bind(a.rx);
+    a.m_partner = &b.self();
+    b.m_partner = &a.self();
+    a.set_credits(of_b);
+    b.set_credits(of_a);
+    a.m_pair = b.m_pair = std::make_shared<pair>(a.transmitter, &b.transmitter);
+    b.m_side = side::b;
+}
+
+}  // namespace fabricvp::link
