@@ -75,22 +75,21 @@ span_recorder& span_recorder::current() {
 }
 
 span_stage::span_stage(const sc_core::sc_object& component, const char* name) {
-    auto& stages = span_recorder::current().m_stages;
-    for (const auto& s : stages)
-        if (s.in_use && s.component == component.name() && s.name == name)
-            throw std::logic_error(s.component + ": stage " + name + " exists twice");
+    auto& recorder = span_recorder::current();
+    auto& stages = recorder.m_stages;
+    if (!recorder.m_names.emplace(component.name(), name).second)
+        throw std::logic_error(std::string(component.name()) + ": stage " + name + " exists twice");
     m_id = static_cast<std::uint32_t>(stages.size());
     span_recorder::stage_sum sum;
     sum.component = component.name();
     sum.name = name;
     sum.object = &component;
-    sum.in_use = true;
     stages.push_back(std::move(sum));
 }
 
 span_stage::~span_stage() {
     auto& sum = span_recorder::current().m_stages[m_id];
-    sum.in_use = false;
+    span_recorder::current().m_names.erase({sum.component, sum.name});
     sum.object = nullptr;
 }
 

@@ -11,6 +11,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -166,7 +167,6 @@ private:
     struct stage_sum {
         std::string component, name;
         const sc_core::sc_object* object = nullptr;  // while in use
-        bool in_use = false;
         std::uint64_t count = 0;
         ticks queueing = 0, service = 0, longest = 0;
     };
@@ -185,6 +185,7 @@ private:
 
     static bool s_on;
     std::vector<stage_sum> m_stages;  // by id
+    std::set<std::pair<std::string, std::string>> m_names;  // component and stage, of those in use
     std::vector<path_sum> m_paths;    // few
     std::uint64_t m_accesses = 0;
     ticks m_total = 0, m_unaccounted = 0;

@@ -2,6 +2,7 @@
 #include "fabric/generator.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstring>
 
@@ -17,32 +18,49 @@ std::uint64_t word_at(std::uint64_t address) {
     return x * 0xbf58476d1ce4e5b9u;
 }
 
-void fill(packet& p) {
-    for (unsigned i = 0; i < line_bytes; i += 8) {
-        const auto w = word_at(p.line + i);
-        std::memcpy(p.data.data() + i, &w, sizeof w);
+using sector = std::array<std::uint64_t, 2>;
+
+/// What a sector holds that goes from or to a requester.
+sector signature(const packet& p, unsigned requester, unsigned server, unsigned at) {
+    const auto address = word_at(p.line + at);
+    return {address, word_at(address ^ (std::uint64_t{requester} << 48 | std::uint64_t{server} << 32 | p.tag))};
+}
+
+void fill(packet& p, unsigned requester, unsigned server) {
+    for (unsigned at = 0; at < line_bytes; at += sizeof(sector)) {
+        const auto s = signature(p, requester, server, at);
+        std::memcpy(p.data.data() + at, s.data(), sizeof s);
     }
 }
 
-bool intact(const packet& p, unsigned sectors) {
-    for (unsigned i = 0; i < line_bytes; i += 8) {
-        std::uint64_t w;
-        std::memcpy(&w, p.data.data() + i, sizeof w);
-        if (sectors >> i / 16 & 1 && w != word_at(p.line + i)) return false;
+bool intact(const packet& p, unsigned requester, unsigned server, unsigned sectors) {
+    for (unsigned at = 0; at < line_bytes; at += sizeof(sector)) {
+        if (!(sectors >> at / sizeof(sector) & 1)) continue;
+        sector s;
+        std::memcpy(s.data(), p.data.data() + at, sizeof s);
+        if (s != signature(p, requester, server, at)) return false;
     }
     return true;
 }
 
+constexpr std::uint32_t no_tag = ~0u;
+constexpr unsigned slot_bits = 20;  // of a tag; the rest counts the slot's uses
+
 }  // namespace
 
 void generator_params::describe(parameter_visitor& v) {
-    v.choice("pattern", pattern, "to whom: everybody alike, one more than others, or the next one only");
+    v.choice("pattern", pattern, "to whom: everybody by chance, one more than others, the next one, everybody in turns, the transposed place of a "
+                                 "square, four neighbours on a torus in turns, or the partner in the other half, each half in its phases");
     v.field("hot_spot", hot_spot, between{0, most_terminals - 1}, "terminal that gets more");
     v.field("hot_share", hot_share, between{0, 1}, "share of the requests that go to the hot spot");
     v.field("requests", requests, between{0, 1e15}, "requests that are sent; 0: without end");
     v.field("outstanding", outstanding, between{1, 1e6}, "most requests under way");
     v.field("interval", interval, between{0, 1e12}, "mean time from one request to the next; 0 ps: as soon as one may be under way");
     v.field("random_intervals", random_intervals, "intervals are exponentially distributed; otherwise all the same");
+    v.field("burst", burst, between{0, 1e12}, "requests after which it pauses; 0: never");
+    v.field("pause", pause, between{0, 1e15}, "from the last request of a burst to the next one's first");
+    v.field("phase", phase, between{1, 1e15}, "alternating: for how long one half of the terminals sends before the other does");
+    v.field("one_sector", one_sector, between{0, 1}, "share of the reads that need one 16-byte sector of their line; the others need all");
     v.field("writes", writes, between{0, 1}, "share of the requests that write a line");
     v.field("page_tables", page_tables, between{0, 1}, "share of the reads that are page-table reads");
     v.field("atomics", atomics, between{0, 1}, "share of the writes that are atomics on 8 bytes, which are not performed");
@@ -57,11 +75,11 @@ generator::generator(const sc_core::sc_module_name& name, const generator_params
     at.attach(*this);
 }
 
-void generator::set_peers(std::uint64_t targets, std::uint64_t generators) {
-    m_generators = generators;
-    m_targets.clear();
-    for (unsigned t = 0; t < most_terminals; ++t)
-        if (targets >> t & 1 && t != m_terminal.number && m_terminal.reaches(t)) m_targets.push_back(t);
+void generator::set_peers(const std::vector<unsigned>& participants, unsigned first_generator) {
+    m_first_generator = first_generator;
+    m_first_half = m_terminal.number < participants[participants.size() / 2];
+    m_targets = partners(params.pattern, participants, m_terminal.number);
+    m_targets.erase(std::remove_if(m_targets.begin(), m_targets.end(), [&](unsigned t) { return !m_terminal.reaches(t); }), m_targets.end());
 }
 
 void generator::begin() {
@@ -72,13 +90,27 @@ void generator::begin() {
 
 void generator::tick() { pump(); }
 
+/// Moves the next request's time out of the other half's phase, and looks whether it has come.
+bool generator::may_send() {
+    if (params.pattern == traffic_pattern::alternating) {
+        const auto at = std::max(m_next_time, now());
+        const auto phase = at / params.phase;
+        if ((phase % 2 == 0) != m_first_half) m_next_time = (phase + 1) * params.phase;
+    }
+    if (m_next_time <= now()) return true;
+    if (!m_tick.scheduled()) schedule(m_tick, m_next_time);
+    return false;
+}
+
 void generator::pump() {
     while (m_under_way < params.outstanding && (params.requests == 0 || m_sent < params.requests)) {
-        if (m_next_time > now()) {
-            if (!m_tick.scheduled()) schedule(m_tick, m_next_time);
-            return;
-        }
+        if (!may_send()) return;
         send_one();
+        if (params.burst && ++m_burst == params.burst) {
+            m_burst = 0;
+            m_next_time = now() + params.pause;
+            continue;
+        }
         if (params.interval == 0) continue;
         const double u = 1.0 - static_cast<double>(m_random() >> 11) * 0x1p-53;
         m_next_time += params.random_intervals ? static_cast<ticks>(-std::log(u) * static_cast<double>(params.interval.value)) : params.interval.value;
@@ -92,10 +124,8 @@ unsigned generator::pick() {
                 return static_cast<unsigned>(params.hot_spot);
             [[fallthrough]];
         case traffic_pattern::uniform: return m_targets[(m_random() >> 32) * m_targets.size() >> 32];
-        case traffic_pattern::neighbour: break;
+        default: return m_targets[m_turn++ % m_targets.size()];
     }
-    const auto next = std::upper_bound(m_targets.begin(), m_targets.end(), m_terminal.number);
-    return next == m_targets.end() ? m_targets.front() : *next;
 }
 
 void generator::send_one() {
@@ -103,7 +133,13 @@ void generator::send_one() {
     p->destination = static_cast<std::uint16_t>(pick());
     p->line = (std::uint64_t{GPU_PA_GPU0} + p->destination) << GPU_PA_WHERE_SHIFT | (m_random() >> 16) % (params.span / line_bytes) * line_bytes;
     p->epoch = m_epoch;
-    p->tag = static_cast<std::uint32_t>(m_sent);
+    if (m_free_slots.empty()) {
+        m_free_slots.push_back(static_cast<std::uint32_t>(m_tags.size()));
+        m_tags.push_back(no_tag);
+    }
+    const auto slot = m_free_slots.back();
+    m_free_slots.pop_back();
+    p->tag = m_tags[slot] = static_cast<std::uint32_t>(m_sent % ((1u << (32 - slot_bits)) - 1)) << slot_bits | slot;
     unsigned operands = 0;
     if (chance(params.writes)) {
         p->kind = access_kind::write;
@@ -112,9 +148,10 @@ void generator::send_one() {
             p->kind = access_kind::atomic;
             p->size = operands = 8;
         } else {
-            fill(*p);
+            fill(*p, m_terminal.number, p->destination);
         }
     }
+    if (p->kind == access_kind::read && chance(params.one_sector)) p->needed_sectors = static_cast<std::uint8_t>(1u << (m_random() >> 62));
     p->set_request(m_terminal.format, p->kind == access_kind::read && chance(params.page_tables), operands);
     ++requests;
     ++m_sent;
@@ -125,15 +162,24 @@ void generator::send_one() {
 void generator::packet_received(const packet_ptr& p) {
     if (is_response(p->type)) {
         if (p->epoch != m_epoch) return;
+        const auto slot = p->tag & ((1u << slot_bits) - 1);
+        if (slot >= m_tags.size() || m_tags[slot] != p->tag) {
+            ++unexpected;
+            return;
+        }
+        m_tags[slot] = no_tag;
+        m_free_slots.push_back(slot);
         ++responses;
         --m_under_way;
         if (p->status != access_status::ok) ++refused;
-        else if (p->kind == access_kind::read && m_generators >> p->source & 1 && !intact(*p, p->valid_sectors)) ++corrupt;
+        else if (p->kind == access_kind::read && is_generator(p->source) &&
+                 ((p->needed_sectors & ~p->valid_sectors) || !intact(*p, m_terminal.number, p->source, p->valid_sectors)))
+            ++corrupt;
         if (span_recorder::on()) span_recorder::current().finish(p->spans, p->born, now(), this, name_of(p->type), p->line);
         pump();
         return;
     }
-    if (p->kind == access_kind::write && m_generators >> p->source & 1 && !intact(*p, 0xf)) ++corrupt;
+    if (p->kind == access_kind::write && is_generator(p->source) && !intact(*p, p->source, m_terminal.number, 0xf)) ++corrupt;
     p->due = now() + params.service;
     if (m_serving.full()) m_serving.set_capacity(2 * m_serving.capacity());
     m_serving.push_back(p);
@@ -146,7 +192,7 @@ void generator::answer() {
     if (!m_serving.empty()) schedule(m_answer, m_serving.front()->due);
     ++served;
     if (p->kind == access_kind::read) {
-        fill(*p);
+        fill(*p, p->source, m_terminal.number);
         p->valid_sectors = 0xf;
     }
     p->pass(m_service_span, span_kind::service, now());
@@ -159,7 +205,10 @@ void generator::reset() {
     m_serving.clear();
     cancel(m_tick);
     cancel(m_answer);
-    m_sent = m_under_way = 0;
+    m_sent = m_under_way = m_burst = 0;
+    m_turn = 0;
+    m_tags.clear();
+    m_free_slots.clear();
     m_heard_before = responses.total();
     ++m_epoch;
     model::reset();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A traffic generator in the place of a GPU: sends reads, writes and page-table reads to others, and answers theirs. What it
-// serves has contents that follow from the address, so two generators check every byte that they exchange.
+// A traffic generator in the place of a GPU: sends reads, writes and page-table reads to others, and answers theirs. Each
+// 16-byte sector that two generators exchange has contents of its own: half of it follows from its address, half from who
+// asked whom and the request's number. So both check every byte, and that nothing was lost, came twice or went astray.
 #pragma once
 
 #include <random>
@@ -11,10 +12,9 @@
 #include "base/parameters.h"
 #include "base/statistics.h"
 #include "fabric/terminal.h"
+#include "fabric/traffic_pattern.h"
 
 namespace fabricvp::fabric {
-
-enum class traffic_pattern { uniform, hot_spot, neighbour };
 
 struct generator_params {
     traffic_pattern pattern = traffic_pattern::uniform;
@@ -24,7 +24,11 @@ struct generator_params {
     std::uint64_t outstanding = 64;
     duration interval{0};
     bool random_intervals = true;
+    std::uint64_t burst = 0;
+    duration pause{1'000'000};
+    duration phase{10'000'000};
     double writes = 0.0;
+    double one_sector = 0.0;
     double page_tables = 0.0;
     double atomics = 0.0;
     byte_size span{1 << 20};
@@ -43,11 +47,12 @@ public:
     counter served{*this, "served", "1", "requests of others answered"};
     counter refused{*this, "refused", "1", "responses that say that the request failed"};
     counter corrupt{*this, "corrupt", "1", "lines that did not arrive as they were sent"};
+    counter unexpected{*this, "unexpected", "1", "responses that nobody waited for: they came twice, or went astray"};
 
     generator(const sc_core::sc_module_name& name, const generator_params& params, terminal& at);
 
-    /// Terminals that requests go to, and those of them that are generators, as bit masks. None until then.
-    void set_peers(std::uint64_t targets, std::uint64_t generators);
+    /// Terminals that take part, itself among them, in rising order; those from `first_generator` on are generators.
+    void set_peers(const std::vector<unsigned>& participants, unsigned first_generator);
     /// Sends its requests; called by the fabric when it is complete, and after a reset.
     void begin();
     bool finished() const { return params.requests && responses.total() - m_heard_before >= params.requests; }
@@ -57,6 +62,7 @@ public:
 private:
     void packet_received(const packet_ptr& p) override;
     void tick();
+    bool may_send();
     void pump();
     void send_one();
     void answer();
@@ -65,11 +71,16 @@ private:
 
     terminal& m_terminal;
     span_stage m_service_span{*this, "service"};
+    bool is_generator(unsigned terminal) const { return terminal >= m_first_generator; }
+
     std::vector<unsigned> m_targets;
-    std::uint64_t m_generators = 0;
+    unsigned m_first_generator = ~0u;
+    bool m_first_half = true;  // of the participants
+    std::vector<std::uint32_t> m_tags, m_free_slots;  // of requests under way, by slot; `no_tag` where there is none
     std::mt19937_64 m_random;
     std::uint64_t m_sent = 0, m_under_way = 0, m_heard_before = 0, m_epoch = 0;
-    std::size_t m_next = 0;
+    std::size_t m_turn = 0;
+    std::uint64_t m_burst = 0;  // requests since the last pause
     ticks m_next_time = 0;
     boost::circular_buffer<packet_ptr> m_serving;  // by when they are due
     calendar_event m_tick{method<&generator::tick>, this};
@@ -77,12 +88,3 @@ private:
 };
 
 }  // namespace fabricvp::fabric
-
-namespace fabricvp {
-template <>
-struct choice_traits<fabric::traffic_pattern> {
-    static constexpr std::pair<fabric::traffic_pattern, const char*> names[] = {{fabric::traffic_pattern::uniform, "uniform"},
-                                                                                {fabric::traffic_pattern::hot_spot, "hot_spot"},
-                                                                                {fabric::traffic_pattern::neighbour, "neighbour"}};
-};
-}  // namespace fabricvp

@@ -24,6 +24,7 @@ const interconnect_params& checked(const interconnect_params& p) {
     std::set<std::string> names;
     for (const auto& d : p.devices) check_name(d, "device", names);
     for (const auto& g : p.generators) check_name(g.name, "generator", names);
+    if (p.devices.size() > most_devices) refuse(fmt::format("{} GPUs: at most {} of a node", p.devices.size(), most_devices));
     if (names.size() > most_terminals) refuse(fmt::format("{} devices and generators: at most {}", names.size(), most_terminals));
     const auto ends = names;
     for (const auto& s : p.switches) check_name(s.name, "switch", names);
@@ -35,6 +36,10 @@ const interconnect_params& checked(const interconnect_params& p) {
         }
         if (l.from == l.to) refuse(fmt::format("a link goes from '{}' to itself", l.from));
     }
+    for (const auto& s : p.switches)
+        if (const auto n = std::count_if(p.links.begin(), p.links.end(), [&](const auto& l) { return l.from == s.name || l.to == s.name; });
+            n > most_switch_ports)
+            refuse(fmt::format("the switch '{}' has {} links: at most {}", s.name, n, most_switch_ports));
     for (const auto& g : p.generators)
         if (!uses[g.name]) refuse(fmt::format("the generator '{}' has no link", g.name));
     // A buffer that could never hold the longest packet would stop everything.
@@ -144,19 +149,20 @@ interconnect::interconnect(const sc_core::sc_module_name& name, const interconne
 
 void interconnect::route() {
     const auto table = find_routes(m_topology);
-    std::array<std::uint16_t, most_terminals> clusters{};
-    for (std::size_t t = 0; t < terminals.size(); ++t)
-        for (const auto& l : m_topology.links) {
-            const auto other = l.first == t ? l.second : l.second == t ? l.first : t;
-            if (other >= terminals.size()) clusters[t] = static_cast<std::uint16_t>(switches[other - terminals.size()]->cluster);
-        }
-    for (std::size_t s = 0; s < terminals.size(); ++s) {
-        std::uint64_t reach = 0;
-        for (std::size_t d = 0; d < terminals.size(); ++d)
-            if (d != s && table[s][d] != no_link) reach |= std::uint64_t{1} << d;
-        terminals[s]->set_reach(reach);
-        terminals[s]->set_clusters(clusters);
+    const auto others = std::make_shared<neighbourhood>();
+    others->cluster.resize(terminals.size());
+    others->reaches.resize(terminals.size(), boost::dynamic_bitset<>(terminals.size()));
+    const auto belongs = [&](std::size_t t, std::size_t to) {
+        if (t < terminals.size() && to >= terminals.size())
+            others->cluster[t] = static_cast<std::uint16_t>(switches[to - terminals.size()]->cluster);
+    };
+    for (const auto& [a, b] : m_topology.links) {
+        belongs(a, b);
+        belongs(b, a);
     }
+    for (std::size_t s = 0; s < terminals.size(); ++s)
+        for (std::size_t d = 0; d < terminals.size(); ++d) others->reaches[s][d] = d != s && table[s][d] != no_link;
+    for (auto& t : terminals) t->meet(others);
     for (std::size_t i = 0; i < switches.size(); ++i) {
         const auto v = terminals.size() + i;
         for (std::size_t d = 0; d < terminals.size(); ++d) {
@@ -176,11 +182,11 @@ terminal* interconnect::find_terminal(const std::string& device) {
 }
 
 void interconnect::start() {
-    std::uint64_t attached = 0, generating = 0;
-    for (const auto& t : terminals) attached |= std::uint64_t{t->attached()} << t->number;
-    for (std::size_t i = 0; i < generators.size(); ++i) generating |= std::uint64_t{1} << (params.devices.size() + i);
+    std::vector<unsigned> attached;
+    for (const auto& t : terminals)
+        if (t->attached()) attached.push_back(t->number);
     for (auto& g : generators) {
-        g->set_peers(attached, generating);
+        g->set_peers(attached, static_cast<unsigned>(params.devices.size()));
         g->begin();
     }
 }

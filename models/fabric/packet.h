@@ -18,7 +18,9 @@
 namespace fabricvp::fabric {
 
 inline constexpr unsigned line_bytes = 64;
-inline constexpr unsigned most_terminals = 64;
+inline constexpr unsigned most_terminals = 4096;
+inline constexpr unsigned most_devices = 64;        ///< GPUs of a node; further terminals are generators
+inline constexpr unsigned most_switch_ports = 255;
 
 /// The six classes of packets.
 enum class packet_class : std::uint8_t { read_request, write_request, page_table_request, read_response, write_response, page_table_response };

@@ -54,10 +54,9 @@ std::size_t best_link(const std::vector<neighbour>& from, std::size_t terminal, 
     auto least = far;
     for (const auto& w : from) least = std::min(least, cost(w.vertex));
     if (least == far) return no_link;
-    std::vector<std::size_t> equal;
-    for (const auto& w : from)
-        if (cost(w.vertex) == least) equal.push_back(w.link);
-    return equal[terminal % equal.size()];
+    const auto equal = [&](const neighbour& w) { return cost(w.vertex) == least; };
+    auto turn = terminal % static_cast<std::size_t>(std::count_if(from.begin(), from.end(), equal));
+    return std::find_if(from.begin(), from.end(), [&](const neighbour& w) { return equal(w) && turn-- == 0; })->link;
 }
 
 routing_table shortest(const topology& t, const neighbours& n) {
@@ -113,14 +112,17 @@ bool can_deadlock(const topology& t, const routing_table& table) {
     using graph = boost::adjacency_list<boost::setS, boost::vecS, boost::directedS>;
     graph waits(2 * t.links.size());
     const auto direction = [&](std::size_t link, std::size_t from) { return 2 * link + (t.links[link].first == from ? 0 : 1); };
+    std::vector<std::size_t> seen(t.vertices(), far);  // the destination on whose way a vertex has been met
     for (std::size_t d = 0; d < t.terminals; ++d)
         for (std::size_t s = 0; s < t.terminals; ++s) {
             auto at = s;
             auto held = no_link;
-            for (std::size_t steps = 0; at != d && table[at][d] != no_link && steps <= t.vertices(); ++steps) {
+            while (at != d && table[at][d] != no_link) {
                 const auto link = table[at][d];
                 const auto next = direction(link, at);
                 if (held != no_link) boost::add_edge(held, next, waits);
+                if (seen[at] == d) break;  // from here on the way is known
+                seen[at] = d;
                 held = next;
                 at = t.links[link].first == at ? t.links[link].second : t.links[link].first;
             }

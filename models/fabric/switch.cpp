@@ -20,7 +20,6 @@ void switch_params::describe(parameter_visitor& v) {
 fabric_switch::fabric_switch(const sc_core::sc_module_name& name, const switch_params& p, unsigned c, const packet_format& format,
                              const std::vector<port_node>& nodes, const egress_maker& maker)
     : model(name), params(p), cluster(c), m_latency(clock_domain(p.clock).span(p.latency)), m_ingress(nodes.size()), m_turn(nodes.size()) {
-    m_routes.fill(no_route);
     for (const auto& n : nodes) {
         m_ports.push_back(std::make_unique<port>(n.name.c_str(), n.link, p.input, format, static_cast<port_owner&>(*this), ports(), n.crosses_clusters));
         m_egress.push_back(maker((n.name + "_egress").c_str(), *m_ports.back(), p.output_entries));
@@ -29,7 +28,10 @@ fabric_switch::fabric_switch(const sc_core::sc_module_name& name, const switch_p
         for (auto& w : i.waiting) w.set_capacity(16);
 }
 
-void fabric_switch::set_route(unsigned terminal, unsigned port) { m_routes.at(terminal) = port; }
+void fabric_switch::set_route(unsigned terminal, unsigned port) {
+    if (terminal >= m_routes.size()) m_routes.resize(terminal + 1, no_route);
+    m_routes[terminal] = port;
+}
 
 ticks fabric_switch::packet_announced(port&, packet& p) {
     p.route = static_cast<std::uint8_t>(m_routes[p.destination]);

@@ -82,7 +82,7 @@ private:
     std::vector<std::unique_ptr<port>> m_ports;
     std::vector<std::unique_ptr<egress>> m_egress;
     std::vector<ingress> m_ingress;
-    std::array<unsigned, most_terminals> m_routes;
+    std::vector<unsigned> m_routes;  // by terminal
     std::vector<unsigned> m_turn;  // by egress: the input that may go next
     unsigned m_waiting = 0;        // packets in input buffers that wait for room
 };

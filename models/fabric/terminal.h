@@ -6,8 +6,10 @@
 #pragma once
 
 #include <memory>
+#include <vector>
 
 #include <boost/circular_buffer.hpp>
+#include <boost/dynamic_bitset.hpp>
 
 #include "base/model.h"
 #include "base/parameters.h"
@@ -22,6 +24,12 @@ struct terminal_params {
     std::uint64_t serving = 256;
     duration latency{5'000};
     void describe(parameter_visitor& v);
+};
+
+/// What terminals know of each other; one table for all of a fabric.
+struct neighbourhood {
+    std::vector<std::uint16_t> cluster;            ///< by terminal
+    std::vector<boost::dynamic_bitset<>> reaches;  ///< by terminal: those that there is a way to
 };
 
 class terminal_client {
@@ -54,13 +62,13 @@ public:
     void attach(terminal_client& client) { m_client = &client; }
     bool attached() const { return m_client != nullptr; }
     /// Which cluster it belongs to, and which one another terminal does.
-    unsigned cluster() const { return m_clusters[number]; }
-    unsigned cluster_of(unsigned terminal) const { return m_clusters[terminal]; }
-    void set_clusters(const std::array<std::uint16_t, most_terminals>& clusters) { m_clusters = clusters; }
+    unsigned cluster() const { return cluster_of(number); }
+    unsigned cluster_of(unsigned terminal) const { return m_others->cluster[terminal]; }
     /// Whether there is a way to another terminal.
-    bool reaches(unsigned terminal) const { return terminal < most_terminals && m_reaches >> terminal & 1; }
-    void set_reach(std::uint64_t terminals) { m_reaches = terminals; }
-    std::uint64_t reach() const { return m_reaches; }
+    bool reaches(unsigned terminal) const { return terminal < terminals() && m_others->reaches[number].test(terminal); }
+    /// How many terminals there are.
+    unsigned terminals() const { return static_cast<unsigned>(m_others->cluster.size()); }
+    void meet(std::shared_ptr<const neighbourhood> others) { m_others = std::move(others); }
 
     /// Sends a request or a response; `destination` must be one that it reaches.
     void send(const packet_ptr& p);
@@ -83,8 +91,7 @@ private:
     boost::circular_buffer<packet_ptr> m_held;
     std::uint64_t m_serving = 0;
     ticks m_held_since = never;
-    std::array<std::uint16_t, most_terminals> m_clusters{};
-    std::uint64_t m_reaches = 0;
+    std::shared_ptr<const neighbourhood> m_others = std::make_shared<neighbourhood>();
 };
 
 }  // namespace fabricvp::fabric

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gpu/memory/fabric_port.h"
 
+#include <algorithm>
 #include <cstring>
 #include <utility>
 
@@ -40,7 +41,7 @@ fabric_port::fabric_port(const sc_core::sc_module_name& name, memory_router& rou
 void fabric_port::attach(fabric::terminal& at) {
     m_terminal = &at;
     at.attach(*this);
-    for (unsigned peer = 0; peer < fabric::most_terminals; ++peer)
+    for (unsigned peer = 0; peer < std::min(at.terminals(), fabric::most_devices); ++peer)
         if (peer != at.number && at.reaches(peer)) {
             m_router.set_aperture(GPU_PA_GPU0 + peer, this);
             m_peers |= std::uint64_t{1} << peer;
