@@ -9,8 +9,7 @@
 #include <memory>
 #include <vector>
 
-#include "abi/copy_engine.h"
-#include "base/registers.h"
+#include "base/copy_channels.h"
 #include "base/sparse_memory.h"
 #include "pcie/copy_queue.h"
 #include "pcie/endpoint.h"
@@ -26,20 +25,14 @@ struct copy_engine_params {
     void describe(parameter_visitor& v);
 };
 
-class copy_engine final : public endpoint {
+class copy_engine final : public endpoint, private copy_engine_core {
 public:
     const copy_engine_params params;
 
     sparse_memory memory;
     register_bank registers{COPY_ENGINE_REGISTERS_SIZE};
-    device_register channels{registers, "channels", COPY_ENGINE_CHANNELS, 4, 0,
-                             {{"count", 0, 32, field_access::read_only, "DMA channels"}}};
-    device_register pending{registers, "pending", COPY_ENGINE_PENDING, 4, 0,
-                            {{"channels", 0, 32, field_access::read_only, "bit c: channel c has an interrupt cause"}}};
-    device_register memory_size{registers, "memory_size", COPY_ENGINE_MEMORY_SIZE, 8, 0,
-                                {{"bytes", 0, 64, field_access::read_only, "bytes behind BAR 2"}}};
-    // One a channel:
-    device_register control, status, ring_base, ring_size, doorbell, completed, interrupt;
+    device_register memory_size;
+    copy_channels channels;
 
     counter descriptors{*this, "descriptors", "1", "descriptors executed"};
     counter bytes_copied{*this, "bytes_copied", "B", "bytes copied"};
@@ -56,11 +49,6 @@ public:
     void watch(std::uint64_t offset, std::uint64_t bytes, std::function<void()> arrived);
 
 private:
-    struct channel {
-        std::unique_ptr<copy_queue> queue;
-        bool fetching = false;
-        std::uint32_t epoch = 0;  // descriptors asked for before a reset are forgotten
-    };
     struct watched {
         std::uint64_t begin, end, left;
         std::function<void()> arrived;
@@ -71,20 +59,20 @@ private:
     void function_reset() override;
     void outbox_empty() override { advance(); }
 
-    void kick(std::size_t c);
-    void fetch_descriptor(std::size_t c);
-    void execute(std::size_t c, const copy_engine_descriptor& d);
-    void complete_descriptor(std::size_t c, const copy_engine_descriptor& d, bool ok);
+    void fetch(std::size_t c, std::uint64_t address, const buffer_slice& into, std::uint32_t ticket) override;
+    void perform(std::size_t c, const copy_engine_descriptor& d) override;
+    void store(std::size_t c, std::uint64_t address, const buffer_slice& status, std::uint32_t ticket) override;
+    void abandon(std::size_t c) override;
+    void stopped(std::size_t c) override;
+    void interrupt_line(bool level) override { set_intx(level); }
+    void interrupt_message(std::size_t c, unsigned vector) override;
+
     void advance();
     bool own_memory(std::uint64_t address, std::uint64_t bytes, std::uint64_t& offset) const;
-    void fail(std::size_t c);
-    void notify(std::size_t c, unsigned vector);
-    void update_interrupt();
-    void reset_channel(std::size_t c);
     void add_job(std::size_t c, copy_job job);
     void note_arrival(std::uint64_t offset, std::uint64_t bytes);
 
-    std::vector<channel> m_channels;
+    std::vector<std::unique_ptr<copy_queue>> m_queues;  // by channel
     std::uint32_t m_working = 0;  // bit c: channel c has jobs
     unsigned m_turn = 0;          // the channel that comes next
     unsigned m_last = 0;          // the channel that came last
