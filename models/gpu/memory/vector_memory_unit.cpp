@@ -163,7 +163,10 @@ bool vector_memory_unit::look_up(access_state& s, unsigned piece) {
     const vector_access& a = *s.access;
     const std::uint64_t line = s.pieces[piece].line;
     const bool is_remote = !m_router.is_local(line);
-    if (is_remote && !(s.ordered >> piece & 1) && !m_order.enter(s, piece, is_write(a))) return true;  // comes back later
+    if (is_remote && !(s.ordered >> piece & 1) && !m_order.enter(s, piece, is_write(a))) {
+        ++order_waits;
+        return true;  // comes back later
+    }
     const ticks at = std::max({s.front, now(), m_port_free});
     const bool through = a.kind == access_kind::load && !(s.passing >> piece & 1);
     const bool in_scratch = a.scratch;

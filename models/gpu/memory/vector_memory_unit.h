@@ -50,6 +50,7 @@ public:
     counter remote{*this, "remote", "1", "lines of memory that is not this GPU's"};
     counter faults{*this, "faults", "1", "accesses that failed"};
     counter queue_stalls{*this, "queue_stalls", "1", "transactions that waited because too many were under way past L1"};
+    counter order_waits{*this, "order_waits", "1", "lines of memory elsewhere that waited for the wavefront's earlier access to the same line"};
     histogram lines_per_access{*this, "lines_per_access", "1", "distinct lines of an access"};
     histogram load_latency{*this, "load_latency", "ps", "from issue to the last lane's data, loads and atomics"};
     histogram store_latency{*this, "store_latency", "ps", "from issue to the last acknowledgement"};
