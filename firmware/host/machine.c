@@ -55,12 +55,25 @@ static void find_plic_contexts(void) {
     }
 }
 
+static uint64_t initrd_edge(const char* property) {
+    const struct fdt* t = &machine.tree;
+    const fdt_node chosen = fdt_find_path(t, "/chosen");
+    uint64_t edge = 0;
+    uint32_t size = 0;
+    if (!fdt_property(t, chosen, property, &size) || (size != 4 && size != 8)) return 0;
+    for (uint32_t c = 0; c < size / 4; ++c) edge = edge << 32 | fdt_cell(t, chosen, property, c, 0);
+    return edge;
+}
+
 bool machine_discover(const void* device_tree) {
     if (!fdt_open(&machine.tree, device_tree)) return false;
     const struct fdt* t = &machine.tree;
     find_console();
     count_harts();
     fdt_reg(t, fdt_find_path(t, "/memory"), 0, &machine.memory_base, &machine.memory_size);
+    machine.initrd = initrd_edge("linux,initrd-start");
+    machine.initrd_end = initrd_edge("linux,initrd-end");
+    if (machine.initrd_end <= machine.initrd) machine.initrd = machine.initrd_end = 0;
     machine.clint = find_device("riscv,clint0");
     machine.plic = find_device("riscv,plic0");
     machine.finisher = find_device("sifive,test0");
@@ -95,11 +108,12 @@ void panic(const char* format, ...) {
     power_off(1);
 }
 
-/* Memory from the end of the image up to the device tree, or to its own end if the tree lies elsewhere. */
+/* Memory from the end of the image up to the device tree or the RAM disk, or to its own end if those lie elsewhere. */
 static void make_heap(void) {
     uintptr_t from = (uintptr_t)__image_end, to = (uintptr_t)(machine.memory_base + machine.memory_size);
     const uintptr_t tree = (uintptr_t)machine.tree.blob;
     if (tree >= from && tree < to) to = tree;
+    if (machine.initrd >= from && machine.initrd < to) to = machine.initrd;
     heap_initialize(from, to);
 }
 

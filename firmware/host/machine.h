@@ -9,6 +9,7 @@
 struct machine {
     struct fdt tree;
     uint64_t memory_base, memory_size;
+    uint64_t initrd, initrd_end; /* initial RAM disk; 0: none */
     uint64_t timebase; /* Hz */
     unsigned harts;    /* identifiers 0 … harts - 1 */
     uintptr_t uart, clint, plic, finisher, rtc, marker, ecam;
