@@ -17,11 +17,13 @@
 #define GPU_DOORBELLS_SIZE 0x1000
 #define GPU_REGISTERS_SIZE 0x100000
 #define GPU_MSIX_TABLE 0x4000
+#define GPU_SDMA_REGISTERS 0x8000 /* its copy engine's (abi/copy_engine.h): system DMA */
+#define GPU_SDMA_REGISTERS_SIZE 0x1000
 #define GPU_SRAM_WINDOW 0x80000 /* the command processor's memory in BAR 4; up to 512 KiB */
 
 enum { GPU_GROUP_ITEMS = 1024 }; /* of a work-group at most */
 enum { GPU_QUEUES = 64, GPU_ADDRESS_SPACES = 16, GPU_VECTORS = 4 };
-enum { GPU_VECTOR_SIGNAL = 0, GPU_VECTOR_FAULT = 1, GPU_VECTOR_FIRMWARE = 2 };
+enum { GPU_VECTOR_SIGNAL = 0, GPU_VECTOR_FAULT = 1, GPU_VECTOR_FIRMWARE = 2, GPU_VECTOR_SDMA = 3 };
 
 /* Registers in BAR 4, for the host. */
 #define GPU_HOST_REGISTERS(R)                                                                     \
@@ -40,6 +42,7 @@ enum { GPU_VECTOR_SIGNAL = 0, GPU_VECTOR_FAULT = 1, GPU_VECTOR_FIRMWARE = 2 };
     R(GPU_PEERS, 0x040, 8, 1, 0)           /* bit n: it reaches the memory of GPU n of its node; its own is set */ \
     R(GPU_PAGE_REQUEST, 0x048, 8, 1, 0)    /* read pops: address of a page that a walk waits for; bit 0: valid, bits 63…60: address space */ \
     R(GPU_PAGE_RETRY, 0x050, 4, 1, 0)      /* any write: walks that wait for pages try again */  \
+    R(GPU_QUEUE_HART, 0x200, 4, 64, 4)     /* by queue: the hart that serves it; n % GPU_CP_HARTS at first. Change only while the queue is free */ \
     R(GPU_INTERRUPT, 0x03c, 4, 1, 0)       /* vectors raised, cleared by writing 1; INTA while any is set, unless MSI-X is on */
 enum { GPU_HOST_REGISTERS(ABI_OFFSET) };
 #define GPU_ID_VALUE 0x46565047
@@ -55,7 +58,7 @@ enum gpu_firmware_state { GPU_FIRMWARE_HELD = 0, GPU_FIRMWARE_READY = 1, GPU_FIR
 #define GPU_CP_REGISTERS(R)                                                                                   \
     R(CP_EVENT_PENDING, 0x0000, 4, 16, 4)     /* by hart, read-only: enum gpu_event */                        \
     R(CP_EVENT_ENABLE, 0x0040, 4, 16, 4)      /* by hart: what drives its external interrupt */               \
-    R(CP_DOORBELL_PENDING, 0x0080, 8, 1, 0)   /* bit n: queue n was rung (event of hart n % CP_HARTS); write 1 to clear */                 \
+    R(CP_DOORBELL_PENDING, 0x0080, 8, 1, 0)   /* bit n: queue n was rung (event of its hart); write 1 to clear */ \
     R(CP_FIRMWARE_STATE, 0x008c, 4, 1, 0)     /* what the host reads in GPU_CP_STATUS */                      \
     R(CP_INTERRUPT, 0x0090, 4, 1, 0)          /* write: raise this MSI-X vector */                            \
     R(CP_HARTS, 0x0094, 4, 1, 0)                                                                              \
@@ -68,6 +71,8 @@ enum gpu_firmware_state { GPU_FIRMWARE_HELD = 0, GPU_FIRMWARE_READY = 1, GPU_FIR
     R(CP_TLB_INVALIDATE, 0x0480, 4, 1, 0)     /* write: forget this address space */                          \
     R(CP_TLB_BUSY, 0x0484, 4, 1, 0)                                                                           \
     R(CP_ACQUIRE, 0x0488, 4, 1, 0)            /* write: compute units forget what their caches hold */        \
+    R(CP_QUEUE_HART, 0x0500, 4, 64, 4)        /* by queue: the hart that hears its doorbell; what the host sees as GPU_QUEUE_HART */ \
+    R(CP_HART_QUEUES, 0x0600, 8, 16, 8)       /* by hart, read-only: bit n: queue n is this hart's */         \
     R(CP_DISPATCH_IMAGE, 0x1000, 8, 16, 0x100)    /* by hart, as all below: global address of the image */    \
     R(CP_DISPATCH_ENTRY, 0x1008, 8, 16, 0x100)                                                                \
     R(CP_DISPATCH_KERNARG, 0x1010, 8, 16, 0x100)                                                              \
@@ -120,7 +125,8 @@ enum gpu_fault {
     GPU_FAULT_ABORTED = 37        /* a launch that the firmware ended (CP_DISPATCH_ABORT) */
 };
 
-/* Tables in the command processor's memory, by offset there. */
+/* Tables in the command processor's memory, by offset there. The firmware clears them before it is GPU_FIRMWARE_READY; until
+ * then the host leaves them alone. */
 #define GPU_SRAM_QUEUES 0x1000     /* struct gpu_queue[GPU_QUEUES] */
 #define GPU_SRAM_FAULTS 0x3000     /* struct gpu_fault_log */
 #define GPU_SRAM_SPACES 0x2800     /* uint64_t[GPU_ADDRESS_SPACES]: physical addresses of page-table roots, 0: none */

@@ -1,25 +1,30 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Firmware of a GPU's command processor: takes AQL packets from user-mode queues and launches kernels. */
-#include "cp/queue.h"
+/* Firmware of a GPU's command processor: on each hart, a loop over services. */
 #include "cp/registers.h"
 #include "cp/report.h"
+#include "cp/service.h"
+
+static const struct service* const services[] = {&launching};
+enum { SERVICES = sizeof services / sizeof *services };
 
 void processor_main(unsigned hart) {
-    const unsigned harts = register_read(CP_HARTS);
     const uint64_t pending = banked(CP_EVENT_PENDING, hart, WORD_STRIDE);
-    register_write(banked(CP_EVENT_ENABLE, hart, WORD_STRIDE), GPU_EVENT_DOORBELL | GPU_EVENT_DISPATCH | GPU_EVENT_HOST);
+    uint32_t enabled = 0;
+    for (unsigned s = 0; s < SERVICES; ++s) enabled |= services[s]->events;
+    register_write(banked(CP_EVENT_ENABLE, hart, WORD_STRIDE), enabled);
     __asm__ volatile("csrw mie, %0" ::"r"(1 << 11)); /* wakes wfi; mstatus.MIE stays off */
-    queues_update(hart, harts);
+    for (unsigned s = 0; s < SERVICES; ++s)
+        if (services[s]->start) services[s]->start(hart);
     if (hart == 0) register_write(CP_FIRMWARE_STATE, GPU_FIRMWARE_READY);
     for (;;) {
         const uint32_t events = register_read(pending);
-        if (events & GPU_EVENT_HOST) {
-            register_write(banked(CP_HOST_PENDING, hart, WORD_STRIDE), 1);
-            queues_update(hart, harts);
+        if (events & GPU_EVENT_HOST) register_write(banked(CP_HOST_PENDING, hart, WORD_STRIDE), 1); /* whoever hears it */
+        enum work found = WORK_NONE;
+        for (unsigned s = 0; s < SERVICES; ++s) {
+            if (events & services[s]->events) services[s]->take(hart, events);
+            const enum work more = services[s]->step(hart);
+            if (more > found) found = more;
         }
-        if (events & GPU_EVENT_DISPATCH) queues_finish(hart);
-        if (events & GPU_EVENT_DOORBELL) queues_rung(hart, harts);
-        const enum work found = queues_work(hart);
         if (found == WORK_WAITS)
             __asm__ volatile("pause");
         else if (found == WORK_NONE && !register_read(pending))

@@ -8,8 +8,10 @@
 #include "cp/packet.h"
 #include "cp/registers.h"
 #include "cp/report.h"
+#include "cp/service.h"
 
 static struct queue queues[GPU_QUEUES];
+static uint64_t mine[MOST_HARTS]; /* by hart, as of the host's last request: queues whose doorbells it hears */
 static unsigned turn[MOST_HARTS]; /* the queue that was served last */
 static uint64_t rung[MOST_HARTS][PRIORITIES]; /* bit n: the packet at `next` of queue n, which is active, may be ready */
 
@@ -98,33 +100,30 @@ static void take_page_tables(void) {
     lock_give(&lock);
 }
 
-void queues_update(unsigned hart, unsigned harts) {
+/* Reads the host's tables again: queues that came or went, page tables. */
+static void queues_update(unsigned hart) {
     take_page_tables();
-    for (unsigned i = hart; i < GPU_QUEUES; i += harts) {
+    mine[hart] = register_read64(CP_HART_QUEUES + 8 * hart);
+    for (unsigned i = 0; i < GPU_QUEUES; ++i) {
         struct queue* q = &queues[i];
-        q->hart = hart;
         q->index = i;
         const uint32_t wanted = shared(q)->state, taken = shared(q)->taken;
-        if (wanted == GPU_QUEUE_FREE && taken != GPU_QUEUE_FREE)
-            give_up(q);
-        else if (wanted == GPU_QUEUE_ACTIVE && taken == GPU_QUEUE_FREE)
+        if (taken != GPU_QUEUE_FREE) {
+            if (wanted == GPU_QUEUE_FREE && q->hart == hart) give_up(q);
+        } else if (wanted == GPU_QUEUE_ACTIVE && mine[hart] >> i & 1) {
+            q->hart = hart;
             activate(q);
+        }
     }
 }
 
-static uint64_t queues_of(unsigned hart, unsigned harts) {
-    static uint64_t mine[MOST_HARTS];
-    if (!mine[hart])
-        for (unsigned i = hart; i < GPU_QUEUES; i += harts) mine[hart] |= 1ull << i;
-    return mine[hart];
-}
-
-void queues_rung(unsigned hart, unsigned harts) {
-    const uint64_t pending = register_read64(CP_DOORBELL_PENDING) & queues_of(hart, harts);
+/* Takes doorbells. A function of its own, so that a test can spoil it. */
+__attribute__((noinline)) static void queues_rung(unsigned hart) {
+    const uint64_t pending = register_read64(CP_DOORBELL_PENDING) & mine[hart];
     register_write64(CP_DOORBELL_PENDING, pending);
     for (uint64_t left = pending; left; left &= left - 1) {
         struct queue* q = &queues[lowest(left)];
-        if (!q->active) continue;
+        if (!q->active || q->hart != hart) continue;
         /* Several producers may ring out of order, so the value only tells whether the ring was overrun. */
         const uint64_t packet = register_read64(CP_DOORBELL_VALUE + 8 * q->index);
         if ((int64_t)(packet - q->next) >= (int64_t)q->packets)
@@ -170,7 +169,8 @@ static enum progress step(struct queue* q) {
     return outcome;
 }
 
-enum work queues_work(unsigned hart) {
+/* Executes one packet: of the more important queues first, in turn among equals. */
+static enum work queues_work(unsigned hart) {
     enum work found = WORK_NONE;
     for (int priority = PRIORITIES - 1; priority >= 0; --priority) {
         const uint64_t all = rung[hart][priority], until_turn = (2ull << turn[hart]) - 1;
@@ -191,7 +191,8 @@ enum work queues_work(unsigned hart) {
     return found;
 }
 
-void queues_finish(unsigned hart) {
+/* Finishes the launches that the dispatcher reports done. */
+static void queues_finish(unsigned hart) {
     const uint64_t done_register = banked(CP_DISPATCH_DONE, hart, DISPATCH_STRIDE);
     uint64_t done;
     while ((done = register_read64(done_register)) & CP_DISPATCH_DONE_VALID) {
@@ -211,3 +212,11 @@ void queues_finish(unsigned hart) {
         if (!q->under_way && shared(q)->state == GPU_QUEUE_FREE) shared(q)->taken = GPU_QUEUE_FREE;
     }
 }
+
+static void take(unsigned hart, uint32_t events) {
+    if (events & GPU_EVENT_HOST) queues_update(hart);
+    if (events & GPU_EVENT_DISPATCH) queues_finish(hart);
+    if (events & GPU_EVENT_DOORBELL) queues_rung(hart);
+}
+
+const struct service launching = {GPU_EVENT_DOORBELL | GPU_EVENT_DISPATCH | GPU_EVENT_HOST, queues_update, take, queues_work};

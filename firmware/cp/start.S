@@ -21,7 +21,13 @@ _start:
     sd      zero, 0(t0)
     addi    t0, t0, 8
     j       1b
-3:  la      t0, started         /* the others may go on */
+3:  la      t0, __tables        /* shared with the host, which waits until the firmware is ready */
+    la      t1, _start
+8:  bgeu    t0, t1, 9f
+    sd      zero, 0(t0)
+    addi    t0, t0, 8
+    j       8b
+9:  la      t0, started         /* the others may go on */
     li      t1, 1
     fence   rw, w
     sw      t1, 0(t0)

@@ -33,7 +33,7 @@ class GpuTrace(unittest.TestCase):
     def test_kernels_have_their_names_on_the_dispatcher(self):
         names = self.names("node0.gpu0.core.dispatcher")
         self.assertIn("reduction", names)
-        self.assertIn("copy", names)
+        self.assertIn("sum", names)
         self.assertNotIn("kernel", names)  # one without a name
         counted = self.names("node0.gpu0.core.dispatcher", self.counted_from)
         self.assertEqual(sum(counted.values()), self.stats["node0.gpu0.core.dispatcher.dispatches"])

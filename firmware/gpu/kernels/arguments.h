@@ -12,12 +12,6 @@
 #define POINTER(type) uint64_t
 #endif
 
-struct copy_arguments {       /* a lane copies 16 bytes */
-    POINTER(void) to;
-    POINTER(const void) from;
-    uint64_t bytes;           /* a multiple of 4 */
-};
-
 struct vectoradd_arguments {
     POINTER(const float) a;
     POINTER(const float) b;

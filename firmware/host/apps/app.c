@@ -9,7 +9,7 @@
 #include "host/region.h"
 #include "host/timer.h"
 
-enum { MOST_KERNELS = 64, COPY_GROUP = 256, COPY_BYTES = 16 };
+enum { MOST_KERNELS = 64 };
 
 struct gpu_kernel app_kernel(struct app* app, const char* name) {
     static struct {
@@ -22,7 +22,7 @@ struct gpu_kernel app_kernel(struct app* app, const char* name) {
     for (; n < MOST_KERNELS && loaded[n].image; ++n)
         if (loaded[n].image == image) return loaded[n].kernel;
     const gpu_address at = gpu_load_image(app->node, image->start, image->bytes);
-    const struct gpu_kernel kernel = at ? gpu_find_kernel(image->start, at, name) : (struct gpu_kernel){0, 0};
+    const struct gpu_kernel kernel = at ? gpu_find_kernel(image->start, image->bytes, at, name) : (struct gpu_kernel){0, 0};
     if (!kernel.object || n == MOST_KERNELS) panic("kernel '%s' is malformed", name);
     loaded[n].image = image;
     return loaded[n].kernel = kernel;
@@ -43,6 +43,15 @@ void* app_host(struct app* app, uint64_t bytes) {
     return p;
 }
 
+unsigned app_await(struct app* app, struct gpu_queue_handle* queue, uint64_t packet) {
+    const unsigned fault = gpu_wait(queue, packet);
+    if (!fault) return 0;
+    console_printf("gpu%u: a kernel ended with '%s'\n", queue->gpu->index, gpu_fault_name(fault));
+    gpu_print_faults(app->node, queue->gpu);
+    app->failed = true;
+    return app->fault = fault;
+}
+
 bool app_run(struct app* app, struct gpu_kernel kernel, const struct gpu_grid* grid, const void* arguments, uint32_t bytes) {
     const unsigned gpus = app->node->count;
     uint64_t packet[GPU_MOST];
@@ -54,14 +63,8 @@ bool app_run(struct app* app, struct gpu_kernel kernel, const struct gpu_grid* g
     }
     for (unsigned g = 0; g < gpus && app->placement == GPU_PLACE_FIRST_TOUCH; ++g)
         while (used[g] && gpu_signal(&app->queue[g], packet[g])->value > 0) gpu_serve_page_requests(app->node);
-    for (unsigned g = 0; g < gpus; ++g) {
-        if (!used[g]) continue;
-        const unsigned fault = gpu_wait(&app->queue[g], packet[g]);
-        if (!fault) continue;
-        console_printf("gpu%u: a kernel ended with '%s'\n", g, gpu_fault_name(fault));
-        gpu_print_faults(app->node, app->queue[g].gpu);
-        app->failed = true;
-    }
+    for (unsigned g = 0; g < gpus; ++g)
+        if (used[g]) app_await(app, &app->queue[g], packet[g]);
     return !app->failed;
 }
 
@@ -70,18 +73,19 @@ bool app_run_1d(struct app* app, struct gpu_kernel kernel, uint64_t items, uint3
     return app_run(app, kernel, &grid, arguments, bytes);
 }
 
-static void copy(struct app* app, gpu_address to, gpu_address from, uint64_t bytes) {
-    const struct copy_arguments arguments = {to, from, bytes};
-    const uint64_t group_bytes = COPY_BYTES * COPY_GROUP, items = (bytes + group_bytes - 1) / group_bytes * COPY_GROUP;
-    app_run_1d(app, app_kernel(app, "copy"), items, COPY_GROUP, &arguments, sizeof arguments);
+static void note_copy(struct app* app, const char* what, unsigned fault) {
+    if (!fault) return;
+    console_printf("%s ended with '%s'\n", what, gpu_fault_name(fault));
+    app->failed = true;
+    app->fault = fault;
 }
 
 void app_upload(struct app* app, gpu_address to, const void* from, uint64_t bytes) {
-    copy(app, to, gpu_map_host(app->node, (void*)from, bytes, false), bytes);
+    note_copy(app, "an upload", gpu_copy_to(app->node, to, from, bytes));
 }
 
 void app_download(struct app* app, void* to, gpu_address from, uint64_t bytes) {
-    copy(app, gpu_map_host(app->node, to, bytes, true), from, bytes);
+    note_copy(app, "a download", gpu_copy_from(app->node, to, from, bytes));
 }
 
 void app_fill(struct app* app, gpu_address to, uint64_t words, enum fill_kind kind, uint64_t seed, uint32_t range, float scale) {

@@ -20,6 +20,7 @@ struct app {
     enum gpu_dispatch_policy dispatch;
     uint64_t began, measured;                /* ticks of the timer between app_measure_begin() and _end() */
     bool failed;                             /* a kernel faulted */
+    unsigned fault;                          /* the last one's enum gpu_fault, or GPU_TIMED_OUT */
 };
 
 /* Every application is such a function. \returns true if the result is right */
@@ -30,8 +31,7 @@ struct gpu_kernel app_kernel(struct app* app, const char* name);
 /* Device memory, spread over all GPUs as the user asked; what is known of its use counts for LASP. */
 gpu_address app_buffer(struct app* app, uint64_t bytes);
 gpu_address app_buffer_as(struct app* app, uint64_t bytes, enum gpu_locality locality, uint64_t pitch);
-/* The same with the contents of host memory, and back; by a copy kernel, since the host's own stores are slow. Host
- * memory must come from app_host(). */
+/* Copies from memory of the host to device memory, and back. */
 void app_upload(struct app* app, gpu_address to, const void* from, uint64_t bytes);
 void app_download(struct app* app, void* to, gpu_address from, uint64_t bytes);
 /* Page-aligned host memory, zeroed. */
@@ -39,6 +39,8 @@ void* app_host(struct app* app, uint64_t bytes);
 
 /* Runs a grid, spread over all GPUs as the user asked, to its end. \returns false if it faulted */
 bool app_run(struct app* app, struct gpu_kernel kernel, const struct gpu_grid* grid, const void* arguments, uint32_t bytes);
+/* Waits for a packet. \returns 0, or why it failed, which the console tells */
+unsigned app_await(struct app* app, struct gpu_queue_handle* queue, uint64_t packet);
 /* One-dimensional. */
 bool app_run_1d(struct app* app, struct gpu_kernel kernel, uint64_t items, uint32_t group, const void* arguments, uint32_t bytes);
 

@@ -15,6 +15,7 @@ enum { QUEUE_PACKETS = 64 };
 
 #define DECLARE(name, size, unit, bytes, help) bool app_##name(struct app* app);
 GPU_APPS(DECLARE)
+bool app_kernel_job(struct app* app);
 
 static const struct {
     const char* name;
@@ -22,7 +23,7 @@ static const struct {
     uint64_t size;
 } apps[] = {
 #define ROW(name, size, unit, bytes, help) {#name, app_##name, size},
-    GPU_APPS(ROW)};
+    GPU_APPS(ROW){"kernel", app_kernel_job, 1}};
 
 /* Where `key=` is on the command line, from `line` on; NULL if it is not there. */
 static const char* find(const char* line, const char* key) {

@@ -6,6 +6,7 @@
 
 #include "abi/aql.h"
 #include "abi/gpu.h"
+#include "host/copy_channel.h"
 #include "host/pci.h"
 
 typedef uint64_t gpu_address;
@@ -20,7 +21,8 @@ struct gpu {
     uintptr_t memory;            /* CPU addresses of the BARs */
     volatile uint64_t* doorbells;
     uintptr_t registers;
-    uint64_t memory_bytes, free; /* bump allocator over device memory: offset of the first free byte */
+    uint64_t memory_bytes;
+    uint64_t free, top;          /* offsets in device memory: pages are taken from `free` up, large ones from `top` down */
     unsigned compute_units, wavefront_slots;
     uint64_t peers;              /* bit n: it reaches the memory of GPU n */
     uint64_t clock;              /* Hz */
@@ -28,6 +30,8 @@ struct gpu {
     uint32_t faults_seen;
     enum pci_delivery delivery;  /* PCI_POLLED until gpu_use_interrupts() */
     volatile uint32_t interrupts[GPU_VECTORS]; /* taken so far; pins share lines, but not these */
+    struct copy_channel copies[2];             /* to and from its memory; made when they are first needed */
+    unsigned copy_channels;                    /* how many of these there are */
 };
 
 /* A kernel image in device memory, and the ELF file that it came from. */
@@ -73,6 +77,8 @@ unsigned gpu_place_on(const struct gpu_node* node, uint64_t page, uint64_t pages
 gpu_address gpu_allocate(struct gpu_node* node, uint64_t bytes, gpu_placement place, void* context);
 /* Device memory of one GPU. */
 gpu_address gpu_allocate_on(struct gpu_node* node, unsigned gpu, uint64_t bytes);
+/* The same in pages of 2 MiB, as far as it fills them. */
+gpu_address gpu_allocate_large(struct gpu_node* node, unsigned gpu, uint64_t bytes);
 /* Lets kernels reach host memory; `memory` is page aligned. */
 gpu_address gpu_map_host(struct gpu_node* node, void* memory, uint64_t bytes, bool writable);
 /* The next allocation begins a stretch of 2 MiB of its own. */
@@ -94,6 +100,17 @@ void gpu_grant(struct gpu_node* node, gpu_address at, unsigned gpu);
 void gpu_write(struct gpu_node* node, gpu_address to, const void* from, uint64_t bytes);
 void gpu_read(struct gpu_node* node, void* to, gpu_address from, uint64_t bytes);
 
+/* Copies by the GPUs' copy engines, each for what lies in its own memory; of little, by the host. \returns 0, the enum
+ * gpu_fault that ended it, or GPU_TIMED_OUT */
+unsigned gpu_copy_to(struct gpu_node* node, gpu_address to, const void* from, uint64_t bytes);
+unsigned gpu_copy_from(struct gpu_node* node, void* to, gpu_address from, uint64_t bytes);
+/* What the engine of one GPU copies between physical addresses (abi/gpu_apertures.h); those of the host are bus addresses.
+ * Only posted: gpu_copy_wait() starts it and waits for all. \param to_device which of its channels */
+unsigned gpu_copy_post(struct gpu* gpu, bool to_device, uint64_t to, uint64_t from, uint64_t bytes);
+unsigned gpu_copy_wait(struct gpu* gpu, bool to_device);
+/* To be called when GPU_VECTOR_SDMA has been raised. */
+void gpu_copy_interrupted(struct gpu* gpu);
+
 /* ---- kernels and queues ---- */
 
 struct gpu_kernel {
@@ -102,7 +119,8 @@ struct gpu_kernel {
 };
 /* Places a kernel image (an ELF file in host memory) where all GPUs reach it. \returns its address, 0 if it is malformed */
 gpu_address gpu_load_image(struct gpu_node* node, const void* elf, uint64_t bytes);
-struct gpu_kernel gpu_find_kernel(const void* elf, gpu_address image, const char* name);
+/* \param image where it was placed \param name at most 32 characters; empty: the first kernel of the file */
+struct gpu_kernel gpu_find_kernel(const void* elf, uint64_t bytes, gpu_address image, const char* name);
 
 enum gpu_queue_flags {
     GPU_RING_IN_HOST = 1,
@@ -126,6 +144,9 @@ void gpu_create_queue(struct gpu_queue_handle* queue, struct gpu_node* node, uns
 /* Takes a queue from the command processor, which aborts what runs, and gives it back empty: after an error, or a kernel
  * that does not end. \returns false if the command processor does not answer */
 bool gpu_reset_queue(struct gpu_queue_handle* queue);
+/* Gives it to a hart of the command processor, empty; queue n belongs to hart n % harts at first. \returns false if there is
+ * no such hart, and the queue stays where it was, or if the command processor does not answer */
+bool gpu_assign_queue(struct gpu_queue_handle* queue, unsigned hart);
 /* Takes it away for good. Its memory stays mapped. */
 bool gpu_destroy_queue(struct gpu_queue_handle* queue);
 
@@ -147,6 +168,7 @@ struct gpu_grid {
     enum gpu_binding binding;      /* for gpu_grid_part() */
     uint32_t batch;
 };
+enum { GPU_KERNARG_BYTES = 256 }; /* of arguments at most */
 /* Writes arguments and packet, rings the doorbell. \returns the packet's number, for gpu_wait() */
 uint64_t gpu_dispatch(struct gpu_queue_handle* queue, struct gpu_kernel kernel, const struct gpu_grid* grid, const void* arguments,
                       uint32_t bytes);

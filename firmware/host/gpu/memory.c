@@ -12,16 +12,27 @@ struct gpu_table {
     uint64_t physical;
     uint64_t entry[ENTRIES];
     struct gpu_table* below[ENTRIES];
+    unsigned first, last;           /* entries that the device does not have yet: first … last - 1 */
+    struct gpu_table* next_changed;
 };
+
+/* Entries that follow each other travel by the copy engine, from so many on. */
+enum { COPIED_ENTRIES = 32 };
 
 static uint64_t pack(unsigned gpu, uint64_t offset) { return (uint64_t)(GPU_PA_GPU0 + gpu) << GPU_PA_WHERE_SHIFT | offset; }
 
 static uint64_t take_page(struct gpu_node* node, unsigned gpu) {
     struct gpu* g = &node->gpu[gpu];
-    if (g->memory_bytes - g->free < GPU_PAGE) panic("gpu%u is out of memory", gpu);
+    if (g->top < g->free + GPU_PAGE) panic("gpu%u is out of memory", gpu);
     const uint64_t offset = g->free;
     g->free += GPU_PAGE;
     return pack(gpu, offset);
+}
+
+static uint64_t take_large_page(struct gpu_node* node, unsigned gpu) {
+    struct gpu* g = &node->gpu[gpu];
+    if (g->top < g->free + GPU_LARGE_PAGE) panic("gpu%u is out of memory", gpu);
+    return pack(gpu, g->top -= GPU_LARGE_PAGE);
 }
 
 /* CPU address of device memory. */
@@ -37,9 +48,38 @@ static struct gpu_table* new_table(struct gpu_node* node, unsigned gpu) {
     return t;
 }
 
-static void set_entry(struct gpu_node* node, struct gpu_table* t, unsigned index, uint64_t value) {
+static struct gpu_table* changed; /* tables of which the device does not have all */
+
+static void set_entry(struct gpu_table* t, unsigned index, uint64_t value) {
     t->entry[index] = value;
-    mmio_write64(cpu_address(node, t->physical) + 8 * index, value);
+    if (t->first == t->last) {
+        t->first = index;
+        t->last = index + 1;
+        t->next_changed = changed;
+        changed = t;
+    }
+    if (index < t->first) t->first = index;
+    if (index >= t->last) t->last = index + 1;
+}
+
+/* Gives the devices what has changed. Nobody uses addresses that are being mapped before it has returned. */
+static void write_tables(struct gpu_node* node) {
+    bool copied[GPU_MOST] = {false};
+    for (struct gpu_table* t = changed; t; t = t->next_changed) {
+        const unsigned gpu = (unsigned)(t->physical >> GPU_PA_WHERE_SHIFT) - GPU_PA_GPU0;
+        if (t->last - t->first < COPIED_ENTRIES) continue;
+        copied[gpu] = true;
+        gpu_copy_post(&node->gpu[gpu], true, t->physical + 8 * t->first, (uintptr_t)&t->entry[t->first], 8 * (t->last - t->first));
+        t->first = t->last = 0;
+    }
+    for (unsigned gpu = 0; gpu < GPU_MOST; ++gpu)
+        if (copied[gpu] && gpu_copy_wait(&node->gpu[gpu], true)) panic("gpu%u: page tables cannot be written", gpu);
+    for (struct gpu_table* t = changed; t; t = t->next_changed) {
+        const uintptr_t at = cpu_address(node, t->physical);
+        for (unsigned i = t->first; i < t->last; ++i) mmio_write64(at + 8 * i, t->entry[i]);
+        t->first = t->last = 0;
+    }
+    changed = NULL;
 }
 
 static unsigned index_at(gpu_address at, unsigned level) { return at >> (PAGE_BITS + INDEX_BITS * level) & (ENTRIES - 1); }
@@ -52,8 +92,8 @@ void gpu_publish_tables(const struct gpu_node* node) {
     }
 }
 
-/* Tables of the last level lie on the GPU that holds the first page of their 2 MiB. */
-static void map_page(struct gpu_node* node, gpu_address at, uint64_t physical, uint64_t flags) {
+/* A leaf of level 0 or 1. Tables of the last level lie on the GPU that holds the first page of their 2 MiB. */
+static void map_page(struct gpu_node* node, gpu_address at, uint64_t physical, uint64_t flags, unsigned leaf) {
     const unsigned where = (unsigned)(physical >> GPU_PA_WHERE_SHIFT);
     const unsigned home = where >= GPU_PA_GPU0 && where < GPU_PA_GPU0 + GPU_MOST ? where - GPU_PA_GPU0 : 0;
     if (!node->root) {
@@ -61,22 +101,25 @@ static void map_page(struct gpu_node* node, gpu_address at, uint64_t physical, u
         gpu_publish_tables(node);
     }
     struct gpu_table* t = node->root;
-    for (unsigned level = LEVELS - 1; level > 0; --level) {
+    for (unsigned level = LEVELS - 1; level > leaf; --level) {
         const unsigned i = index_at(at, level);
         if (!t->below[i]) {
             t->below[i] = new_table(node, home);
-            set_entry(node, t, i, t->below[i]->physical >> PAGE_BITS << GPU_PTE_PPN_SHIFT | GPU_PTE_VALID);
+            set_entry(t, i, t->below[i]->physical >> PAGE_BITS << GPU_PTE_PPN_SHIFT | GPU_PTE_VALID);
         }
         t = t->below[i];
     }
-    set_entry(node, t, index_at(at, 0), physical >> PAGE_BITS << GPU_PTE_PPN_SHIFT | flags);
+    set_entry(t, index_at(at, leaf), physical >> PAGE_BITS << GPU_PTE_PPN_SHIFT | flags);
 }
 
 uint64_t gpu_physical(const struct gpu_node* node, gpu_address at) {
     const struct gpu_table* t = node->root;
-    for (unsigned level = LEVELS - 1; t && level > 0; --level) t = t->below[index_at(at, level)];
-    if (!t || !(t->entry[index_at(at, 0)] & (GPU_PTE_VALID | GPU_PTE_DEMAND))) return 0;
-    return (t->entry[index_at(at, 0)] >> GPU_PTE_PPN_SHIFT << PAGE_BITS & 0x00ffffffffffffffull) | at % GPU_PAGE;
+    unsigned level = LEVELS - 1;
+    for (; t && level > 0 && t->below[index_at(at, level)]; --level) t = t->below[index_at(at, level)];
+    if (!t) return 0;
+    const uint64_t entry = t->entry[index_at(at, level)];
+    if (!(entry & (GPU_PTE_VALID | GPU_PTE_DEMAND)) || level > 1) return 0;
+    return (entry >> GPU_PTE_PPN_SHIFT << PAGE_BITS & 0x00ffffffffffffffull) | at % (level ? GPU_LARGE_PAGE : GPU_PAGE);
 }
 
 static uint64_t* leaf_of(const struct gpu_node* node, gpu_address at, struct gpu_table** table) {
@@ -90,7 +133,19 @@ static uint64_t* leaf_of(const struct gpu_node* node, gpu_address at, struct gpu
 void gpu_withdraw(struct gpu_node* node, gpu_address at) {
     struct gpu_table* table;
     const uint64_t* entry = leaf_of(node, at, &table);
-    set_entry(node, table, index_at(at, 0), (*entry & ~(uint64_t)GPU_PTE_VALID) | GPU_PTE_DEMAND);
+    set_entry(table, index_at(at, 0), (*entry & ~(uint64_t)GPU_PTE_VALID) | GPU_PTE_DEMAND);
+    write_tables(node);
+}
+
+/* By way of the host: not all GPUs reach each other. */
+static void move_page(struct gpu_node* node, unsigned gpu, uint64_t to, uint64_t from) {
+    static uint64_t page[GPU_PAGE / 8] __attribute__((aligned(GPU_PAGE)));
+    struct gpu *source = &node->gpu[(from >> GPU_PA_WHERE_SHIFT) - GPU_PA_GPU0], *target = &node->gpu[gpu];
+    gpu_copy_post(source, false, (uintptr_t)page, from, GPU_PAGE);
+    unsigned fault = gpu_copy_wait(source, false);
+    gpu_copy_post(target, true, to, (uintptr_t)page, GPU_PAGE);
+    fault |= gpu_copy_wait(target, true);
+    if (fault) panic("a page cannot be moved to gpu%u", gpu);
 }
 
 void gpu_grant(struct gpu_node* node, gpu_address at, unsigned gpu) {
@@ -101,11 +156,11 @@ void gpu_grant(struct gpu_node* node, gpu_address at, unsigned gpu) {
     const uint64_t from = (entry & ppn_mask) >> GPU_PTE_PPN_SHIFT << PAGE_BITS;
     if (from >> GPU_PA_WHERE_SHIFT != GPU_PA_GPU0 + gpu) {
         const uint64_t to = take_page(node, gpu);
-        const uintptr_t source = cpu_address(node, from), target = cpu_address(node, to);
-        for (unsigned i = 0; i < GPU_PAGE; i += 8) mmio_write64(target + i, mmio_read64(source + i));
+        move_page(node, gpu, to, from);
         entry = (entry & ~ppn_mask) | to >> PAGE_BITS << GPU_PTE_PPN_SHIFT;
     }
-    set_entry(node, table, index_at(at, 0), (entry & ~(uint64_t)GPU_PTE_DEMAND) | GPU_PTE_VALID);
+    set_entry(table, index_at(at, 0), (entry & ~(uint64_t)GPU_PTE_DEMAND) | GPU_PTE_VALID);
+    write_tables(node);
 }
 
 static uint64_t pages_of(uint64_t bytes) { return (bytes + GPU_PAGE - 1) / GPU_PAGE; }
@@ -116,7 +171,8 @@ gpu_address gpu_allocate(struct gpu_node* node, uint64_t bytes, gpu_placement pl
     const gpu_address begin = node->next;
     const uint64_t pages = pages_of(bytes);
     for (uint64_t page = 0; page < pages; ++page)
-        map_page(node, begin + page * GPU_PAGE, take_page(node, place(node, page, pages, context)), read_write);
+        map_page(node, begin + page * GPU_PAGE, take_page(node, place(node, page, pages, context)), read_write, 0);
+    write_tables(node);
     node->next = begin + (pages + 1) * GPU_PAGE; /* a page that faults between allocations */
     return begin;
 }
@@ -125,13 +181,26 @@ gpu_address gpu_allocate_on(struct gpu_node* node, unsigned gpu, uint64_t bytes)
     return gpu_allocate(node, bytes, gpu_place_on, (void*)(uintptr_t)gpu);
 }
 
+gpu_address gpu_allocate_large(struct gpu_node* node, unsigned gpu, uint64_t bytes) {
+    if (bytes < GPU_LARGE_PAGE) return gpu_allocate_on(node, gpu, bytes);
+    gpu_align(node, GPU_LARGE_PAGE);
+    const gpu_address begin = node->next;
+    uint64_t at = 0;
+    for (; bytes - at >= GPU_LARGE_PAGE; at += GPU_LARGE_PAGE) map_page(node, begin + at, take_large_page(node, gpu), read_write, 1);
+    for (; at < bytes; at += GPU_PAGE) map_page(node, begin + at, take_page(node, gpu), read_write, 0);
+    write_tables(node);
+    node->next = begin + at + GPU_PAGE;
+    return begin;
+}
+
 void gpu_align(struct gpu_node* node, uint64_t alignment) { node->next = (node->next + alignment - 1) & ~(alignment - 1); }
 
 gpu_address gpu_map_host(struct gpu_node* node, void* memory, uint64_t bytes, bool writable) {
     const gpu_address begin = node->next;
     const uint64_t flags = writable ? read_write & ~(uint64_t)GPU_PTE_EXECUTE : GPU_PTE_VALID | GPU_PTE_READ | GPU_PTE_ACCESSED;
     for (uint64_t at = 0; at < bytes; at += GPU_PAGE)
-        map_page(node, begin + at, (uintptr_t)memory + at, flags | GPU_PTE_TYPE_UNCACHED << GPU_PTE_TYPE_SHIFT);
+        map_page(node, begin + at, (uintptr_t)memory + at, flags | GPU_PTE_TYPE_UNCACHED << GPU_PTE_TYPE_SHIFT, 0);
+    write_tables(node);
     node->next = begin + (pages_of(bytes) + 1) * GPU_PAGE;
     return begin;
 }

@@ -8,7 +8,7 @@
 #include "host/mmio.h"
 #include "host/timer.h"
 
-enum { KERNARG_SLOT = 256, TAKEN_WITHIN_US = 10000 };
+enum { TAKEN_WITHIN_US = 10000 };
 
 gpu_address gpu_load_image(struct gpu_node* node, const void* elf, uint64_t bytes) {
     struct elf_segment s;
@@ -19,7 +19,8 @@ gpu_address gpu_load_image(struct gpu_node* node, const void* elf, uint64_t byte
     }
     if (!end) return 0;
     const gpu_address image = gpu_allocate(node, end, gpu_place_interleaved, NULL);
-    for (unsigned i = 0; elf_next_segment(elf, bytes, &i, &s);) gpu_write(node, image + (s.address - GPU_CODE_BASE), s.data, s.file_bytes);
+    for (unsigned i = 0; elf_next_segment(elf, bytes, &i, &s);) 
+        if (gpu_copy_to(node, image + (s.address - GPU_CODE_BASE), s.data, s.file_bytes)) return 0;
     struct gpu_image* known = heap_allocate(sizeof *known);
     if (known) {
         *known = (struct gpu_image){image, elf, bytes, node->images};
@@ -29,14 +30,14 @@ gpu_address gpu_load_image(struct gpu_node* node, const void* elf, uint64_t byte
 }
 
 /* Descriptors begin with a magic number and lie 8-byte aligned in the file's segments. */
-struct gpu_kernel gpu_find_kernel(const void* elf, gpu_address image, const char* name) {
+struct gpu_kernel gpu_find_kernel(const void* elf, uint64_t bytes, gpu_address image, const char* name) {
     struct elf_segment s;
-    for (unsigned i = 0; elf_next_segment(elf, ~0ull, &i, &s);)
+    for (unsigned i = 0; elf_next_segment(elf, bytes, &i, &s);)
         for (uint64_t at = 0; at + sizeof(struct kernel_descriptor) <= s.file_bytes; at += 8) {
             struct kernel_descriptor k;
             memcpy(&k, s.data + at, sizeof k);
             if (k.magic != KERNEL_DESCRIPTOR_MAGIC || k.image_offset != s.address + at - GPU_CODE_BASE) continue;
-            if (strncmp(k.name, name, sizeof k.name) == 0) return (struct gpu_kernel){image + k.image_offset, k.kernarg_bytes};
+            if (!*name || strncmp(k.name, name, sizeof k.name) == 0) return (struct gpu_kernel){image + k.image_offset, k.kernarg_bytes};
         }
     return (struct gpu_kernel){0, 0};
 }
@@ -81,13 +82,13 @@ void gpu_create_queue(struct gpu_queue_handle* q, struct gpu_node* node, unsigne
     if (!(flags & GPU_SIGNALS_ON_DEVICE)) q->signals = host_pages(signal_bytes);
     q->signals_at = q->signals ? gpu_map_host(node, q->signals, signal_bytes, true) : gpu_allocate_on(node, gpu, signal_bytes);
     q->ring = flags & GPU_RING_IN_HOST ? gpu_map_host(node, host_pages(ring_bytes), ring_bytes, true) : gpu_allocate_on(node, gpu, ring_bytes);
-    q->kernargs = gpu_allocate_on(node, gpu, (uint64_t)packets * KERNARG_SLOT);
+    q->kernargs = gpu_allocate_on(node, gpu, (uint64_t)packets * GPU_KERNARG_BYTES);
     const uint64_t scratch_bytes = (uint64_t)(flags & GPU_SMALL_SCRATCH ? 1 : g->compute_units) * g->wavefront_slots * 64 * GPU_QUEUE_SCRATCH;
     q->description = (struct gpu_queue){.state = GPU_QUEUE_ACTIVE,
                                         .priority = priority,
                                         .packets = packets,
                                         .ring = q->ring,
-                                        .scratch = gpu_allocate_on(node, gpu, scratch_bytes),
+                                        .scratch = gpu_allocate_large(node, gpu, scratch_bytes),
                                         .scratch_bytes = scratch_bytes};
     give(q);
 }
@@ -111,6 +112,15 @@ bool gpu_reset_queue(struct gpu_queue_handle* q) {
     if (!take_away(q)) return false;
     give(q);
     return true;
+}
+
+bool gpu_assign_queue(struct gpu_queue_handle* q, unsigned hart) {
+    if (!take_away(q)) return false;
+    const uintptr_t at = q->gpu->registers + GPU_QUEUE_HART + 4 * q->index;
+    mmio_write32(at, hart);
+    const bool taken = mmio_read32(at) == hart;
+    give(q);
+    return taken;
 }
 
 bool gpu_destroy_queue(struct gpu_queue_handle* q) {
@@ -160,9 +170,9 @@ uint64_t gpu_submit(struct gpu_queue_handle* q, const uint64_t packet[8], unsign
 
 uint64_t gpu_dispatch(struct gpu_queue_handle* q, struct gpu_kernel kernel, const struct gpu_grid* grid, const void* arguments,
                       uint32_t bytes) {
-    if (bytes > KERNARG_SLOT) panic("kernel arguments of %u bytes", bytes);
+    if (bytes > GPU_KERNARG_BYTES) panic("kernel arguments of %u bytes", bytes);
     await_slot(q);
-    const gpu_address kernarg = q->kernargs + (q->next & (q->packets - 1)) * KERNARG_SLOT;
+    const gpu_address kernarg = q->kernargs + (q->next & (q->packets - 1)) * GPU_KERNARG_BYTES;
     gpu_write(q->node, kernarg, arguments, bytes);
     struct aql_kernel_dispatch p = {.header = AQL_HEADER_BARRIER,
                                     .dimensions = 3,

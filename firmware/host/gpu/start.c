@@ -15,10 +15,11 @@ static bool load_firmware(struct gpu* g, const struct image* image) {
         const uint64_t offset = segment.address - GPU_LOCAL(0);
         if (offset + segment.memory_bytes > mmio_read32(g->registers + GPU_SRAM_SIZE)) return false;
         const uintptr_t to = g->registers + GPU_SRAM_WINDOW + offset;
-        for (uint64_t at = 0; at < segment.file_bytes; at += 4) {
-            uint32_t word = 0;
-            memcpy(&word, segment.data + at, segment.file_bytes - at < 4 ? segment.file_bytes - at : 4);
-            mmio_write32(to + at, word);
+        if (offset % 8) return false;
+        for (uint64_t at = 0; at < segment.file_bytes; at += 8) {
+            uint64_t word = 0;
+            memcpy(&word, segment.data + at, segment.file_bytes - at < 8 ? segment.file_bytes - at : 8);
+            mmio_write64(to + at, word);
         }
     }
     mmio_write64(g->registers + GPU_CP_ENTRY, elf_entry(image->start) - GPU_LOCAL(0));
@@ -33,7 +34,6 @@ static bool start_processor(struct gpu* g) {
     }
     mmio_write32(g->registers + GPU_CP_CONTROL, 0);
     g->faults_seen = 0;
-    for (unsigned i = 0; i < GPU_SRAM_FIRMWARE; i += 8) mmio_write64(g->registers + GPU_SRAM_WINDOW + i, 0);
     if (!load_firmware(g, firmware)) {
         console_printf("gpu%u: the command-processor firmware does not fit\n", g->index);
         return false;
@@ -77,6 +77,7 @@ bool gpu_start(struct gpu_node* node, struct pci_host* host) {
         found.peers = mmio_read64(found.registers + GPU_PEERS);
         found.clock = mmio_read64(found.registers + GPU_CLOCK_HZ);
         found.free = GPU_PAGE; /* offset 0 stays free, so that no table has the address 0 */
+        found.top = found.memory_bytes & ~(uint64_t)(GPU_LARGE_PAGE - 1);
         if (found.index >= GPU_MOST) continue;
         node->gpu[found.index] = found;
         if (!start_processor(&node->gpu[found.index])) return false;

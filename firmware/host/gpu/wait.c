@@ -11,6 +11,7 @@ static void on_interrupt(void* context, int vector) {
     const uint32_t causes = vector == PCI_ANY_VECTOR ? mmio_read32(g->registers + GPU_INTERRUPT) : 1u << vector;
     mmio_write32(g->registers + GPU_INTERRUPT, causes);
     for (unsigned v = 0; v < GPU_VECTORS; ++v) g->interrupts[v] += causes >> v & 1;
+    if (causes >> GPU_VECTOR_SDMA & 1) gpu_copy_interrupted(g);
 }
 
 enum pci_delivery gpu_use_interrupts(struct gpu* g, enum pci_delivery best) {

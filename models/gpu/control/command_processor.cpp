@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gpu/control/command_processor.h"
 
+#include <utility>
+
 #include <fmt/format.h>
 
 #include "base/clock_domain.h"
+#include "base/log.h"
 #include "base/trace.h"
 #include "gpu/control/fault_number.h"
 #include "riscv/timebase.h"
@@ -60,6 +63,9 @@ command_processor::command_processor(const sc_core::sc_module_name& name, const 
       tlb_invalidate(registers, "tlb_invalidate", CP_TLB_INVALIDATE, 4, 0),
       tlb_busy(registers, "tlb_busy", CP_TLB_BUSY, 4, 0, {{"busy", 0, 1, field_access::read_only, "an invalidation is under way"}}),
       acquire(registers, "acquire", CP_ACQUIRE, 4, 0),
+      queue_hart(registers, "queue_hart", CP_QUEUE_HART, 4, 0, {}, {GPU_QUEUES}),
+      hart_queues(registers, "hart_queues", CP_HART_QUEUES, 8, 0, {{"queues", 0, 64, field_access::read_only, "whose doorbells it hears"}},
+                  {p.harts}),
       m_time(std::make_unique<clock>()),
       m_events(p.harts),
       m_event_since(p.harts) {
@@ -95,6 +101,8 @@ command_processor::command_processor(const sc_core::sc_module_name& name, const 
         if (on_tlb_invalidate) on_tlb_invalidate(static_cast<std::uint32_t>(space % GPU_ADDRESS_SPACES));
     });
     acquire.on_write([this](std::size_t, std::uint64_t) { if (on_acquire) on_acquire(); });
+    queue_hart.on_write([this](std::size_t queue, std::uint64_t hart) { assign(static_cast<unsigned>(queue), hart); });
+    assign_in_turn();
 }
 
 command_processor::~command_processor() = default;
@@ -112,11 +120,29 @@ void command_processor::ring(unsigned queue, std::uint64_t value) {
 }
 
 void command_processor::update_doorbells() {
-    const auto count = static_cast<unsigned>(harts.size());
-    unsigned queue = 0;
-    std::uint64_t rung[16] = {};
-    for (auto pending = doorbell_pending(); pending; pending >>= 1, ++queue) rung[queue % count] |= pending & 1;
-    for (unsigned hart = 0; hart < count; ++hart) set_event(hart, GPU_EVENT_DOORBELL, rung[hart] != 0);
+    const auto pending = doorbell_pending();
+    for (unsigned hart = 0; hart < harts.size(); ++hart) set_event(hart, GPU_EVENT_DOORBELL, (pending & hart_queues.get(hart)) != 0);
+}
+
+void command_processor::assign(unsigned queue, std::uint64_t hart) {
+    if (hart >= harts.size()) {
+        if (!std::exchange(m_told_of_hart, true))
+            log(log_level::warning, *this, "queue {} keeps its hart: there is no hart {}; further ones are not told", queue, hart);
+        hart = m_hart_of[queue];
+    }
+    const auto bit = std::uint64_t{1} << queue;
+    hart_queues.set(hart_queues.get(m_hart_of[queue]) & ~bit, m_hart_of[queue]);
+    hart_queues.set(hart_queues.get(hart) | bit, hart);
+    m_hart_of[queue] = static_cast<std::uint8_t>(hart);
+    queue_hart.set(hart, queue);
+    update_doorbells();
+}
+
+/// As after a reset: queue n belongs to hart n % harts.
+void command_processor::assign_in_turn() {
+    for (std::size_t hart = 0; hart < harts.size(); ++hart) hart_queues.set(0, hart);
+    m_hart_of.fill(0);
+    for (unsigned queue = 0; queue < GPU_QUEUES; ++queue) assign(queue, queue % harts.size());
 }
 
 void command_processor::host_request() {
@@ -176,6 +202,7 @@ void command_processor::host_write(std::uint64_t offset, const void* from, std::
 void command_processor::reset() {
     m_running = false;
     registers.reset();
+    assign_in_turn();
     m_rung = 0;
     for (auto& events : m_events) events = 0;
     model::reset();

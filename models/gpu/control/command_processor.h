@@ -38,7 +38,7 @@ public:
     register_bank registers{GPU_CP_REGISTERS_SIZE};
     device_register event_pending, event_enable, doorbell_pending, host_pending, firmware_state, interrupt, hart_count, time_ns,
         access_fault, address_space, doorbell_value, page_table, tlb_invalidate, tlb_busy,
-        acquire;
+        acquire, queue_hart, hart_queues;
 
     counter doorbells{*this, "doorbells", "1", "doorbells rung"};
     histogram doorbell_service{*this, "doorbell_service", "ps", "from a doorbell to the firmware's clearing it"};
@@ -59,6 +59,8 @@ public:
     ~command_processor() override;
 
     void ring(unsigned queue, std::uint64_t value);
+    /// Lets a hart hear the doorbell of a queue. A hart that does not exist changes nothing.
+    void assign(unsigned queue, std::uint64_t hart);
     void host_request();
     /// Harts forget translations of an address space.
     void invalidate_translations(std::uint32_t space);
@@ -82,6 +84,7 @@ private:
     void show_events(std::size_t hart, std::uint32_t before);
     void update(std::size_t hart);
     void update_doorbells();
+    void assign_in_turn();
 
     std::unique_ptr<clock> m_time;
     direct_memory_map m_direct;
@@ -89,6 +92,8 @@ private:
     std::vector<std::array<ticks, 4>> m_event_since;  // for traces
     std::array<ticks, GPU_QUEUES> m_rung_at{};
     std::uint64_t m_rung = 0;  // doorbells not yet cleared
+    std::array<std::uint8_t, GPU_QUEUES> m_hart_of{};  // what queue_hart says, as long as it says something that exists
+    bool m_told_of_hart = false;
     bool m_running = false;
 };
 

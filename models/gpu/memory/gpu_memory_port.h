@@ -9,7 +9,7 @@
 #include "base/parameters.h"
 #include "base/statistics.h"
 #include "gpu/memory/fifo.h"
-#include "gpu/memory/memory_types.h"
+#include "gpu/memory/transfer_port.h"
 
 namespace fabricvp::gpu {
 
@@ -18,18 +18,9 @@ struct gpu_memory_port_params {
     void describe(parameter_visitor& v);
 };
 
-/// Hears of the end of transfers.
-class transfer_client {
-public:
-    virtual void transfer_done(std::uint64_t cookie, memory_fault fault) = 0;
-
-protected:
-    ~transfer_client() = default;
-};
-
-/// Moves byte ranges of any length and alignment into and out of memory, line by line and coherent with L2: for DMA
-/// engines and for what arrives over a bus. Transfers start in the order in which they are given, lines leave one a cycle.
-class gpu_memory_port final : public model, private line_client {
+/// Moves bytes line by line, coherent with L2: for DMA engines and for what arrives over a bus. Transfers start in the order
+/// in which they are given, lines leave one a cycle.
+class gpu_memory_port final : public model, public transfer_port, private line_client {
 public:
     const gpu_memory_port_params params;
 
@@ -44,12 +35,10 @@ public:
     gpu_memory_port(const sc_core::sc_module_name& name, const gpu_memory_port_params& params, const clock_domain& clock,
                     line_target& memory);
 
-    /// Moves `data.length` bytes, which must not be 0. The client hears transfer_done() later, never inside this call; until
-    /// then the port holds the buffer. \param physical of the first byte
-    void read(std::uint64_t physical, const buffer_slice& data, transfer_client& client, std::uint64_t cookie) {
+    void read(std::uint64_t physical, const buffer_slice& data, transfer_client& client, std::uint64_t cookie) override {
         start(physical, data, client, cookie, false);
     }
-    void write(std::uint64_t physical, const buffer_slice& data, transfer_client& client, std::uint64_t cookie) {
+    void write(std::uint64_t physical, const buffer_slice& data, transfer_client& client, std::uint64_t cookie) override {
         start(physical, data, client, cookie, true);
     }
     /// Takes the time of a write of `bytes` that are in memory already.

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gpu/memory/system_port.h"
 
+#include <algorithm>
 #include <cstring>
+#include <utility>
 
 namespace fabricvp::gpu {
 
@@ -15,10 +17,15 @@ memory_fault fault_of(pcie::request_status status) {
 }
 }  // namespace
 
-system_port::system_port(const sc_core::sc_module_name& name, pcie::requester& dma) : model(name), m_dma(dma) {}
+system_port::system_port(const sc_core::sc_module_name& name, pcie::requester& dma, std::function<bool()> link_is_free)
+    : model(name), m_dma(dma), m_link_is_free(std::move(link_is_free)) {}
 
 void system_port::reset() {
     m_answers.clear();
+    m_reads.clear();
+    m_free_reads.clear();
+    m_writes.clear();
+    m_written.clear();
     cancel(m_answer);
     model::reset();
 }
@@ -92,19 +99,66 @@ void system_port::atomic(const line_request_ptr& request) {
                  });
 }
 
+void system_port::read(std::uint64_t physical, const buffer_slice& data, transfer_client& client, std::uint64_t cookie) {
+    bytes_read += data.length;
+    if (m_free_reads.empty()) {
+        m_free_reads.push_back(static_cast<std::uint32_t>(m_reads.size()));
+        m_reads.emplace_back();
+    }
+    const auto place = m_free_reads.back();
+    m_free_reads.pop_back();
+    m_reads[place] = {offset_of(physical), data, &client, cookie};
+    m_dma.read(offset_of(physical), data, [this, place](pcie::request_status status) { read_done(place, fault_of(status)); });
+}
+
+void system_port::read_done(std::uint32_t place, memory_fault fault) {
+    const auto t = std::exchange(m_reads[place], {});
+    m_free_reads.push_back(place);
+    t.client->transfer_done(t.cookie, fault);
+}
+
+void system_port::write(std::uint64_t physical, const buffer_slice& data, transfer_client& client, std::uint64_t cookie) {
+    bytes_written += data.length;
+    m_writes.push_back({offset_of(physical), data, &client, cookie});
+    advance();
+}
+
+void system_port::advance() {
+    if (m_advancing) return;
+    m_advancing = true;
+    while (!m_writes.empty() && m_link_is_free()) {
+        auto& t = m_writes.front();
+        const auto bytes = std::min<std::uint64_t>({t.data.length, m_dma.max_payload, 4096 - t.address % 4096});
+        m_dma.write(t.address, t.data.part(0, bytes));
+        t.address += bytes;
+        t.data.offset += bytes;
+        t.data.length -= bytes;
+        if (t.data.length) continue;
+        if (!m_answer.scheduled()) schedule(m_answer, now());
+        m_written.push_back(std::move(t));
+        m_writes.pop_front();
+    }
+    m_advancing = false;
+}
+
 void system_port::answer_later(const line_request_ptr& request, memory_fault fault) {
     request->fault = fault;
-    if (m_answers.empty()) schedule(m_answer, now());
+    if (!m_answer.scheduled()) schedule(m_answer, now());
     m_answers.push_back(request);
 }
 
 void system_port::answer() {
+    for (auto count = m_written.size(); count; --count) {
+        const auto t = std::move(m_written.front());
+        m_written.pop_front();
+        t.client->transfer_done(t.cookie, memory_fault::none);
+    }
     for (auto count = m_answers.size(); count; --count) {
         const auto request = m_answers.front();
         m_answers.pop_front();
         request->client->line_done(*request);
     }
-    if (!m_answers.empty()) schedule(m_answer, now());
+    if ((!m_answers.empty() || !m_written.empty()) && !m_answer.scheduled()) schedule(m_answer, now());
 }
 
 }  // namespace fabricvp::gpu

@@ -2,41 +2,66 @@
 #pragma once
 
 #include <deque>
+#include <functional>
+#include <vector>
 
 #include "base/model.h"
 #include "base/statistics.h"
-#include "gpu/memory/memory_types.h"
+#include "gpu/memory/transfer_port.h"
 #include "pcie/requester.h"
 
 namespace fabricvp::gpu {
 
-/// The way from a GPU's caches and command processor to system addresses: line requests become PCIe requests. A write is
-/// acknowledged at the posting point, when it has been handed to the link in order.
-class system_port final : public model, public line_target {
+/// The way from a GPU to system addresses: line requests of caches and command processor, and whole ranges of bytes of the
+/// copy engine, become PCIe requests. A write is acknowledged at the posting point, when it has been handed to the link in
+/// order. Ranges are written a TLP at a time, when nothing else of the device waits for the link.
+class system_port final : public model, public line_target, public transfer_port {
 public:
-    counter reads{*this, "reads", "1", "reads of system memory"};
-    counter writes{*this, "writes", "1", "writes to system memory"};
+    counter reads{*this, "reads", "1", "reads of lines of system memory"};
+    counter writes{*this, "writes", "1", "writes to lines of system memory"};
     counter atomics{*this, "atomics", "1", "AtomicOps"};
+    counter bytes_read{*this, "bytes_read", "B", "read from system memory in ranges"};
+    counter bytes_written{*this, "bytes_written", "B", "written to system memory in ranges"};
     counter refused{*this, "refused", "1", "requests that PCIe has no transaction for"};
 
-    histogram read_latency{*this, "read_latency", "ps", "from the request to its data"};
+    histogram read_latency{*this, "read_latency", "ps", "of a line, from the request to its data"};
     histogram atomic_latency{*this, "atomic_latency", "ps", "from the request to the old value"};
 
-    system_port(const sc_core::sc_module_name& name, pcie::requester& dma);
+    /// \param link_is_free whether nothing of the device waits for the link; link_freed() is called when that becomes true
+    system_port(const sc_core::sc_module_name& name, pcie::requester& dma, std::function<bool()> link_is_free);
 
     void send(const line_request_ptr& request) override;
+    void read(std::uint64_t physical, const buffer_slice& data, transfer_client& client, std::uint64_t cookie) override;
+    void write(std::uint64_t physical, const buffer_slice& data, transfer_client& client, std::uint64_t cookie) override;
+    void link_freed() { advance(); }
+
     void reset() override;
 
 private:
+    struct transfer {
+        std::uint64_t address = 0;
+        buffer_slice data;           // of a write: what is left of it
+        transfer_client* client = nullptr;
+        std::uint64_t cookie = 0;
+    };
+
     void read(const line_request_ptr& request);
     void write(const line_request_ptr& request);
     void atomic(const line_request_ptr& request);
     void answer_later(const line_request_ptr& request, memory_fault fault);
     void answer();
+    void advance();
+    void read_done(std::uint32_t place, memory_fault fault);
 
     span_stage m_trip_span{*this, "round_trip"};
     pcie::requester& m_dma;
+    std::function<bool()> m_link_is_free;
     std::deque<line_request_ptr> m_answers;  // due at the present time
+    std::vector<transfer> m_reads;           // under way, by place
+    std::vector<std::uint32_t> m_free_reads;
+    std::deque<transfer> m_writes;           // that have bytes left
+    std::deque<transfer> m_written;          // to be told at the present time
+    bool m_advancing = false;                // what is handed over may come back here at once
     calendar_event m_answer{method<&system_port::answer>, this};
 };
 

@@ -19,7 +19,8 @@ void driver_start(void) {
 }
 
 struct gpu_kernel driver_kernel(const char* name) {
-    const struct gpu_kernel k = gpu_find_kernel(find_image("bad")->start, image_at, name);
+    const struct image* image = find_image("bad");
+    const struct gpu_kernel k = gpu_find_kernel(image->start, image->bytes, image_at, name);
     if (!k.object) panic("no kernel %s", name);
     return k;
 }

@@ -68,6 +68,8 @@ bool explained(const gpu::gpu_device& gpu, const pcie::bar_hit& at, unsigned siz
         case GPU_BAR_REGISTERS: break;
         default: return false;
     }
+    if (at.offset - GPU_SDMA_REGISTERS < GPU_SDMA_REGISTERS_SIZE)
+        return holds({COPY_ENGINE_REGISTERS(ABI_ROW)}, at.offset - GPU_SDMA_REGISTERS, size);
     if (at.offset >= GPU_SRAM_WINDOW) return at.offset - GPU_SRAM_WINDOW + size <= gpu.core.processor.params.memory;
     if (at.offset < GPU_MSIX_TABLE) return holds({GPU_HOST_REGISTERS(ABI_ROW)}, at.offset, size);
     return at.offset < GPU_MSIX_TABLE + GPU_VECTORS * PCI_MSIX_ENTRY_SIZE &&
@@ -127,6 +129,25 @@ TEST_CASE("queues shared by several harts", "[queues_harts]") {
     CHECK(run(*machine_with("gpu_queues.elf", {{"node.gpus.0.processor.harts", "4"}})) == with(golden("queues"), "INTx"));
 }
 
+TEST_CASE("copies: sizes, virtual addresses, faults, interrupts by messages", "[copies]") {
+    auto p = machine_with("gpu_copies.elf", {{"node.host.interrupts", "aplic_imsic"}});
+    CHECK(run(*p) == with(golden("copies"), "MSI-X"));
+    auto& gpu = *p->hardware().nodes[0]->gpus[0];
+    CHECK(gpu.front.sdma.faults.total() == 7);
+    CHECK(gpu.front.sdma.stops.total() == 1);
+    CHECK(gpu.front.sdma.bytes_copied.total() > 4 << 20);
+}
+
+TEST_CASE("copies with pins", "[copies_pins]") {
+    CHECK(run(*machine_with("gpu_copies.elf")) == with(golden("copies"), "INTx"));
+}
+
+TEST_CASE("copies by a single channel, a descriptor and a piece at a time", "[copies_one_channel]") {
+    CHECK(run(*machine_with("gpu_copies.elf", {{"node.gpus.0.front.sdma.channels", "1"},
+                                               {"node.gpus.0.front.sdma.pieces", "1"},
+                                               {"node.gpus.0.front.sdma.fetches", "1"}})) == with(golden("copies"), "INTx"));
+}
+
 /// Host and command processor touch registers that firmware/abi names, and no others.
 void audit(const char* program, const char* append) {
     auto p = machine_with(program, {{"node.gpus.0.processor.harts", "2"}, {"node.host.interrupts", "aplic_imsic"}}, append);
@@ -151,4 +172,5 @@ void audit(const char* program, const char* append) {
 
 TEST_CASE("registers that an application touches", "[audit_app]") { audit("gpu_apps.elf", "app=vectoradd size=1024"); }
 TEST_CASE("registers that queues touch", "[audit_queues]") { audit("gpu_queues.elf", ""); }
+TEST_CASE("registers that copies touch", "[audit_copies]") { audit("gpu_copies.elf", ""); }
 TEST_CASE("registers that bad input touches", "[audit_bad_input]") { audit("gpu_bad_input.elf", ""); }

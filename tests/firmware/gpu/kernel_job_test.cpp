@@ -120,7 +120,7 @@ struct run {
     }
     void expect(kernel_job_state state) {
         go();
-        CHECK(result.outcome == run_outcome::power_off);
+        CHECK(result.outcome == (state == KERNEL_JOB_DONE ? run_outcome::power_off : run_outcome::guest_failure));
         CHECK(result.guest_status == (state == KERNEL_JOB_DONE ? 0 : 1));
         CHECK(job().state == state);
     }

@@ -278,6 +278,23 @@ static void interrupts(struct gpu_queue_handle* q) {
     check("polling again", *driver_works(q) == 'o' && g->interrupts[GPU_VECTOR_SIGNAL] - before <= 4);
 }
 
+/* Queues of harts that the driver has chosen. Two of one hart take turns, whatever their numbers. */
+static void harts(void) {
+    const unsigned count = mmio_read32(node.gpu[0].registers + GPU_CP_HARTS);
+    struct gpu_queue_handle a, b;
+    gpu_create_queue(&a, &node, 0, PACKETS, GPU_SMALL_SCRATCH, 1);
+    gpu_create_queue(&b, &node, 0, PACKETS, GPU_SMALL_SCRATCH, 1);
+    bool good = true;
+    for (unsigned hart = 0; hart < count; ++hart) {
+        good &= gpu_assign_queue(&a, hart) && gpu_assign_queue(&b, count - 1 - hart);
+        good &= *driver_works(&a) == 'o' && *driver_works(&b) == 'o';
+    }
+    check("queues go to any hart", good);
+    check("no hart, no change", !gpu_assign_queue(&a, count) && *driver_works(&a) == 'o');
+    gpu_destroy_queue(&a);
+    gpu_destroy_queue(&b);
+}
+
 static void many(void) {
     static struct gpu_queue_handle all[40];
     bool good = true;
@@ -305,6 +322,7 @@ int main(void) {
     scopes(&q);
     vendor(&q);
     interrupts(&q);
+    harts();
     many();
     return 0;
 }

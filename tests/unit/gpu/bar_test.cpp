@@ -17,8 +17,8 @@ gpu_device_params parameters(std::uint64_t outstanding, std::uint64_t queue) {
     gpu_device_params p;
     p.core.compute_units = 1;
     p.core.memory.capacity = {64 << 20};
-    p.bar.outstanding = outstanding;
-    p.bar_queue = queue;
+    p.front.window.outstanding = outstanding;
+    p.front.queue = queue;
     return p;
 }
 

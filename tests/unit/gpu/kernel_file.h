@@ -14,9 +14,9 @@
 
 namespace fabricvp::test {
 
-/// Calls `put(offset, bytes, size)` for every loaded segment of a kernel's ELF; offsets count from the start of its image.
+/// Calls `put(offset, bytes, size)` for every loaded segment of an ELF file; offsets count from `base`, where an image starts.
 template <class F>
-void load_kernel(const std::string& path, F put) {
+void load_kernel(const std::string& path, F put, std::uint64_t base = GPU_CODE_BASE) {
     std::ifstream file(path, std::ios::binary);
     REQUIRE(file.good());
     const std::vector<char> contents{std::istreambuf_iterator<char>(file), {}};
@@ -25,7 +25,7 @@ void load_kernel(const std::string& path, F put) {
     for (unsigned i = 0; i < header.e_phnum; ++i) {
         Elf64_Phdr segment;
         std::memcpy(&segment, contents.data() + header.e_phoff + i * sizeof segment, sizeof segment);
-        if (segment.p_type == PT_LOAD) put(segment.p_vaddr - GPU_CODE_BASE, contents.data() + segment.p_offset, segment.p_filesz);
+        if (segment.p_type == PT_LOAD) put(segment.p_vaddr - base, contents.data() + segment.p_offset, segment.p_filesz);
     }
 }
 

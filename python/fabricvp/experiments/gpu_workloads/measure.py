@@ -166,8 +166,9 @@ def _summed(platform: Platform, point: Point, right: bool, regions: _Regions) ->
     accesses, tables = {}, {}
     for number, (gpu, core) in enumerate(zip(roles.gpus, roles.cores)):
         port = f"{core}.fabric."
-        # The host reaches memory through L2, too.
-        host_reads, host_writes = (counts.of(f"{gpu}.bar_memory.lines_{kind}") for kind in ("read", "written"))
+        # The host and the copy engine reach memory through L2, too.
+        host_reads, host_writes = (sum(counts.of(f"{gpu}.front.{way}.lines_{kind}") for way in ("window", "sdma.memory"))
+                                   for kind in ("read", "written"))
         written = counts.total([core], r"memory\.(l2\.|router\.l2_)bank\d+\.(writes|atomics)") - counts.of(port + "served_writes") - host_writes
         accesses[number, "local"] = counts.of(port + "local_reads") - host_reads + written
         tables[number, "local"] = counts.of(port + "local_page_table_reads")

@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gpu/control/sdma_engine.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/log.h"
+#include "gpu/control/fault_number.h"
+#include "gpu/memory/translation.h"
+
+namespace fabricvp::gpu {
+
+namespace {
+constexpr std::uint64_t page_bytes = std::uint64_t{1} << small_page_bits;
+constexpr std::uint64_t epochs = std::uint64_t{1} << 24;
+constexpr std::uint32_t known_flags = COPY_ENGINE_FLAG_INTERRUPT | COPY_ENGINE_FLAG_SOURCE_VIRTUAL | COPY_ENGINE_FLAG_DESTINATION_VIRTUAL;
+}  // namespace
+
+void sdma_engine_params::describe(parameter_visitor& v) {
+    v.field("channels", channels, between{1, COPY_ENGINE_MOST_CHANNELS}, "DMA channels, each with a descriptor ring");
+    v.field("pieces", pieces, between{1, 256}, "pieces of a descriptor, of a page at most, that a channel moves at a time");
+    v.field("fetches", fetches, between{1, 64}, "descriptors that a channel fetches at a time");
+    v.group("memory", memory, "what the channels reach memories of GPUs by");
+}
+
+sdma_engine::sdma_engine(const sc_core::sc_module_name& name, const sdma_engine_params& p, const clock_domain& clock,
+                         line_target& lines, translator& translations, transfer_port& system)
+    : model(name),
+      params(p),
+      channels(registers, p.channels, p.fetches, *this),
+      memory("memory", p.memory, clock, lines),
+      m_translations(translations),
+      m_system(system),
+      m_channels(p.channels) {}
+
+void sdma_engine::fetch(std::size_t c, std::uint64_t address, const buffer_slice& into, std::uint32_t ticket) {
+    port_to(address).read(address, into, *this, cookie_of(about::fetch, c, ticket));
+}
+
+void sdma_engine::store(std::size_t c, std::uint64_t address, const buffer_slice& status, std::uint32_t ticket) {
+    port_to(address).write(address, status, *this, cookie_of(about::store, c, ticket));
+}
+
+bool sdma_engine::well_formed(const copy_engine_descriptor& d) {
+    const auto physical = [](std::uint64_t address) { return address >> (GPU_PA_WHERE_SHIFT + 8) == 0; };
+    return (d.flags & ~known_flags) == 0 && d.space < GPU_ADDRESS_SPACES &&
+           (d.flags & COPY_ENGINE_FLAG_SOURCE_VIRTUAL || physical(d.source)) &&
+           (d.flags & COPY_ENGINE_FLAG_DESTINATION_VIRTUAL || physical(d.destination));
+}
+
+void sdma_engine::perform(std::size_t c, const copy_engine_descriptor& d) {
+    auto& ch = m_channels[c];
+    ch = {};
+    ch.work = d;
+    ch.busy = true;
+    ch.began = now();
+    if (!well_formed(d)) return finish(c, GPU_FAULT_PACKET);
+    advance(c);
+}
+
+void sdma_engine::advance(std::size_t c) {
+    auto& ch = m_channels[c];
+    while (ch.fault == memory_fault::none && ch.begun < ch.work.length && ch.pieces < params.pieces) {
+        const auto left = [&](std::uint64_t address) { return page_bytes - (address + ch.begun) % page_bytes; };
+        begin_piece(c, std::min<std::uint64_t>({ch.work.length - ch.begun, left(ch.work.source), left(ch.work.destination)}));
+    }
+    if (ch.busy && ch.pieces == 0 && (ch.done == ch.work.length || ch.fault != memory_fault::none)) finish(c, fault_number(ch.fault));
+}
+
+void sdma_engine::begin_piece(std::size_t c, std::uint64_t bytes) {
+    auto& ch = m_channels[c];
+    if (m_free.empty()) {
+        m_free.push_back(static_cast<std::uint32_t>(m_pieces.size()));
+        m_pieces.emplace_back();
+    }
+    const auto number = m_free.back();
+    m_free.pop_back();
+    auto& p = m_pieces[number];
+    p = {};
+    p.channel = c;
+    p.source = ch.work.source + ch.begun;
+    p.destination = ch.work.destination + ch.begun;
+    p.data = allocate_slice(bytes);
+    ch.begun += bytes;
+    ++ch.pieces;
+    const bool from = ch.work.flags & COPY_ENGINE_FLAG_SOURCE_VIRTUAL, to = ch.work.flags & COPY_ENGINE_FLAG_DESTINATION_VIRTUAL;
+    p.untranslated = (from ? 1u : 0u) + (to ? 1u : 0u);
+    if (from && !is_mappable(page_of(p.source))) p.fault = memory_fault::unmapped;
+    if (to && !is_mappable(page_of(p.destination))) p.fault = memory_fault::unmapped;
+    if (p.fault != memory_fault::none) {  // nobody else is asked; it ends when others do, or now
+        ch.fault = p.fault;
+        p.data = {};
+        m_free.push_back(number);
+        --ch.pieces;
+        return;
+    }
+    if (from) translate(number, about::source, p.source);
+    if (to) translate(number, about::destination, p.destination);
+    if (!from && !to) read_piece(number);
+}
+
+void sdma_engine::translate(std::uint32_t number, about side, std::uint64_t address) {
+    const auto& p = m_pieces[number];
+    m_translations.translate(m_channels[p.channel].work.space, address & ~(page_bytes - 1),
+                             side == about::source ? GPU_PTE_READ : GPU_PTE_WRITE, *this, cookie_of(side, p.channel, number));
+}
+
+void sdma_engine::translated(std::uint64_t, std::uint64_t physical, memory_fault fault, std::uint64_t cookie) {
+    if (cookie >> 40 != m_epoch) return;
+    const auto number = static_cast<std::uint32_t>(cookie >> 8);
+    auto& p = m_pieces[number];
+    auto& address = static_cast<about>(cookie & 7) == about::source ? p.source : p.destination;
+    address = physical | address % page_bytes;
+    if (p.fault == memory_fault::none) p.fault = fault;
+    if (--p.untranslated) return;
+    if (p.abandoned || p.fault != memory_fault::none) return end_piece(number, p.fault);
+    read_piece(number);
+}
+
+void sdma_engine::read_piece(std::uint32_t number) {
+    const auto& p = m_pieces[number];
+    port_to(p.source).read(p.source, p.data, *this, cookie_of(about::piece, p.channel, number));
+}
+
+void sdma_engine::transfer_done(std::uint64_t cookie, memory_fault fault) {
+    if (cookie >> 40 != m_epoch) return;
+    const auto number = static_cast<std::uint32_t>(cookie >> 8);
+    const std::size_t c = cookie >> 3 & 31;
+    switch (static_cast<about>(cookie & 7)) {
+        case about::fetch: return channels.fetched(c, number, fault == memory_fault::none);
+        case about::store: return channels.stored(c, number);
+        default: break;
+    }
+    auto& p = m_pieces[number];
+    if (p.abandoned || fault != memory_fault::none || !p.reading) return end_piece(number, fault);
+    p.reading = false;
+    port_to(p.destination).write(p.destination, p.data, *this, cookie);
+}
+
+void sdma_engine::end_piece(std::uint32_t number, memory_fault fault) {
+    const auto p = std::exchange(m_pieces[number], {});
+    m_free.push_back(number);
+    if (p.abandoned) return;
+    auto& ch = m_channels[p.channel];
+    --ch.pieces;
+    if (fault == memory_fault::none) {
+        ch.done += p.data.length;
+        bytes_copied += p.data.length;
+    } else if (ch.fault == memory_fault::none) {
+        ch.fault = fault;
+    }
+    advance(p.channel);
+}
+
+void sdma_engine::finish(std::size_t c, std::uint32_t fault) {
+    auto& ch = m_channels[c];
+    ch.busy = false;
+    if (fault != GPU_FAULT_NONE) {
+        if (faults.total() == 0)
+            log(log_level::warning, *this, "channel {}: copy of {} bytes from {:#x} to {:#x} failed (fault {}); further ones are only counted", c,
+                ch.work.length, ch.work.source, ch.work.destination, fault);
+        ++faults;
+    }
+    ++descriptors;
+    latency.add(now() - ch.began);
+    std::uint32_t code = COPY_ENGINE_DONE;
+    if (fault != GPU_FAULT_NONE) code = COPY_ENGINE_READ_ERROR | fault << 8;
+    channels.finished(c, code);
+}
+
+void sdma_engine::stopped(std::size_t c) {
+    if (stops.total() == 0)
+        log(log_level::warning, *this, "channel {} stops: the ring registers are wrong or a descriptor could not be fetched; further stops are only counted", c);
+    ++stops;
+}
+
+void sdma_engine::abandon(std::size_t c) {
+    for (auto& p : m_pieces)
+        if (p.channel == c && p.data) p.abandoned = true;
+    m_channels[c] = {};
+}
+
+void sdma_engine::reset() {
+    m_epoch = (m_epoch + 1) % epochs;
+    channels.reset();
+    registers.reset();
+    m_pieces.clear();
+    m_free.clear();
+    model::reset();
+}
+
+}  // namespace fabricvp::gpu
