@@ -146,7 +146,7 @@ def quad(folder):
         with screen.status(" and ".join(f"{p.workload} with size {p.size}" for p in points) + " run …"):
             # Wavefronts, dispatchers and command processors: with the memory system a trace would grow too large here.
             def begun():
-                machine.start_trace(machine.now, machine.now + 500e-6, filter="node0.gpu?.core.[cdp]*")
+                machine.start_trace(machine.now, machine.now + 500e-6, filter="node0.gpu?.[cdp][iro]*")
 
             found = {m.point.workload: m for m in observe_all(machine, points, begun)}
         show(machine.nodes[0].console.unread)

@@ -19,20 +19,20 @@ void gpu_core_params::describe(parameter_visitor& v) {
     v.group("processor", processor, "command processor");
 }
 
-gpu_core::gpu_core(const sc_core::sc_module_name& name, const gpu_core_params& p, unsigned index)
-    : model(name),
+gpu_core::gpu_core(model& o, const gpu_core_params& p, unsigned index)
+    : owner(o),
       params(p),
       clock(p.clock),
       memory("memory", p.memory, index, clock, static_cast<unsigned>(p.compute_units), static_cast<unsigned>(p.sharing)),
       dispatcher("dispatcher", p.dispatcher, clock),
-      processor("processor", p.processor, index, memory.router, memory.tlb,
+      processor("processor", p.processor, index, memory.router, memory.l2_tlb,
                 [this](std::uint64_t physical, void* data, std::size_t size, bool write) {
                     return memory.debug_access(physical, data, size, write);
                 }),
       launches("launches", p.launches, processor, dispatcher) {
     for (std::uint64_t i = 0; i < (p.compute_units + p.sharing - 1) / p.sharing; ++i) {
         instruction_caches.push_back(std::make_unique<instruction_cache>(fmt::format("instruction_cache{}", i).c_str(), p.instruction_cache,
-                                                                         clock, memory.tlb, memory.router));
+                                                                         clock, memory.l2_tlb, memory.router));
         dispatcher.attach(*instruction_caches.back());
     }
     for (std::uint64_t i = 0; i < p.compute_units; ++i) {
@@ -42,7 +42,7 @@ gpu_core::gpu_core(const sc_core::sc_module_name& name, const gpu_core_params& p
         dispatcher.attach(*compute_units.back());
     }
     dispatcher.name_of = [this](const dispatch& what) { return kernel_name(memory, what); };
-    processor.on_page_table = [this](std::uint32_t space, std::uint64_t root) { memory.mmu.set_root(space, root); };
+    processor.on_page_table = [this](std::uint32_t space, std::uint64_t root) { memory.gmmu.set_root(space, root); };
     processor.on_tlb_invalidate = [this](std::uint32_t space) {
         memory.invalidate_translations(space);
         processor.invalidate_translations(space);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A GPU without the bus that it is plugged into: compute units, memory, command processor. Whoever wraps it gives it ways
-// to memory elsewhere (router().set_aperture) and takes its interrupts (processor.on_interrupt).
+// to memory elsewhere (router().set_aperture) and takes its interrupts (processor.on_interrupt), and is their owner: blocks
+// and statistics of the core stand directly below its name.
 #pragma once
 
 #include <memory>
@@ -30,8 +31,9 @@ struct gpu_core_params {
     std::uint64_t wavefront_slots() const { return compute_unit.simd_units * compute_unit.wavefront_slots; }
 };
 
-class gpu_core final : public model {
+class gpu_core final {
 public:
+    model& owner;
     const gpu_core_params params;
 
     clock_domain clock;
@@ -43,18 +45,18 @@ public:
     command_processor processor;
     dispatch_port launches;
 
-    derived wavefront_instructions{*this, "wavefront_instructions", "1", "instructions executed by wavefronts",
+    derived wavefront_instructions{owner, "wavefront_instructions", "1", "instructions executed by wavefronts",
                                    [this] { return instructions(); }};
-    derived wavefront_instructions_in_all{*this, "wavefront_instructions_in_all", "1", "the same since power-on, outside of the region of interest too",
+    derived wavefront_instructions_in_all{owner, "wavefront_instructions_in_all", "1", "the same since power-on, outside of the region of interest too",
                                           [this] { return sum([](const compute_unit& u) { return u.wavefront_instructions.total(); }); }};
-    derived l1_transactions{*this, "l1.transactions", "1", "lines presented to L1 caches or sent past them",
+    derived l1_transactions{owner, "l1.transactions", "1", "lines presented to L1 caches or sent past them",
                             [this] { return transactions(false); }};
-    derived l1_transactions_in_all{*this, "l1.transactions_in_all", "1", "the same since power-on, outside of the region of interest too",
+    derived l1_transactions_in_all{owner, "l1.transactions_in_all", "1", "the same since power-on, outside of the region of interest too",
                                    [this] { return transactions(true); }};
 
-    /// \param index of this GPU in its node
+    /// To be called in the constructor of `owner`. \param index of this GPU in its node
     /// \throws std::invalid_argument if sizes do not fit each other
-    gpu_core(const sc_core::sc_module_name& name, const gpu_core_params& params, unsigned index);
+    gpu_core(model& owner, const gpu_core_params& params, unsigned index);
 
     /// Holds the command processor in reset; what it has launched is aborted.
     void hold_processor();

@@ -15,7 +15,7 @@ void gpu_device_params::describe(parameter_visitor& v) {
 gpu_device::gpu_device(const sc_core::sc_module_name& name, const gpu_device_params& p, unsigned number)
     : endpoint(name, p.endpoint, {GPU_VENDOR, GPU_DEVICE, GPU_CLASS, 1, GPU_VENDOR, 1}),
       params(p),
-      core("core", p.core, number),
+      core(*this, p.core, number),
       front("front", p.front, core, number, *this, system) {
     add_memory_bar(GPU_BAR_MEMORY, p.core.memory.capacity);
     config.add_bar(GPU_BAR_DOORBELLS, GPU_DOORBELLS_SIZE, true, true);

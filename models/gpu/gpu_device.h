@@ -23,11 +23,6 @@ public:
     const gpu_device_params params;
 
     gpu_core core;
-    /// Figures of the core, under names that do not depend on what the GPU is plugged into.
-    derived wavefront_instructions{*this, "wavefront_instructions", "1", "instructions executed by wavefronts",
-                                   [this] { return core.instructions(); }};
-    derived l1_transactions{*this, "l1.transactions", "1", "lines presented to L1 caches or sent past them",
-                            [this] { return core.transactions(); }};
     system_port system{"system", dma, [this] { return outbox_is_empty(); }};
     gpu_front front;
 

@@ -57,7 +57,7 @@ gpu_front::gpu_front(const sc_core::sc_module_name& name, const gpu_front_params
       interrupt(registers, "interrupt", GPU_INTERRUPT, 4, 0,
                 {{"vectors", 0, GPU_VECTORS, field_access::write_one_to_clear, "raised since they were cleared"}}),
       window("window", p.window, core.clock, core.router()),
-      sdma("sdma", p.sdma, core.clock, core.router(), core.memory.tlb, system),
+      sdma("sdma", p.sdma, core.clock, core.router(), core.memory.l2_tlb, system),
       m_core(core),
       m_attachment(attachment) {
     core.processor.on_interrupt = [this](unsigned vector) { raise(vector); };
@@ -75,12 +75,12 @@ gpu_front::gpu_front(const sc_core::sc_module_name& name, const gpu_front_params
     page_request.on_read([this](std::size_t) {
         std::uint32_t space = 0;
         std::uint64_t page = 0;
-        return m_core.memory.mmu.take_demand(space, page) ? std::uint64_t{space} << 60 | page << small_page_bits | 1 : 0;
+        return m_core.memory.gmmu.take_demand(space, page) ? std::uint64_t{space} << 60 | page << small_page_bits | 1 : 0;
     });
     const auto reached = [this, number](std::size_t) { return m_core.fabric.peers() | std::uint64_t{1} << number; };
     peers.on_read(reached);
     peers.on_debug_read(reached);
-    page_retry.on_write([this](std::size_t, std::uint64_t) { m_core.memory.mmu.retry_demands(); });
+    page_retry.on_write([this](std::size_t, std::uint64_t) { m_core.memory.gmmu.retry_demands(); });
     const auto hart_of = [this](std::size_t queue) { return m_core.processor.queue_hart.get(queue); };
     queue_hart.on_read(hart_of);
     queue_hart.on_debug_read(hart_of);
@@ -130,7 +130,7 @@ void gpu_front::write_doorbell(std::uint64_t offset, const std::uint8_t* from, s
 /// Device memory is written at the L2, so reservations of lanes hear of it.
 void gpu_front::write_memory(std::uint64_t offset, const std::uint8_t* from, std::uint32_t bytes) {
     for (auto line = offset & ~std::uint64_t{line_bytes - 1}; line < offset + bytes; line += line_bytes)
-        m_core.router().reservations.written(line, 0);
+        m_core.memory.l2.reservations.written(line, 0);
     m_core.memory.memory.bytes.write(offset, from, bytes);
     bytes_received += bytes;
     window.account_write(physical(offset), bytes, *this, 0);
@@ -160,7 +160,7 @@ void gpu_front::transfer_done(std::uint64_t place, memory_fault fault) {
 
 std::uint64_t gpu_front::atomic(std::uint64_t offset, unsigned size, atomic_extension::operation what, std::uint64_t operand,
                                 std::uint64_t compare) {
-    m_core.router().reservations.written(offset & ~std::uint64_t{line_bytes - 1}, 0);
+    m_core.memory.l2.reservations.written(offset & ~std::uint64_t{line_bytes - 1}, 0);
     const auto old = m_core.memory.memory.atomic(offset, size, what, operand, compare);
     window.account_write(physical(offset), size, *this, 0);
     return old;

@@ -113,7 +113,7 @@ struct linked_gpu {
         put(tables + 0x1000 + (base >> 30 & 511) * 8, here | (tables + 0x2000), 0);
         for (std::uint64_t p = 0; p < pages; ++p)
             put(tables + 0x2000 + p * 8, std::uint64_t{GPU_PA_GPU0 + p % gpus} << GPU_PA_WHERE_SHIFT | (data + (p << 21)), GPU_PTE_READ | GPU_PTE_WRITE);
-        memory.mmu.set_root(1, here | tables);
+        memory.gmmu.set_root(1, here | tables);
     }
 };
 

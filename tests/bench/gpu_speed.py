@@ -32,11 +32,11 @@ def total(found, suffix):
 
 
 def instructions(found):
-    return total(found, ".core.wavefront_instructions_in_all")
+    return total(found, ".wavefront_instructions_in_all")
 
 
 def transactions(found):
-    return total(found, ".core.l1.transactions_in_all")
+    return total(found, ".l1.transactions_in_all")
 
 
 def applications():

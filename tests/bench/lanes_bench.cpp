@@ -37,7 +37,7 @@ struct machine : dispatch_client {
         for (unsigned i = 0; i < 64; ++i) {
             if (i % 4 == 0) {
                 code.push_back(std::make_unique<instruction_cache>(("code" + std::to_string(i / 4)).c_str(), instruction_cache_params{}, clock,
-                                                                   memory.tlb, memory.router));
+                                                                   memory.l2_tlb, memory.router));
                 dispatcher.attach(*code.back());
             }
             units.push_back(std::make_unique<compute_unit>(("unit" + std::to_string(i)).c_str(), compute_unit_params{}, clock, 0, i,
@@ -55,7 +55,7 @@ struct machine : dispatch_client {
         entry(tables + 0x1000, GPU_GLOBAL_BASE >> 30, base + tables + 0x2000, 0);
         for (std::uint64_t n = 0; n < mapped >> 21; ++n)
             entry(tables + 0x2000, n, base + (n << 21), GPU_PTE_READ | GPU_PTE_WRITE | GPU_PTE_EXECUTE);
-        memory.mmu.set_root(1, base + tables);
+        memory.gmmu.set_root(1, base + tables);
     }
     void write(std::uint64_t address, const void* from, std::size_t size) { memory.memory.bytes.write(address - image, from, size); }
 

@@ -62,7 +62,7 @@ def test_an_application_runs_and_leaves_its_verdict_and_figures(machine):
 def test_an_application_named_when_the_machine_is_made(make):
     """In an interpreter of its own, which may have one platform only."""
     script = (f"import fabricvp\nSMALL = {SMALL!r}\nwith {make} as machine:\n    machine.run(time='1 s')\n"
-              "    print(machine.app_ok, machine.statistics['node0.gpu0.core.compute_unit0.wavefront_instructions'])\n")
+              "    print(machine.app_ok, machine.statistics['node0.gpu0.compute_unit0.wavefront_instructions'])\n")
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=120)
     assert done.stderr == ""
     ok, instructions = done.stdout.split("\n")[-2].split()
@@ -126,8 +126,8 @@ def test_spans_name_where_loads_spent_their_time():
         machine.spans.stop()
         frame = machine.spans.to_pandas()
         gpu_loads = machine.spans.accesses()
-    parts = {component.rsplit(".", 1)[-1] + "." + stage for component, stage in frame.index if ".gpu0.core." in component}
-    assert {"mmu.walk", "dram.access", "router.request", "l1.fill", "tlb.lookup"} <= parts
+    parts = {component.rsplit(".", 1)[-1] + "." + stage for component, stage in frame.index if ".gpu0." in component}
+    assert {"gmmu.walk", "hbm.access", "router.request", "l1.fill", "tlb.lookup"} <= parts
     assert (gpu_loads["from"] >= gpu_loads["begin"]).all()
 
 

@@ -46,7 +46,7 @@ class GpuCounts(CommandTest):
                     found[kind] = re.findall(pattern, text, re.MULTILINE)
                     self.assertTrue(found[kind])
                     for g in range(gpus):
-                        self.assertGreater(values[f"node0.gpu{g}.core.wavefront_instructions"], 0)
+                        self.assertGreater(values[f"node0.gpu{g}.wavefront_instructions"], 0)
                         if gpus > 1:
                             self.assertGreater(values[f"node0.fabric.gpu{g}.link.transmitter.bytes"], 0)
                     self.assertEqual(values.get("node0.fabric.inter_cluster.flits", 0) > 0, kind in ("two", "eight"))
@@ -55,12 +55,12 @@ class GpuCounts(CommandTest):
     def test_the_example_of_the_guide(self):
         example = next(block for block in re.findall(r"```yaml\n(.*?)```", GUIDE.read_text(), re.DOTALL) if "gpu7" in block)
         _, values = self.run_app(self.write("eight.yaml", example), "gups", 1 << 18)
-        self.assertTrue(all(values[f"node0.gpu{g}.core.fabric.other_cluster.atomics"] > 0 for g in range(8)))
+        self.assertTrue(all(values[f"node0.gpu{g}.fabric.other_cluster.atomics"] > 0 for g in range(8)))
 
     def test_gpus_that_no_fabric_links_rest(self):
         text, values = self.run_app(self.write("apart.yaml", machine(2, 0)), "transpose", 96)
         self.assertIn("only the first 1 of 2 GPUs reach each other's memory", text)
-        self.assertEqual([values[f"node0.gpu{g}.core.wavefront_instructions"] > 0 for g in (0, 1)], [True, False])
+        self.assertEqual([values[f"node0.gpu{g}.wavefront_instructions"] > 0 for g in (0, 1)], [True, False])
 
     def test_what_links_carried_is_drawn(self):
         self.run_app(self.write("four.yaml", machine(4, 2)), "transpose", 192)

@@ -31,12 +31,12 @@ class GpuTrace(unittest.TestCase):
         return collections.Counter(e["name"] for e in self.slices[track] if e["ts"] >= since)
 
     def test_kernels_have_their_names_on_the_dispatcher(self):
-        names = self.names("node0.gpu0.core.dispatcher")
+        names = self.names("node0.gpu0.dispatcher")
         self.assertIn("reduction", names)
         self.assertIn("sum", names)
         self.assertNotIn("kernel", names)  # one without a name
-        counted = self.names("node0.gpu0.core.dispatcher", self.counted_from)
-        self.assertEqual(sum(counted.values()), self.stats["node0.gpu0.core.dispatcher.dispatches"])
+        counted = self.names("node0.gpu0.dispatcher", self.counted_from)
+        self.assertEqual(sum(counted.values()), self.stats["node0.gpu0.dispatcher.dispatches"])
 
     def test_a_wavefront_is_shown_from_its_start_to_its_end(self):
         track = next(t for t in sorted(self.slices) if ".wavefront" in t and "barrier" in self.names(t))
@@ -68,17 +68,17 @@ class GpuTrace(unittest.TestCase):
             self.assertAlmostEqual(shown * 1e6, counted, delta=1e-3 * counted, msg=state)
 
     def test_walks_are_those_that_the_statistics_count(self):
-        walks = [e for e in self.slices["node0.gpu0.core.memory.mmu"] if e["ts"] + e["dur"] >= self.counted_from]
+        walks = [e for e in self.slices["node0.gpu0.memory.gmmu"] if e["ts"] + e["dur"] >= self.counted_from]
         self.assertEqual({e["name"] for e in walks}, {"walk"})
-        counted = {k: self.stats[f"node0.gpu0.core.memory.mmu.walk_latency.{k}"] for k in ("count", "sum", "max")}
+        counted = {k: self.stats[f"node0.gpu0.memory.gmmu.walk_latency.{k}"] for k in ("count", "sum", "max")}
         self.assertEqual(len(walks), counted["count"])
         self.assertAlmostEqual(sum(e["dur"] for e in walks) * 1e6, counted["sum"], delta=len(walks))
         self.assertAlmostEqual(max(e["dur"] for e in walks) * 1e6, counted["max"], delta=1)
 
     def test_the_command_processor_shows_what_called_it(self):
-        doorbells = self.names("node0.gpu0.core.processor", self.counted_from)
-        self.assertEqual(doorbells["doorbell of queue 0"], self.stats["node0.gpu0.core.processor.doorbells"])
-        events = self.names("node0.gpu0.core.processor.hart0")
+        doorbells = self.names("node0.gpu0.processor", self.counted_from)
+        self.assertEqual(doorbells["doorbell of queue 0"], self.stats["node0.gpu0.processor.doorbells"])
+        events = self.names("node0.gpu0.processor.hart0")
         for name in "doorbell", "dispatch ended", "host request":
             self.assertGreater(events[name], 0, name)
 

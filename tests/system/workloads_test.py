@@ -37,7 +37,7 @@ class Workloads(CommandTest):
                 with self.subTest(name, gpus=gpus):
                     _, values = self.run_app(QUAD, name, "--gpus", gpus)
                     self.assertGreater(values["node0.fabric.cluster0.packets"], 0)
-                    worked = [values[f"node0.gpu{g}.core.wavefront_instructions"] > 0 for g in range(4)]
+                    worked = [values[f"node0.gpu{g}.wavefront_instructions"] > 0 for g in range(4)]
                     self.assertEqual(worked, [g < gpus for g in range(4)])
 
     def test_the_measured_part_has_statistics_of_its_own(self):
@@ -47,7 +47,7 @@ class Workloads(CommandTest):
         kernels = regions[0]
         self.assertAlmostEqual((kernels["to_s"] - kernels["from_s"]) * 1e6, int(re.search(r"# kernels (\d+) us", text)[1]), delta=2)
         # 36 work-groups of four wavefronts, none of those that fill or check.
-        self.assertEqual(kernels["statistics"]["node0.gpu0.core.dispatcher.work_groups"], 36)
+        self.assertEqual(kernels["statistics"]["node0.gpu0.dispatcher.work_groups"], 36)
 
     def test_the_number_of_gpus_changes_no_bit(self):
         """Size and rounds of the set depend on every state of every vertex, losses on every weight."""
@@ -72,7 +72,7 @@ class Workloads(CommandTest):
 
     def test_first_touch_moves_pages(self):
         _, values = self.run_app(QUAD, "transpose", "--placement", "first_touch", "--dispatch", "round_robin")
-        self.assertGreater(sum(values[f"node0.gpu{g}.core.memory.mmu.demands"] for g in range(4)), 0)
+        self.assertGreater(sum(values[f"node0.gpu{g}.memory.gmmu.demands"] for g in range(4)), 0)
 
     def test_a_number_of_gpus_that_is_not_there(self):
         result = self.run_command("run", CONFIGS / "gpu.yaml", "--app", "transpose", "--gpus", 2, "--quiet")

@@ -16,11 +16,10 @@ constexpr const char* further_names[] = {"lane",    "lanes_active", "lanes_live"
 
 constexpr unsigned lowest(lane_mask mask) { return static_cast<unsigned>(__builtin_ctzll(mask)); }
 
-/// The simulator's name of the GPU, "node0.gpu0" of "node0.gpu0.core.compute_unit3".
+/// The simulator's name of the GPU, "node0.gpu0" of "node0.gpu0.compute_unit3".
 std::string gpu_name(const compute_unit& unit) {
-    const std::string path = unit.name();
-    const auto core = path.find(".core.");
-    return core == std::string::npos ? path : path.substr(0, core);
+    const auto* gpu = unit.get_parent_object();
+    return gpu ? gpu->name() : unit.name();
 }
 
 }  // namespace

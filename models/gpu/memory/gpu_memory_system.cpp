@@ -18,19 +18,20 @@ void gpu_memory_system_params::describe(parameter_visitor& v) {
 
 gpu_memory_system::gpu_memory_system(const sc_core::sc_module_name& name, const gpu_memory_system_params& p, unsigned index,
                                      const clock_domain& clock, unsigned compute_units, unsigned sharing)
-    : model(name), params(p), memory(p.capacity), dram("dram", p.hbm),
-      router("router", p.router, p.l2, GPU_PA_GPU0 + index, clock, memory, dram, flights), mmu("mmu", p.gmmu, clock, router),
-      tlb("tlb", p.l2_tlb, clock, mmu) {
+    : model(name), params(p), memory(p.capacity), hbm("hbm", p.hbm),
+      l2("l2", p.l2, clock, clock.span(p.router.answer_latency), memory, hbm, flights),
+      router("router", p.router, l2, GPU_PA_GPU0 + index, clock, memory, flights), gmmu("gmmu", p.gmmu, clock, router),
+      l2_tlb("l2_tlb", p.l2_tlb, clock, gmmu) {
     for (unsigned i = 0; i < (compute_units + sharing - 1) / sharing; ++i)
         scalar_caches.push_back(std::make_unique<vector_cache>(fmt::format("scalar_cache{}", i).c_str(), p.scalar_cache, clock,
                                                                router, pools.requests));
     for (unsigned i = 0; i < compute_units; ++i)
-        units.push_back(std::make_unique<vector_memory_unit>(fmt::format("unit{}", i).c_str(), p.unit, i, clock, tlb, router,
+        units.push_back(std::make_unique<vector_memory_unit>(fmt::format("unit{}", i).c_str(), p.unit, i, clock, l2_tlb, router,
                                                              *scalar_caches[i / sharing], pools));
 }
 
 void gpu_memory_system::invalidate_translations(std::uint32_t space) {
-    tlb.invalidate(space);
+    l2_tlb.invalidate(space);
     for (auto& unit : units) unit->tlb.invalidate(space);
 }
 
@@ -40,7 +41,7 @@ bool gpu_memory_system::debug_access(std::uint64_t physical, void* data, std::si
     if (write) {
         memory.bytes.write(offset, data, size);
         const std::uint64_t first = offset & ~std::uint64_t{line_bytes - 1};
-        for (std::uint64_t line = first; line < offset + size; line += line_bytes) router.reservations.written(line, 0);
+        for (std::uint64_t line = first; line < offset + size; line += line_bytes) l2.reservations.written(line, 0);
     } else {
         memory.bytes.read(offset, data, size);
     }
@@ -48,7 +49,7 @@ bool gpu_memory_system::debug_access(std::uint64_t physical, void* data, std::si
 }
 
 bool gpu_memory_system::debug_translate(std::uint32_t space, std::uint64_t address, translation& to) const {
-    return mmu.debug_walk(space, page_of(address), to, [this](std::uint64_t physical, std::uint64_t& entry) {
+    return gmmu.debug_walk(space, page_of(address), to, [this](std::uint64_t physical, std::uint64_t& entry) {
         const std::uint64_t offset = offset_of(physical);
         if (!router.is_local(physical) || !memory.bytes.contains(offset, sizeof entry)) return false;
         memory.bytes.read(offset, &entry, sizeof entry);

@@ -7,6 +7,7 @@
 #include "gpu/memory/gmmu.h"
 #include "gpu/memory/gpu_memory.h"
 #include "gpu/memory/hbm.h"
+#include "gpu/memory/l2_cache.h"
 #include "gpu/memory/l2_tlb.h"
 #include "gpu/memory/memory_router.h"
 #include "gpu/memory/vector_memory_unit.h"
@@ -34,10 +35,11 @@ public:
     line_flights flights;
 
     gpu_memory memory;
-    hbm dram;
+    gpu::hbm hbm;
+    l2_cache l2;
     memory_router router;
-    gmmu mmu;
-    l2_tlb tlb;
+    gpu::gmmu gmmu;
+    gpu::l2_tlb l2_tlb;
     std::vector<std::unique_ptr<vector_cache>> scalar_caches;
     std::vector<std::unique_ptr<vector_memory_unit>> units;  ///< by compute unit
 

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gpu/memory/memory_router.h"
 
-#include <fmt/format.h>
-
 namespace fabricvp::gpu {
 
 void memory_router_params::describe(parameter_visitor& v) {
@@ -10,14 +8,10 @@ void memory_router_params::describe(parameter_visitor& v) {
     v.field("answer_latency", answer_latency, between{0, 10000}, "from a bank of L2 back, in GPU cycles");
 }
 
-memory_router::memory_router(const sc_core::sc_module_name& name, const memory_router_params& p, const l2_params& l2,
-                             unsigned where, const clock_domain& clock, gpu_memory& memory, hbm& dram, line_flights& flights)
-    : model(name), params(p), m_where(where), m_interleave_bits(63 - static_cast<unsigned>(__builtin_clzll(l2.interleave))), m_request_latency(clock.span(p.request_latency)),
-      m_answer_latency(clock.span(p.answer_latency)), m_memory(memory), m_flights(flights) {
-    for (unsigned i = 0; i < l2.banks; ++i)
-        banks.push_back(std::make_unique<l2_bank>(fmt::format("l2_bank{}", i).c_str(), l2, i, clock, m_answer_latency, memory,
-                                                  dram, reservations, flights));
-}
+memory_router::memory_router(const sc_core::sc_module_name& name, const memory_router_params& p, l2_cache& l2,
+                             unsigned where, const clock_domain& clock, gpu_memory& memory, line_flights& flights)
+    : model(name), params(p), m_where(where), m_request_latency(clock.span(p.request_latency)),
+      m_answer_latency(clock.span(p.answer_latency)), m_l2(l2), m_memory(memory), m_flights(flights) {}
 
 void memory_router::send_at(const line_request_ptr& request, ticks departure) {
     ++requests;
@@ -29,7 +23,7 @@ void memory_router::send_at(const line_request_ptr& request, ticks departure) {
         m_memory.prefetch(offset);
         r.spans.add(m_span, span_kind::service, departure, departure + m_request_latency);
         if (span_recorder::on()) r.spans.mark(span_reach::own_memory);
-        l2_bank& bank = bank_of(offset);
+        l2_bank& bank = m_l2.bank_of(offset);
         bank.prefetch(offset);
         return m_flights.launch<&l2_bank::arrive>(request, departure + m_request_latency, bank);
     }
@@ -53,7 +47,6 @@ void memory_router::refuse(const line_request_ptr& request, memory_fault fault, 
 
 void memory_router::reset() {
     m_flights.cancel();
-    reservations.clear();
     model::reset();
 }
 

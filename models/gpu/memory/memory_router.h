@@ -2,10 +2,8 @@
 #pragma once
 
 #include <array>
-#include <memory>
-#include <vector>
 
-#include "gpu/memory/l2_bank.h"
+#include "gpu/memory/l2_cache.h"
 
 namespace fabricvp::gpu {
 
@@ -29,11 +27,8 @@ public:
     counter errors{*this, "errors", "1", "requests to addresses that nobody answers for"};
 
     /// \param where this GPU's aperture (GPU_PA_GPU0 + n)
-    memory_router(const sc_core::sc_module_name& name, const memory_router_params& params, const l2_params& l2, unsigned where,
-                  const clock_domain& clock, gpu_memory& memory, hbm& dram, line_flights& flights);
-
-    std::vector<std::unique_ptr<l2_bank>> banks;
-    l2_reservations reservations;
+    memory_router(const sc_core::sc_module_name& name, const memory_router_params& params, l2_cache& l2, unsigned where,
+                  const clock_domain& clock, gpu_memory& memory, line_flights& flights);
 
     /// Who takes requests to an aperture that is not this GPU's: another GPU's (fabric), or GPU_PA_SYSTEM (PCIe). It may
     /// reorder them; vector memory units keep order themselves (remote_order). Null: nobody.
@@ -47,7 +42,6 @@ public:
     bool is_local(std::uint64_t physical) const { return gpu::where(physical) == m_where; }
     /// Whether there is such a line in this GPU's memory.
     bool holds(std::uint64_t physical) const;
-    l2_bank& bank_of(std::uint64_t offset) { return *banks[offset >> m_interleave_bits & (banks.size() - 1)]; }
 
     void reset() override;
 
@@ -56,8 +50,8 @@ private:
     void refuse(const line_request_ptr& request, memory_fault fault, ticks departure);
 
     unsigned m_where;
-    unsigned m_interleave_bits;
     ticks m_request_latency, m_answer_latency;
+    l2_cache& m_l2;
     gpu_memory& m_memory;
     line_flights& m_flights;
     span_stage m_span{*this, "request"};

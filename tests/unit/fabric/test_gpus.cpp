@@ -135,7 +135,7 @@ TEST_CASE("page tables in a peer's memory are walked over the fabric") {
     // GPU 3 uses GPU 0's tables.
     b[0].map(at, b[0].base() | offset);
     b[0].poke<std::uint32_t>(offset, 77);
-    b[3].system.mmu.set_root(1, b[0].base() | b[0].root);
+    b[3].system.gmmu.set_root(1, b[0].base() | b[0].root);
     CHECK(b[3].load(0, at) == 77);
     CHECK(b.port(3).other_cluster.page_table_reads.value() == 4);
     CHECK(b.port(0).served_page_table_reads.value() == 4);
@@ -251,11 +251,11 @@ TEST_CASE("locks of lines are taken through the fabric") {
     memory_machine::run_all();
     REQUIRE(listener.answers.size() == 1);
     CHECK(listener.answers[0].succeeded);
-    CHECK(b[1].system.router.bank_of(offset).locked(offset));
+    CHECK(b[1].system.l2.bank_of(offset).locked(offset));
     b[0].system.router.send(listener.make(line_kind::unlock, b[1].base() | offset));
     memory_machine::run_all();
     CHECK(listener.answers[1].succeeded);
-    CHECK_FALSE(b[1].system.router.bank_of(offset).locked(offset));
+    CHECK_FALSE(b[1].system.l2.bank_of(offset).locked(offset));
 }
 
 TEST_CASE("addresses that a peer does not have, and peers that are not there") {
@@ -291,7 +291,7 @@ TEST_CASE("a GPU that is reset fails those that wait for it, and forgets what it
     CHECK(b[1].clients[0]->done.empty());
     CHECK(b.port(1).late.value() == 1);
     // Life goes on.
-    b[1].system.mmu.set_root(1, b[1].base() | b[1].root);
+    b[1].system.gmmu.set_root(1, b[1].base() | b[1].root);
     b[1].poke<std::uint32_t>(offset + 64, 5);
     CHECK(b[0].load(0, at + 64) == 5);
     CHECK(b[1].load(0, at + 4096 + 128) == 0);

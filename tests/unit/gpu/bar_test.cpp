@@ -74,7 +74,7 @@ struct bench {
         run();
         return a.took;
     }
-    l2_bank& bank(std::uint64_t offset) { return gpu.core.router().bank_of(offset); }
+    l2_bank& bank(std::uint64_t offset) { return gpu.core.memory.l2.bank_of(offset); }
     /// Requests of compute units to lines of one bank, all at once.
     void flood(unsigned count, std::uint64_t stride) {
         for (unsigned i = 0; i < count; ++i)
@@ -117,7 +117,7 @@ TEST_CASE("bytes arrive where they belong, through L2") {
         b->run();
         CHECK(std::memcmp(back.data.data(), bytes.data(), bytes.size()) == 0);
         double reads = 0, writes = 0;
-        for (const auto& k : b->gpu.core.router().banks) {
+        for (const auto& k : b->gpu.core.memory.l2.banks) {
             reads += static_cast<double>(k->reads.total());
             writes += static_cast<double>(k->writes.total());
         }

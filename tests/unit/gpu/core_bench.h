@@ -17,14 +17,15 @@ using namespace fabricvp::gpu;
 
 /// Virtual address = GPU_GLOBAL_BASE + offset in device memory. The kernel image lies at offset 0, arguments at 1 MiB, and
 /// from `data` on there is room; page tables lie behind everything that is mapped.
-class core_bench final : private dispatch_client {
+class core_bench final : public model, private dispatch_client {
 public:
     static constexpr std::uint64_t image = GPU_GLOBAL_BASE, arguments = image + (1 << 20), data = image + (2 << 20);
 
     gpu_core core;
 
     /// \param mapped bytes, a multiple of 2 MiB \param small pages of 4 KiB from `data` on
-    core_bench(const char* name, const gpu_core_params& p, std::uint64_t mapped, bool small = false) : core(name, p, 0) {
+    core_bench(const sc_core::sc_module_name& name, const gpu_core_params& p, std::uint64_t mapped, bool small = false)
+        : model(name), core(*this, p, 0) {
         core.dispatcher.set_client(*this);
         const std::uint64_t here = std::uint64_t{core.router().where()} << GPU_PA_WHERE_SHIFT;
         std::uint64_t next = mapped;
@@ -46,7 +47,7 @@ public:
             entry(second, n, first, 0);
             for (std::uint64_t page = 0; page < 512; ++page) entry(first, page, n << 21 | page << 12, all);
         }
-        core.memory.mmu.set_root(1, here | root);
+        core.memory.gmmu.set_root(1, here | root);
         m_second = second;
     }
 

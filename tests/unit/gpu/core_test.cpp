@@ -82,7 +82,7 @@ TEST_CASE("a kernel that chases pointers meets the latency of each level") {
 
 TEST_CASE("a kernel that chases pointers through HBM pays for every row") {
     auto& b = all().large_pages;
-    auto& dram = b.core.memory.dram;
+    auto& dram = b.core.memory.hbm;
     const std::uint64_t lines = 65536, stride = 64;  // 4 MiB: more than L2 holds
     for (std::uint64_t i = 0; i < lines; ++i) b.poke(b.data + i * stride, b.data + (i + 1) % lines * stride);
     const auto counts = [&] {
@@ -126,9 +126,9 @@ TEST_CASE("a kernel that streams comes within 5 % of the peak of HBM and of L2")
     };
     for (std::uint64_t i = 0; i < (8 << 20) / 8; i += 4096) b.poke(from + i * 8, i);
     const double memory = (16 << 20) * 1e12 / time(16 << 20, 1, 16 * 1024);  // from the launch to the last result
-    INFO("HBM: " << memory / 1e9 << " of " << b.core.memory.dram.peak() / 1e9 << " GB/s");
-    CHECK(memory > 0.95 * b.core.memory.dram.peak());
-    CHECK(memory <= 1.001 * b.core.memory.dram.peak());
+    INFO("HBM: " << memory / 1e9 << " of " << b.core.memory.hbm.peak() / 1e9 << " GB/s");
+    CHECK(memory > 0.95 * b.core.memory.hbm.peak());
+    CHECK(memory <= 1.001 * b.core.memory.hbm.peak());
     CHECK(b.peek<std::uint64_t>(out) != 0);
     const double peak = static_cast<double>(m.l2.banks) * 64 / static_cast<double>(m.l2.service) * 1e9;
     time(1 << 20, 1, 4096);  // into L2

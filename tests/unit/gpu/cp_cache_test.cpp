@@ -52,8 +52,8 @@ private:
 struct bench {
     calendar cal{"calendar"};
     memory_machine m{"gpu", small(), 1};
-    command_processor cp{"processor", {}, 0, m.system.router, m.system.tlb, debug()};
-    command_processor bare{"bare", without_cache(), 0, m.system.router, m.system.tlb, debug()};
+    command_processor cp{"processor", {}, 0, m.system.router, m.system.l2_tlb, debug()};
+    command_processor bare{"bare", without_cache(), 0, m.system.router, m.system.l2_tlb, debug()};
     elsewhere host{"host"};
     line_listener others;  // lanes, the host, a NIC: whoever writes at L2
 

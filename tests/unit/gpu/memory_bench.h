@@ -193,7 +193,7 @@ struct memory_machine {
     }
 
 private:
-    void start() { system.mmu.set_root(1, base() | root); }
+    void start() { system.gmmu.set_root(1, base() | root); }
 };
 
 }  // namespace fabricvp::test

@@ -289,7 +289,7 @@ TEST_CASE("reservations") {
         where.poke<std::uint64_t>(home + 16, 0);  // a debugger
         CHECK(conditional(0, 28) == 1);
         CHECK(where.peek<std::uint64_t>(home) == 24);
-        CHECK(where.system.router.reservations.held() == 0);
+        CHECK(where.system.l2.reservations.held() == 0);
     }
 }
 
@@ -304,7 +304,7 @@ TEST_CASE("locked lines stay, up to the cap of a set") {
         CHECK(l.answers.back().fault == memory_fault::none);
         return l.answers.back().succeeded;
     };
-    const auto holds = [&](std::uint64_t n) { return router.bank_of(home).holds(home + n * way); };
+    const auto holds = [&](std::uint64_t n) { return m.system.l2.bank_of(home).holds(home + n * way); };
     CHECK(send(line_kind::lock, 0));
     CHECK(send(line_kind::lock, 1));
     CHECK(send(line_kind::lock, 1));         // it is
@@ -467,7 +467,7 @@ TEST_CASE("a reset drops what is under way") {
     CHECK(c.done.empty());
     CHECK(m.system.pools.requests.live() == 0);
     CHECK(c.memory.can_issue());
-    m.system.mmu.set_root(1, m.base() | m.root);
+    m.system.gmmu.set_root(1, m.base() | m.root);
     m.store(0, base, 5);
     CHECK(m.load(1, base) == 5);
 }

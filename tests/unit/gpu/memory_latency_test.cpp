@@ -50,12 +50,12 @@ TEST_CASE("each level costs what its parameters add up to") {
     auto& m = fresh();
     m.map_range(0x8000'0000, 0x200000, 0x200000, 1);
     m.map_range(0x8020'0000, 0x400000, 0x200000, 1);
-    const auto opens = m.system.dram.row_opens.value();
+    const auto opens = m.system.hbm.row_opens.value();
     const std::uint64_t a = 0x8000'0000;
     chase(m, a + 0x3000 * p.hbm.channels);  // brings the translation in
     // Same channel, bank and row as nothing before: a bank without an open row.
     CHECK(chase(m, a) == Approx(l2_hit + row_open).epsilon(1e-12));
-    CHECK(m.system.dram.row_opens.value() > opens);
+    CHECK(m.system.hbm.row_opens.value() > opens);
     CHECK(chase(m, a) == l1_hit);
     CHECK(chase(m, a + 64) == l2_hit + row_hit);     // the next line: in the same chunk of the same row
     CHECK(chase(m, a + 64) == l1_hit);
@@ -63,11 +63,11 @@ TEST_CASE("each level costs what its parameters add up to") {
     CHECK(chase(m, a + 64, 1) == l2_hit);
     // The other row of the same bank of the same channel. Rows of a channel lie channels x 2 KiB apart; banks repeat.
     std::uint64_t other = 0;
-    const auto conflicts = m.system.dram.row_conflicts.value();
+    const auto conflicts = m.system.hbm.row_conflicts.value();
     double took = 0;
     for (std::uint64_t row = 1; row < 60 && !other; ++row) {
         took = chase(m, a + row * p.hbm.channels * p.hbm.row);
-        if (m.system.dram.row_conflicts.value() > conflicts) other = row;
+        if (m.system.hbm.row_conflicts.value() > conflicts) other = row;
     }
     REQUIRE(other);
     CHECK(took == l2_hit + row_conflict);
@@ -104,20 +104,20 @@ TEST_CASE("translation costs what its parameters add up to") {
     m.map_range(base, 0x200000, 0x200000);
     const double shared_tlb = static_cast<double>(p.l2_tlb.latency), walk = static_cast<double>(p.gmmu.latency);
     for (std::uint64_t page = 0; page < 8; ++page) chase(m, base + page * 4096 + page * 128);
-    const auto hits = m.system.tlb.hits.value();
+    const auto hits = m.system.l2_tlb.hits.value();
     // L1 TLB: 4 entries, L2 TLB 4 sets of 4. The first pages have left the L1 TLB. Lines that are in L1:
     CHECK(chase(m, base) == l1_hit + shared_tlb);
-    CHECK(m.system.tlb.hits.value() == hits + 1);
+    CHECK(m.system.l2_tlb.hits.value() == hits + 1);
     CHECK(chase(m, base) == l1_hit);
     // A page that was never used: the walk cache leads to the last level, whose line (8 entries) is in L2.
-    const auto reads = m.system.mmu.reads.value();
+    const auto reads = m.system.gmmu.reads.value();
     chase(m, base + 9 * 4096);
-    CHECK(m.system.mmu.reads.value() == reads + 1);
-    CHECK(m.system.mmu.walk_latency.percentile(0.0) / 1000 > walk);
+    CHECK(m.system.gmmu.reads.value() == reads + 1);
+    CHECK(m.system.gmmu.walk_latency.percentile(0.0) / 1000 > walk);
     m.system.invalidate_translations(1);
     // Nothing known: four reads, all of lines in L2; the data are in L1.
     CHECK(chase(m, base) == l1_hit + shared_tlb + walk + 4 * l2_round);
-    CHECK(m.system.mmu.reads.value() == reads + 5);
+    CHECK(m.system.gmmu.reads.value() == reads + 5);
     // The walk cache knows the last table: one read.
     CHECK(chase(m, base + 4096 + 128) == l1_hit + shared_tlb + walk + l2_round);
 }

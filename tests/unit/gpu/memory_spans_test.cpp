@@ -96,10 +96,10 @@ TEST_CASE("a load's time by stage") {
     ticks sum = 0;
     const auto miss = stages(b.recorder, b.recorder.kept()[0], sum);
     CHECK(sum == static_cast<ticks>(first * 1000));
-    for (const char* stage : {"gpu.unit0.coalesce", "gpu.unit0.tlb.lookup", "gpu.tlb.lookup", "gpu.mmu.walk", "gpu.unit0.l1.lookup",
-                              "gpu.router.request", "gpu.dram.access", "gpu.unit0.l1.fill"})
+    for (const char* stage : {"gpu.unit0.coalesce", "gpu.unit0.tlb.lookup", "gpu.l2_tlb.lookup", "gpu.gmmu.walk", "gpu.unit0.l1.lookup",
+                              "gpu.router.request", "gpu.hbm.access", "gpu.unit0.l1.fill"})
         CHECK(miss.count(stage) == 1);
-    CHECK(miss.at("gpu.dram.access") % 1000 == 0);
+    CHECK(miss.at("gpu.hbm.access") % 1000 == 0);
     const auto hit = stages(b.recorder, b.recorder.kept()[1], sum);
     CHECK(sum == static_cast<ticks>(second * 1000));
     CHECK(hit.size() == 3);
@@ -122,8 +122,8 @@ TEST_CASE("the spans of accesses of one line add up to their latency, whatever t
     }
     CHECK(b.recorder.kept().size() > 1000);
     CHECK(wrong == 0);
-    for (const char* stage : {"gpu.mmu.queue waits", "gpu.unit0.tlb.queue waits", "gpu.unit1.port waits", "gpu.unit2.l1.merge waits",
-                              "gpu.dram.access waits", "gpu.router.l2_bank0.atomic"})
+    for (const char* stage : {"gpu.gmmu.queue waits", "gpu.unit0.tlb.queue waits", "gpu.unit1.port waits", "gpu.unit2.l1.merge waits",
+                              "gpu.hbm.access waits", "gpu.l2.bank0.atomic"})
         CHECK(seen[stage] > 0);
     CHECK(b.recorder.breakdown().unaccounted == 0);
 }

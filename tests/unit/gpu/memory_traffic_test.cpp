@@ -215,8 +215,8 @@ TEST_CASE("random traffic agrees with a flat memory, and repeats itself") {
     CHECK(m.units[0]->tlb.mshr_stalls.value() > 0);
     CHECK(m.units[0]->queue_stalls.value() > 0);
     CHECK(m.tlb.mshr_stalls.value() > 0);
-    CHECK(m.router.banks[0]->mshr_stalls.value() > 0);
-    CHECK(m.router.banks[0]->writebacks.value() > 0);
+    CHECK(m.l2.banks[0]->mshr_stalls.value() > 0);
+    CHECK(m.l2.banks[0]->writebacks.value() > 0);
 }
 
 TEST_CASE("loads of one line share a fetch") {
@@ -227,22 +227,22 @@ TEST_CASE("loads of one line share a fetch") {
     auto& c = *m.clients[0];
     c.done.clear();
     auto& l1 = m.system.units[0]->l1;
-    const auto reads = m.system.dram.reads.value(), misses = l1.misses.value(), merges = l1.mshr_merges.value();
+    const auto reads = m.system.hbm.reads.value(), misses = l1.misses.value(), merges = l1.mshr_merges.value();
     for (unsigned i = 0; i < 4; ++i) c.memory.issue(c.one(access_kind::load, base + 4 * i));
     m.run();
     CHECK(c.done.size() == 4);
     CHECK(l1.misses.value() == misses + 1);
     CHECK(l1.mshr_merges.value() == merges + 3);
-    CHECK(m.system.dram.reads.value() == reads + 1);
+    CHECK(m.system.hbm.reads.value() == reads + 1);
     // Two units: two requests at L2, one at memory.
     m.load(1, base + 0x10000);
-    auto& bank = m.system.router.bank_of(home + 64);
+    auto& bank = m.system.l2.bank_of(home + 64);
     const auto shared = bank.mshr_merges.value();
     m.clients[0]->memory.issue(m.clients[0]->one(access_kind::load, base + 128));
     m.clients[1]->memory.issue(m.clients[1]->one(access_kind::load, base + 128));
     m.run();
-    CHECK(m.system.dram.reads.value() == reads + 2);
-    CHECK(m.system.router.bank_of(home + 128).mshr_merges.value() + bank.mshr_merges.value() >= shared + 1);
+    CHECK(m.system.hbm.reads.value() == reads + 2);
+    CHECK(m.system.l2.bank_of(home + 128).mshr_merges.value() + bank.mshr_merges.value() >= shared + 1);
     CHECK(l1.bytes_needed.count() > 0);
 }
 
@@ -277,7 +277,7 @@ TEST_CASE("streams come within 5 % of the peak of HBM") {
         for (unsigned u = 0; u < 8; ++u) next[u] = base + u * (bytes / 8);
         auto& cal = calendar::current();
         const ticks begin = cal.now();
-        const auto before = m.system.dram.bytes.value();
+        const auto before = m.system.hbm.bytes.value();
         const auto feed = [&](unsigned u) {
             auto& c = *m.clients[u];
             while (left[u] && c.memory.can_issue()) {
@@ -295,11 +295,11 @@ TEST_CASE("streams come within 5 % of the peak of HBM") {
             if (cal.next_event_time() != never) cal.run_until(cal.next_event_time());
         } while (std::any_of(left.begin(), left.end(), [](auto n) { return n != 0; }) || cal.next_event_time() != never);
         for (auto& c : m.clients) c->done.clear();
-        return static_cast<double>(m.system.dram.bytes.value() - before) / static_cast<double>(cal.now() - begin) * 1e12 / m.system.dram.peak();
+        return static_cast<double>(m.system.hbm.bytes.value() - before) / static_cast<double>(cal.now() - begin) * 1e12 / m.system.hbm.peak();
     };
     const double stream = rate(false, access_kind::load), random = rate(true, access_kind::load);
     INFO("stream " << stream << ", random " << random << " of the peak");
-    CHECK(m.system.dram.peak() == Approx(64e9));
+    CHECK(m.system.hbm.peak() == Approx(64e9));
     CHECK(stream > 0.95);
     CHECK(stream <= 1.0);
     CHECK(random < stream);  // rows have to be opened; many banks hide most of it
