@@ -4,28 +4,7 @@
 #include <fmt/format.h>
 
 namespace fabricvp {
-namespace {
-
-host::host_params with_simulation(host::host_params host, const simulation_params& simulation) {
-    host.quantum = simulation.quantum;
-    host.seed = simulation.seed;
-    return host;
-}
-
-/// GPUs without a name are called gpu0, gpu1, …; the tree learns where they are plugged in.
-node_params complete(node_params p) {
-    for (std::size_t i = 0; i < p.gpus.size(); ++i) {
-        if (p.gpus[i].name.empty()) p.gpus[i].name = fmt::format("gpu{}", i);
-        p.pcie.slots.push_back({p.gpus[i].name, p.gpus[i].below});
-        p.fabric.devices.push_back(p.gpus[i].name);
-    }
-    return p;
-}
-
-}  // namespace
-
-node::node(const sc_core::sc_module_name& name, const node_params& p, const simulation_params& simulation)
-    : model(name), params(complete(p)), host("host", with_simulation(p.host, simulation)) {
+node::node(const sc_core::sc_module_name& name, const node_params& p) : model(name), params(p), host("host", p.host) {
     if (!params.pcie.empty()) plug_in();
     if (!params.fabric.empty()) link_up();
 }
@@ -46,9 +25,9 @@ void node::link_up() {
     fabric->start();
 }
 
-machine::machine(const machine_params& p) : params(p), timeline("calendar") {
+machine::machine(const machine_params& p) : params(completed(p)), timeline("calendar") {
     for (std::size_t i = 0; i < params.node.size(); ++i)
-        nodes.push_back(std::make_unique<node>(fmt::format("node{}", i).c_str(), params.node[i], params.simulation));
+        nodes.push_back(std::make_unique<node>(fmt::format("node{}", i).c_str(), params.node[i]));
 }
 
 void machine::reset() {

@@ -25,7 +25,7 @@ public:
     std::vector<std::unique_ptr<gpu::gpu_device>> gpus;
     std::unique_ptr<fabric::interconnect> fabric;  ///< none where no GPUs are linked
 
-    node(const sc_core::sc_module_name& name, const node_params& params, const simulation_params& simulation);
+    node(const sc_core::sc_module_name& name, const node_params& params);
 
 private:
     void plug_in();

@@ -81,8 +81,8 @@ void node_params::describe(parameter_visitor& v) {
     v.group("images", images, "software that the node starts with; paths are relative to this file");
     v.group("host", host, "the host complex: harts, memory, devices");
     v.group("pcie", pcie, "the PCI Express tree");
-    v.list("gpus", gpus, "GPUs, numbered in this order");
     v.group("fabric", fabric, "switches and links between GPUs; without links there is none");
+    v.list("gpus", gpus, "GPUs, numbered in this order");
     v.list("faults", faults, "faults that happen to this node");
 }
 
@@ -96,6 +96,22 @@ void machine_params::describe(parameter_visitor& v) {
     describe_head(v);
     node.resize(nodes);
     for (std::size_t i = 0; i < node.size(); ++i) v.group(fmt::format("node{}", i).c_str(), node[i], "one node");
+}
+
+machine_params completed(machine_params p) {
+    for (auto& n : p.node) {
+        n.host.quantum = p.simulation.quantum;
+        n.host.seed = p.simulation.seed;
+        n.pcie.slots.clear();
+        n.fabric.devices.clear();
+        for (std::size_t i = 0; i < n.gpus.size(); ++i) {
+            auto& gpu = n.gpus[i];
+            if (gpu.name.empty()) gpu.name = fmt::format("gpu{}", i);
+            n.pcie.slots.push_back({gpu.name, gpu.below});
+            n.fabric.devices.push_back(gpu.name);
+        }
+    }
+    return p;
 }
 
 machine_params read_machine_params(const std::string& yaml, const std::string& name,
@@ -123,9 +139,9 @@ machine_params read_machine_params(const std::string& yaml, const std::string& n
         for (auto& e : params.node[i].pcie.endpoints)
             for (auto* path : e.paths())  // relative to the configuration, as those of images are
                 if (path->compare(0, 9, "firmware:") == 0) *path = find_image(*path, {});
-                else *path = (std::filesystem::path(name).parent_path() / *path).lexically_normal().string();
+                else *path = std::filesystem::absolute(std::filesystem::path(name).parent_path() / *path).lexically_normal().string();
     }
-    return params;
+    return completed(std::move(params));
 }
 
 }  // namespace fabricvp

@@ -79,6 +79,10 @@ struct machine_params {
     void describe(parameter_visitor& v);
 };
 
+/// The same with everything filled in that follows from other parameters and has no key: what is plugged in where, what
+/// hosts share with the simulation. A machine keeps these.
+machine_params completed(machine_params p);
+
 /// Reads a configuration with overrides (dotted path, value) over it. \throws input_error
 machine_params read_machine_params(const std::string& yaml, const std::string& name,
                                    const std::vector<std::pair<std::string, std::string>>& overrides);

@@ -70,21 +70,22 @@ void generator_params::describe(parameter_visitor& v) {
     v.field("seed", seed, "of its choices");
 }
 
-generator::generator(const sc_core::sc_module_name& name, const generator_params& p, terminal& at)
-    : model(name), params(p), m_terminal(at), m_random(p.seed + at.number * 0x9e3779b97f4a7c15u), m_serving(64) {
-    at.attach(*this);
+generator::generator(const sc_core::sc_module_name& name, const generator_params& t, const terminal_params& p, unsigned n,
+                     const packet_format& f, const link_params* l)
+    : terminal(name, p, n, f, l), traffic(t), m_random(t.seed + n * 0x9e3779b97f4a7c15u), m_serving(64) {
+    attach(*this);
 }
 
 void generator::set_peers(const std::vector<unsigned>& participants, unsigned first_generator) {
     m_first_generator = first_generator;
-    m_first_half = m_terminal.number < participants[participants.size() / 2];
-    m_targets = partners(params.pattern, participants, m_terminal.number);
-    m_targets.erase(std::remove_if(m_targets.begin(), m_targets.end(), [&](unsigned t) { return !m_terminal.reaches(t); }), m_targets.end());
+    m_first_half = number < participants[participants.size() / 2];
+    m_targets = partners(traffic.pattern, participants, number);
+    m_targets.erase(std::remove_if(m_targets.begin(), m_targets.end(), [&](unsigned t) { return !reaches(t); }), m_targets.end());
 }
 
 void generator::begin() {
     if (m_targets.empty()) return;
-    m_next_time = now() + params.start;
+    m_next_time = now() + traffic.start;
     schedule(m_tick, m_next_time);
 }
 
@@ -92,10 +93,10 @@ void generator::tick() { pump(); }
 
 /// Moves the next request's time out of the other half's phase, and looks whether it has come.
 bool generator::may_send() {
-    if (params.pattern == traffic_pattern::alternating) {
+    if (traffic.pattern == traffic_pattern::alternating) {
         const auto at = std::max(m_next_time, now());
-        const auto phase = at / params.phase;
-        if ((phase % 2 == 0) != m_first_half) m_next_time = (phase + 1) * params.phase;
+        const auto phase = at / traffic.phase;
+        if ((phase % 2 == 0) != m_first_half) m_next_time = (phase + 1) * traffic.phase;
     }
     if (m_next_time <= now()) return true;
     if (!m_tick.scheduled()) schedule(m_tick, m_next_time);
@@ -103,25 +104,25 @@ bool generator::may_send() {
 }
 
 void generator::pump() {
-    while (m_under_way < params.outstanding && (params.requests == 0 || m_sent < params.requests)) {
+    while (m_under_way < traffic.outstanding && (traffic.requests == 0 || m_sent < traffic.requests)) {
         if (!may_send()) return;
         send_one();
-        if (params.burst && ++m_burst == params.burst) {
+        if (traffic.burst && ++m_burst == traffic.burst) {
             m_burst = 0;
-            m_next_time = now() + params.pause;
+            m_next_time = now() + traffic.pause;
             continue;
         }
-        if (params.interval == 0) continue;
+        if (traffic.interval == 0) continue;
         const double u = 1.0 - static_cast<double>(m_random() >> 11) * 0x1p-53;
-        m_next_time += params.random_intervals ? static_cast<ticks>(-std::log(u) * static_cast<double>(params.interval.value)) : params.interval.value;
+        m_next_time += traffic.random_intervals ? static_cast<ticks>(-std::log(u) * static_cast<double>(traffic.interval.value)) : traffic.interval.value;
     }
 }
 
 unsigned generator::pick() {
-    switch (params.pattern) {
+    switch (traffic.pattern) {
         case traffic_pattern::hot_spot:
-            if (std::find(m_targets.begin(), m_targets.end(), params.hot_spot) != m_targets.end() && chance(params.hot_share))
-                return static_cast<unsigned>(params.hot_spot);
+            if (std::find(m_targets.begin(), m_targets.end(), traffic.hot_spot) != m_targets.end() && chance(traffic.hot_share))
+                return static_cast<unsigned>(traffic.hot_spot);
             [[fallthrough]];
         case traffic_pattern::uniform: return m_targets[(m_random() >> 32) * m_targets.size() >> 32];
         default: return m_targets[m_turn++ % m_targets.size()];
@@ -131,7 +132,7 @@ unsigned generator::pick() {
 void generator::send_one() {
     const auto p = make_packet();
     p->destination = static_cast<std::uint16_t>(pick());
-    p->line = (std::uint64_t{GPU_PA_GPU0} + p->destination) << GPU_PA_WHERE_SHIFT | (m_random() >> 16) % (params.span / line_bytes) * line_bytes;
+    p->line = (std::uint64_t{GPU_PA_GPU0} + p->destination) << GPU_PA_WHERE_SHIFT | (m_random() >> 16) % (traffic.span / line_bytes) * line_bytes;
     p->epoch = m_epoch;
     if (m_free_slots.empty()) {
         m_free_slots.push_back(static_cast<std::uint32_t>(m_tags.size()));
@@ -141,22 +142,22 @@ void generator::send_one() {
     m_free_slots.pop_back();
     p->tag = m_tags[slot] = static_cast<std::uint32_t>(m_sent % ((1u << (32 - slot_bits)) - 1)) << slot_bits | slot;
     unsigned operands = 0;
-    if (chance(params.writes)) {
+    if (chance(traffic.writes)) {
         p->kind = access_kind::write;
         p->byte_mask = ~std::uint64_t{0};
-        if (chance(params.atomics)) {
+        if (chance(traffic.atomics)) {
             p->kind = access_kind::atomic;
             p->size = operands = 8;
         } else {
-            fill(*p, m_terminal.number, p->destination);
+            fill(*p, number, p->destination);
         }
     }
-    if (p->kind == access_kind::read && chance(params.one_sector)) p->needed_sectors = static_cast<std::uint8_t>(1u << (m_random() >> 62));
-    p->set_request(m_terminal.format, p->kind == access_kind::read && chance(params.page_tables), operands);
+    if (p->kind == access_kind::read && chance(traffic.one_sector)) p->needed_sectors = static_cast<std::uint8_t>(1u << (m_random() >> 62));
+    p->set_request(format, p->kind == access_kind::read && chance(traffic.page_tables), operands);
     ++requests;
     ++m_sent;
     ++m_under_way;
-    m_terminal.send(p);
+    send(p);
 }
 
 void generator::packet_received(const packet_ptr& p) {
@@ -173,14 +174,14 @@ void generator::packet_received(const packet_ptr& p) {
         --m_under_way;
         if (p->status != access_status::ok) ++refused;
         else if (p->kind == access_kind::read && is_generator(p->source) &&
-                 ((p->needed_sectors & ~p->valid_sectors) || !intact(*p, m_terminal.number, p->source, p->valid_sectors)))
+                 ((p->needed_sectors & ~p->valid_sectors) || !intact(*p, number, p->source, p->valid_sectors)))
             ++corrupt;
         if (span_recorder::on()) span_recorder::current().finish(p->spans, p->born, now(), this, name_of(p->type), p->line);
         pump();
         return;
     }
-    if (p->kind == access_kind::write && is_generator(p->source) && !intact(*p, p->source, m_terminal.number, 0xf)) ++corrupt;
-    p->due = now() + params.service;
+    if (p->kind == access_kind::write && is_generator(p->source) && !intact(*p, p->source, number, 0xf)) ++corrupt;
+    p->due = now() + traffic.service;
     if (m_serving.full()) m_serving.set_capacity(2 * m_serving.capacity());
     m_serving.push_back(p);
     if (!m_answer.scheduled()) schedule(m_answer, p->due);
@@ -192,16 +193,16 @@ void generator::answer() {
     if (!m_serving.empty()) schedule(m_answer, m_serving.front()->due);
     ++served;
     if (p->kind == access_kind::read) {
-        fill(*p, p->source, m_terminal.number);
+        fill(*p, p->source, number);
         p->valid_sectors = 0xf;
     }
     p->pass(m_service_span, span_kind::service, now());
-    p->turn(m_terminal.format);
-    m_terminal.send(p);
+    p->turn(format);
+    send(p);
 }
 
 void generator::reset() {
-    m_random.seed(params.seed + m_terminal.number * 0x9e3779b97f4a7c15u);
+    m_random.seed(traffic.seed + number * 0x9e3779b97f4a7c15u);
     m_serving.clear();
     cancel(m_tick);
     cancel(m_answer);
@@ -211,7 +212,7 @@ void generator::reset() {
     m_free_slots.clear();
     m_heard_before = responses.total();
     ++m_epoch;
-    model::reset();
+    terminal::reset();
     begin();
 }
 

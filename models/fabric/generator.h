@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A traffic generator in the place of a GPU: sends reads, writes and page-table reads to others, and answers theirs. Each
+// A traffic generator: a terminal with something that sends reads, writes and page-table reads to others, and answers theirs. Each
 // 16-byte sector that two generators exchange has contents of its own: half of it follows from its address, half from who
 // asked whom and the request's number. So both check every byte, and that nothing was lost, came twice or went astray.
 #pragma once
@@ -38,9 +38,9 @@ struct generator_params {
     void describe(parameter_visitor& v);
 };
 
-class generator final : public model, private terminal_client {
+class generator final : public terminal, private terminal_client {
 public:
-    const generator_params params;
+    const generator_params traffic;
 
     counter requests{*this, "requests", "1", "requests sent"};
     counter responses{*this, "responses", "1", "responses heard"};
@@ -49,13 +49,14 @@ public:
     counter corrupt{*this, "corrupt", "1", "lines that did not arrive as they were sent"};
     counter unexpected{*this, "unexpected", "1", "responses that nobody waited for: they came twice, or went astray"};
 
-    generator(const sc_core::sc_module_name& name, const generator_params& params, terminal& at);
+    generator(const sc_core::sc_module_name& name, const generator_params& traffic, const terminal_params& params, unsigned number,
+              const packet_format& format, const link_params* link);
 
     /// Terminals that take part, itself among them, in rising order; those from `first_generator` on are generators.
     void set_peers(const std::vector<unsigned>& participants, unsigned first_generator);
     /// Sends its requests; called by the fabric when it is complete, and after a reset.
     void begin();
-    bool finished() const { return params.requests && responses.total() - m_heard_before >= params.requests; }
+    bool finished() const { return traffic.requests && responses.total() - m_heard_before >= traffic.requests; }
 
     void reset() override;
 
@@ -69,7 +70,6 @@ private:
     unsigned pick();
     bool chance(double share) { return share > 0 && static_cast<double>(m_random() >> 11) * 0x1p-53 < share; }
 
-    terminal& m_terminal;
     span_stage m_service_span{*this, "service"};
     bool is_generator(unsigned terminal) const { return terminal >= m_first_generator; }
 

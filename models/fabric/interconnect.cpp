@@ -125,9 +125,18 @@ interconnect::interconnect(const sc_core::sc_module_name& name, const interconne
     for (const auto& s : params.switches) vertex.emplace(s.name, vertex.size());
     const auto plan = plan_links(params, vertex, ends.size());
     m_topology = {ends.size(), params.switches.size(), {}};
-    for (std::size_t t = 0; t < ends.size(); ++t)
-        terminals.push_back(std::make_unique<terminal>(ends[t].c_str(), params.device, static_cast<unsigned>(t), params.packet,
-                                                       plan.ports[t].empty() ? nullptr : &plan.ports[t][0].link));
+    for (std::size_t t = 0; t < ends.size(); ++t) {
+        const auto number = static_cast<unsigned>(t);
+        const auto* link = plan.ports[t].empty() ? nullptr : &plan.ports[t][0].link;
+        if (t < params.devices.size()) {
+            terminals.push_back(std::make_unique<terminal>(ends[t].c_str(), params.device, number, params.packet, link));
+            continue;
+        }
+        auto made = std::make_unique<generator>(ends[t].c_str(), params.generators[t - params.devices.size()], params.device, number,
+                                                params.packet, link);
+        generators.push_back(made.get());
+        terminals.push_back(std::move(made));
+    }
     for (const auto& s : params.switches)
         switches.push_back(std::make_unique<fabric_switch>(s.name.c_str(), s, static_cast<unsigned>(s.cluster), params.packet,
                                                            plan.ports[ends.size() + switches.size()], maker));
@@ -142,9 +151,6 @@ interconnect::interconnect(const sc_core::sc_module_name& name, const interconne
         if (from.crosses_clusters) m_crossing.insert(m_crossing.end(), {&from, &to});
     }
     route();
-    for (std::size_t i = 0; i < params.generators.size(); ++i)
-        generators.push_back(std::make_unique<generator>((params.generators[i].name + "_traffic").c_str(), params.generators[i],
-                                                         *terminals[params.devices.size() + i]));
 }
 
 void interconnect::route() {

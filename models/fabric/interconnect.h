@@ -48,7 +48,7 @@ public:
 
     std::vector<std::unique_ptr<fabric_switch>> switches;
     std::vector<std::unique_ptr<terminal>> terminals;    ///< of the devices by number, then of the generators
-    std::vector<std::unique_ptr<generator>> generators;
+    std::vector<generator*> generators;                  ///< those of the terminals that are generators
 
     /// Sums over all links between clusters.
     derived inter_cluster_flits{*this, "inter_cluster.flits", "1", "flits on links between clusters", [this] { return total([](const auto& s) { return s.flits; }); }};

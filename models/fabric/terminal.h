@@ -41,7 +41,7 @@ protected:
     ~terminal_client() = default;
 };
 
-class terminal final : public model, private port_owner {
+class terminal : public model, private port_owner {
 public:
     const terminal_params params;
     const unsigned number;   ///< address on the fabric; GPU n of the node is n

@@ -50,6 +50,14 @@ gpu_core::gpu_core(model& o, const gpu_core_params& p, unsigned index)
     processor.on_acquire = [this] { dispatcher.acquire(); };
 }
 
+void gpu_core::reset() {
+    for (model* m : {static_cast<model*>(&memory), static_cast<model*>(&fabric), static_cast<model*>(&dispatcher)}) m->reset();
+    for (auto& cache : instruction_caches) cache->reset();
+    for (auto& unit : compute_units) unit->reset();
+    processor.reset();
+    launches.reset();
+}
+
 void gpu_core::hold_processor() {
     processor.hold();
     launches.forget();

@@ -58,6 +58,7 @@ public:
     /// \throws std::invalid_argument if sizes do not fit each other
     gpu_core(model& owner, const gpu_core_params& params, unsigned index);
 
+    void reset();
     /// Holds the command processor in reset; what it has launched is aborted.
     void hold_processor();
 

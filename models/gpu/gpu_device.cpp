@@ -7,13 +7,13 @@
 namespace fabricvp::gpu {
 
 void gpu_device_params::describe(parameter_visitor& v) {
-    v.group("endpoint", endpoint, "link, requests and completions");
+    endpoint_params::describe(v);
     core.describe(v);
     v.group("front", front, "what the host sees of the GPU");
 }
 
 gpu_device::gpu_device(const sc_core::sc_module_name& name, const gpu_device_params& p, unsigned number)
-    : endpoint(name, p.endpoint, {GPU_VENDOR, GPU_DEVICE, GPU_CLASS, 1, GPU_VENDOR, 1}),
+    : endpoint(name, p, {GPU_VENDOR, GPU_DEVICE, GPU_CLASS, 1, GPU_VENDOR, 1}),
       params(p),
       core(*this, p.core, number),
       front("front", p.front, core, number, *this, system) {

@@ -11,8 +11,7 @@
 
 namespace fabricvp::gpu {
 
-struct gpu_device_params {
-    pcie::endpoint_params endpoint;
+struct gpu_device_params : pcie::endpoint_params {
     gpu_core_params core;
     gpu_front_params front;
     void describe(parameter_visitor& v);

@@ -3,13 +3,26 @@
 
 #include <algorithm>
 #include <cstring>
+#include <stdexcept>
+
+#include <fmt/format.h>
 
 #include "base/log.h"
 
 namespace fabricvp::pcie {
 
+namespace {
+
+const copy_engine_params& checked(const copy_engine_params& p) {
+    if (const std::uint64_t bytes = p.memory; bytes & (bytes - 1))
+        throw std::invalid_argument(fmt::format("memory is {}: give a power of two", bytes));
+    return p;
+}
+
+}  // namespace
+
 void copy_engine_params::describe(parameter_visitor& v) {
-    v.group("endpoint", endpoint, "link, requests and completions");
+    endpoint_params::describe(v);
     v.field("memory", memory, between{4096, 64.0 * (1ull << 30)}, "the device's own memory (BAR 2); a power of two");
     v.field("channels", channels, between{1, COPY_ENGINE_MOST_CHANNELS}, "DMA channels, each with a descriptor ring; they share the link TLP by TLP");
     v.field("chunk", chunk, between{128, 1 << 20}, "bytes that a channel fetches from the device's own memory at a time");
@@ -17,7 +30,7 @@ void copy_engine_params::describe(parameter_visitor& v) {
 }
 
 copy_engine::copy_engine(const sc_core::sc_module_name& name, const copy_engine_params& p)
-    : endpoint(name, p.endpoint, {COPY_ENGINE_VENDOR, COPY_ENGINE_DEVICE, COPY_ENGINE_CLASS, 1, COPY_ENGINE_VENDOR, 1}),
+    : endpoint(name, checked(p), {COPY_ENGINE_VENDOR, COPY_ENGINE_DEVICE, COPY_ENGINE_CLASS, 1, COPY_ENGINE_VENDOR, 1}),
       params(p),
       memory(p.memory),
       memory_size(registers, "memory_size", COPY_ENGINE_MEMORY_SIZE, 8, p.memory,

@@ -16,8 +16,7 @@
 
 namespace fabricvp::pcie {
 
-struct copy_engine_params {
-    endpoint_params endpoint;
+struct copy_engine_params : endpoint_params {
     byte_size memory{std::uint64_t{64} << 20};
     std::uint64_t channels = 8;
     byte_size chunk{4096};                 ///< bytes fetched from own memory at a time

@@ -15,8 +15,8 @@
 namespace fabricvp::pcie {
 
 void endpoint_params::describe(parameter_visitor& v) {
-    v.group("port", port, "the link's end at the device");
-    v.group("requester", requester, "the device's own reads and writes");
+    v.group("link", link, "the link's end at the device");
+    v.group("dma", dma, "the device's own reads and writes");
     v.field("read_latency", read_latency, between{0, 1e9}, "from the arrival of a read to its first completion, beyond what the device's memory takes");
     v.field("resizable_from", resizable_from, between{0, 1024.0 * (1ull << 30)},
             "first size of the large memory BAR, which software may resize up to all of the memory; a power of two from 1 MiB on; 0: fixed");
@@ -32,9 +32,9 @@ void endpoint::not_ready_arguments::describe(parameter_visitor& v) {
 endpoint::endpoint(const sc_core::sc_module_name& name, const endpoint_params& p, const function_identity& identity)
     : model(name),
       endpoint_parameters(p),
-      link("link", p.port, *this),
+      link("link", p.link, *this),
       config(identity),
-      dma("dma", p.requester, [this](const tlp_ptr& t) { transmit(t); }),
+      dma("dma", p.dma, [this](const tlp_ptr& t) { transmit(t); }),
       m_ready_at(p.ready_after_reset) {
     dma.on_timeout = [this](std::uint64_t) { config.errors.uncorrectable(aer::completion_timeout); };
     config.errors.on_message = [this](message_code code) {

@@ -21,8 +21,8 @@
 namespace fabricvp::pcie {
 
 struct endpoint_params {
-    port_params port;
-    requester_params requester;
+    port_params link;
+    requester_params dma;
     duration read_latency{100'000};        ///< from the arrival of a read to its first completion, beyond what memory behind a BAR takes
     std::uint64_t completion_boundary = 64;
     duration ready_after_reset{0};         ///< configuration requests before are answered with a retry

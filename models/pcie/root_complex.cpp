@@ -39,8 +39,8 @@ struct root_complex::memory_access {
 };
 
 void root_complex_params::describe(parameter_visitor& v) {
-    v.group("port", port, "every root port");
-    v.group("requester", requester, "requests of harts");
+    v.group("root_port", root_port, "every root port");
+    v.group("host_requests", host_requests, "requests of harts");
     v.field("peer_to_peer_payload", peer_to_peer_payload, between{16, 4096},
             "largest payload of a write from one root port to another");
     v.field("completion_boundary", completion_boundary, between{64, 128}, "completions end on multiples of these bytes");
@@ -54,7 +54,7 @@ void root_complex_params::describe(parameter_visitor& v) {
 root_complex::root_complex(const sc_core::sc_module_name& name, const root_complex_params& p)
     : router(name),
       params(p),
-      host_requests("host_requests", p.requester, [this](const tlp_ptr& t) { inject(t); }),
+      host_requests("host_requests", p.host_requests, [this](const tlp_ptr& t) { inject(t); }),
       m_intx_counts(4 * 32) {
     host_requests.on_timeout = [this](std::uint64_t address) {
         const auto egress = route_by_address(address, ports());
@@ -62,12 +62,12 @@ root_complex::root_complex(const sc_core::sc_module_name& name, const root_compl
     };
     memory.bind(static_cast<tlm::tlm_bw_transport_if<>&>(*this));
     for (unsigned i = 0; i < p.root_ports; ++i) {
-        add_port(fmt::format("root_port{}", i).c_str(), p.port);
+        add_port(fmt::format("root_port{}", i).c_str(), p.root_port);
         express_settings s;
         s.type = port_type::root_port;
-        s.generation = static_cast<unsigned>(p.port.generation);
-        s.width = static_cast<unsigned>(p.port.width);
-        s.max_payload = static_cast<unsigned>(p.port.max_payload);
+        s.generation = static_cast<unsigned>(p.root_port.generation);
+        s.width = static_cast<unsigned>(p.root_port.width);
+        s.max_payload = static_cast<unsigned>(p.root_port.max_payload);
         s.port_number = i;
         s.slot_number = i;
         s.atomic_routing = s.ari_forwarding = true;
@@ -242,7 +242,7 @@ void root_complex::memory_done(const memory_access& a, ticks when) {
         send_later(c, when);
     };
     if (atomic) hold(make_data_completion(t, 0, a.data));
-    else make_read_completions(t, 0, a.data, static_cast<std::uint32_t>(params.port.max_payload),
+    else make_read_completions(t, 0, a.data, static_cast<std::uint32_t>(params.root_port.max_payload),
                                static_cast<std::uint32_t>(params.completion_boundary), hold);
 }
 

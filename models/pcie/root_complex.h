@@ -24,8 +24,8 @@ namespace fabricvp::pcie {
 
 struct root_complex_params {
     std::uint64_t root_ports = 1;  ///< 0 to 31; follows from what is plugged in
-    port_params port;
-    requester_params requester;
+    pcie::port_params root_port;
+    requester_params host_requests;
     byte_size peer_to_peer_payload{64};
     std::uint64_t completion_boundary = 64;
     duration configuration_latency{100'000};

@@ -31,19 +31,19 @@ express_settings settings(const port_params& p, port_type type, unsigned number,
 
 void switch_params::describe(parameter_visitor& v) {
     v.field("downstream_ports", downstream_ports, between{1, 31}, "downstream ports");
-    v.group("upstream", upstream, "the port towards the root");
-    v.group("downstream", downstream, "every port away from the root");
+    v.group("upstream_port", upstream_port, "the port towards the root");
+    v.group("downstream_port", downstream_port, "every port away from the root");
     v.field("configuration_latency", configuration_latency, between{0, 1e9}, "time to answer a configuration request");
     v.field("hot_plug", hot_plug, "devices below may be pulled out and plugged in: their going is an event, not an error");
 }
 
 pcie_switch::pcie_switch(const sc_core::sc_module_name& name, const switch_params& p)
-    : router(name), params(p), upstream(fabricvp_vendor, 0x1050, settings(p.upstream, port_type::switch_upstream, 0, false)) {
-    add_port("upstream_port", p.upstream);
+    : router(name), params(p), upstream(fabricvp_vendor, 0x1050, settings(p.upstream_port, port_type::switch_upstream, 0, false)) {
+    add_port("upstream_port", p.upstream_port);
     for (unsigned i = 0; i < p.downstream_ports; ++i) {
-        add_port(fmt::format("downstream_port{}", i).c_str(), p.downstream);
+        add_port(fmt::format("downstream_port{}", i).c_str(), p.downstream_port);
         downstream.push_back(std::make_unique<bridge>(fabricvp_vendor, std::uint16_t{0x1051},
-                                                      settings(p.downstream, port_type::switch_downstream, i, p.hot_plug)));
+                                                      settings(p.downstream_port, port_type::switch_downstream, i, p.hot_plug)));
     }
     m_intx.resize(ports());
     for (unsigned i = 0; i < ports(); ++i) prepare(i);

@@ -13,8 +13,7 @@ namespace fabricvp::pcie {
 
 struct switch_params {
     std::uint64_t downstream_ports = 2;
-    port_params upstream;
-    port_params downstream;
+    port_params upstream_port, downstream_port;
     duration configuration_latency{100'000};
     bool hot_plug = false;  ///< devices may be pulled out of the downstream ports and plugged in
     void describe(parameter_visitor& v);

@@ -37,23 +37,22 @@ root_complex_params checked_root(const tree_params& p) {
     for (const auto& s : p.switches) {
         check(s, "switch");
         names.insert(s.name);
-        check_power_of_two(s.upstream.max_payload, s.name + ".upstream.max_payload");
-        check_power_of_two(s.downstream.max_payload, s.name + ".downstream.max_payload");
+        check_power_of_two(s.upstream_port.max_payload, s.name + ".upstream_port.max_payload");
+        check_power_of_two(s.downstream_port.max_payload, s.name + ".downstream_port.max_payload");
         const auto ports = children_of(p, s.name);
         if (ports < 1 || ports > 31) throw std::invalid_argument(fmt::format("pcie: switch '{}' has {} ports in use: 1 … 31", s.name, ports));
     }
     std::set<std::string> endpoints;
     for (const auto& e : p.endpoints) {
         check(e, "endpoint");
-        check_power_of_two(e.endpoint().port.max_payload, fmt::format("{}.{}.endpoint.port.max_payload", e.name, e.kind));
-        e.check();
+        check_power_of_two(e.endpoint().link.max_payload, e.name + ".link.max_payload");
         if (!endpoints.insert(e.name).second) throw std::invalid_argument(fmt::format("pcie: the name '{}' is taken twice", e.name));
     }
     for (const auto& s : p.slots) {
         check(s, "device");
         if (!endpoints.insert(s.name).second) throw std::invalid_argument(fmt::format("pcie: the name '{}' is taken twice", s.name));
     }
-    check_power_of_two(p.root.port.max_payload, "root.port.max_payload");
+    check_power_of_two(p.root.root_port.max_payload, "root.root_port.max_payload");
     check_power_of_two(p.root.peer_to_peer_payload, "root.peer_to_peer_payload");
     auto root = p.root;
     root.root_ports = children_of(p, "root");
@@ -68,8 +67,8 @@ constexpr const char* turns_help = "TLPs from here that may pass one after the o
 void tree_params::switch_node::describe(parameter_visitor& v) {
     v.field("name", name, "name of the switch");
     v.field("below", below, "root, or a switch listed before");
-    v.group("upstream", upstream, "the port towards the root");
-    v.group("downstream", downstream, "every port away from the root");
+    v.group("upstream_port", upstream_port, "the port towards the root");
+    v.group("downstream_port", downstream_port, "every port away from the root");
     v.field("turns", turns, between{1, 1024}, turns_help);
     v.field("turns_from_above", turns_from_above, between{1, 1024}, "the same for what comes into this switch from above");
     v.field("hot_plug", hot_plug, "devices below may be pulled out and plugged in: their going is an event, not an error");
@@ -79,15 +78,16 @@ void tree_params::endpoint_node::describe(parameter_visitor& v) {
     v.field("name", name, "name of the endpoint");
     v.field("below", below, "root, or a switch");
     v.field("turns", turns, between{1, 1024}, turns_help);
-    v.choice("kind", kind, {"copy_engine", "virtio_blk"}, "what it is; only the key of that name may stand beside");
+    v.choice("kind", kind, {"copy_engine", "virtio_blk"}, "what it is; the keys of that kind stand beside");
     // A node without a name is a prototype, which shows the parameters of every kind.
     const auto shown = [&](const std::string& k) { return name.empty() || kind == k; };
-    if (shown("copy_engine")) v.group("copy_engine", copy_engine, "a DMA copy engine");
-    if (shown("virtio_blk")) v.group("virtio_blk", virtio_blk, "a virtio block device");
+    if (shown("copy_engine")) copy_engine.describe(v);
+    if (shown("virtio_blk")) virtio_blk.describe(v);
 }
 
 const endpoint_params& tree_params::endpoint_node::endpoint() const {
-    return kind == "virtio_blk" ? virtio_blk.endpoint : copy_engine.endpoint;
+    if (kind == "virtio_blk") return virtio_blk;
+    return copy_engine;
 }
 
 std::vector<std::string*> tree_params::endpoint_node::paths() {
@@ -95,18 +95,8 @@ std::vector<std::string*> tree_params::endpoint_node::paths() {
     return {};
 }
 
-void tree_params::endpoint_node::check() const {
-    if (kind == "copy_engine") check_power_of_two(copy_engine.memory, name + ".copy_engine.memory");
-}
-
 std::unique_ptr<endpoint> tree_params::endpoint_node::make() const {
-    if (kind == "virtio_blk") {
-        try {
-            return std::make_unique<pcie::virtio_blk>(name.c_str(), virtio_blk);
-        } catch (const std::invalid_argument& e) {
-            throw std::invalid_argument(fmt::format("pcie: {}.virtio_blk: {}", name, e.what()));
-        }
-    }
+    if (kind == "virtio_blk") return std::make_unique<pcie::virtio_blk>(name.c_str(), virtio_blk);
     return std::make_unique<pcie::copy_engine>(name.c_str(), copy_engine);
 }
 
@@ -120,8 +110,8 @@ tree::tree(const sc_core::sc_module_name& name, const tree_params& p) : model(na
     for (const auto& s : params.switches) {
         switch_params w;
         w.downstream_ports = children_of(params, s.name);
-        w.upstream = s.upstream;
-        w.downstream = s.downstream;
+        w.upstream_port = s.upstream_port;
+        w.downstream_port = s.downstream_port;
         w.hot_plug = s.hot_plug;
         auto& port = next_port_below(s.below, s.turns);
         switches.push_back(std::make_unique<pcie_switch>(s.name.c_str(), w));
@@ -130,7 +120,11 @@ tree::tree(const sc_core::sc_module_name& name, const tree_params& p) : model(na
     }
     for (const auto& e : params.endpoints) {
         auto& port = next_port_below(e.below, e.turns);
-        endpoints.push_back(e.make());
+        try {
+            endpoints.push_back(e.make());
+        } catch (const std::invalid_argument& refused) {
+            throw std::invalid_argument(fmt::format("pcie: {}: {}", e.name, refused.what()));
+        }
         connect(port, endpoints.back()->link);
     }
     for (const auto& s : params.slots) m_slots.push_back(&next_port_below(s.below));

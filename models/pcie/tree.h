@@ -19,7 +19,7 @@ namespace fabricvp::pcie {
 struct tree_params {
     struct switch_node {
         std::string name, below = "root";
-        port_params upstream, downstream;
+        port_params upstream_port, downstream_port;
         bool hot_plug = false;
         std::uint64_t turns = 1, turns_from_above = 1;
         void describe(parameter_visitor& v);
@@ -35,8 +35,6 @@ struct tree_params {
         const endpoint_params& endpoint() const;
         /// Parameters of its kind that name files.
         std::vector<std::string*> paths();
-        /// \throws std::invalid_argument if its parameters contradict each other
-        void check() const;
         std::unique_ptr<pcie::endpoint> make() const;
     };
 

@@ -32,7 +32,7 @@ virtio_settings settings(const virtio_blk_params& p) {
 }  // namespace
 
 void virtio_blk_params::describe(parameter_visitor& v) {
-    v.group("endpoint", endpoint, "link, requests and completions");
+    endpoint_params::describe(v);
     v.field("image", image, "file with the disk's contents, relative to this file, or firmware:NAME; without one the disk is blank");
     v.choice("mode", mode, "what becomes of writes: refused, kept for the run (copy_on_write), or put into the file");
     v.field("capacity", capacity, between{4096, 1024.0 * (1ull << 30)}, "size of a blank disk");
@@ -46,7 +46,7 @@ void virtio_blk_params::describe(parameter_visitor& v) {
 }
 
 virtio_blk::virtio_blk(const sc_core::sc_module_name& name, const virtio_blk_params& p)
-    : virtio_device(name, p.endpoint, settings(p)), params(p), disk(p.image, p.mode, p.capacity) {
+    : virtio_device(name, p, settings(p)), params(p), disk(p.image, p.mode, p.capacity) {
     m_configuration.capacity = disk.size() / VIRTIO_BLK_SECTOR;
     m_configuration.seg_max = static_cast<std::uint32_t>(p.queue_size - 2);  // beside header and status
     m_configuration.blk_size = VIRTIO_BLK_SECTOR;

@@ -16,8 +16,7 @@
 
 namespace fabricvp::pcie {
 
-struct virtio_blk_params {
-    endpoint_params endpoint;
+struct virtio_blk_params : endpoint_params {
     std::string image;
     disk_mode mode = disk_mode::copy_on_write;
     byte_size capacity{std::uint64_t{64} << 20};
@@ -27,7 +26,7 @@ struct virtio_blk_params {
     bool configuration_window = false;
     duration latency{20'000'000};
     bandwidth rate{2'000'000'000};
-    virtio_blk_params() { endpoint.port.width = 4; }
+    virtio_blk_params() { link.width = 4; }
     void describe(parameter_visitor& v);
 };
 

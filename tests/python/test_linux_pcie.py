@@ -24,7 +24,7 @@ TREE = """
       - {name: low, below: top}
     endpoints:
       - {name: ce0, below: low}
-      - {name: disk0, below: low, kind: virtio_blk, virtio_blk: {image: disk.img, mode: writable}}
+      - {name: disk0, below: low, kind: virtio_blk, image: disk.img, mode: writable}
 """
 
 

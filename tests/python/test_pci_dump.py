@@ -20,10 +20,10 @@ node:
       - {name: top, below: root}
       - {name: low, below: top}
     endpoints:
-      - {name: ce0, below: low, copy_engine: {memory: 256 MiB, endpoint: {resizable_from: 8 MiB}}}
+      - {name: ce0, below: low, memory: 256 MiB, resizable_from: 8 MiB}
       - {name: ce1, below: root}
       - {name: disk0, below: low, kind: virtio_blk}
-      - {name: disk1, below: top, kind: virtio_blk, virtio_blk: {queues: 4}}
+      - {name: disk1, below: top, kind: virtio_blk, queues: 4}
 """
 
 COMMON = ["Power Management version 3", "Express (v2)", "Advanced Error Reporting"]
@@ -103,7 +103,7 @@ node:
     switches:
       - {name: top, below: root}
   gpus:
-    - {below: top, compute_units: 1, memory: {capacity: 256 MiB}, endpoint: {resizable_from: 32 MiB}}
+    - {below: top, compute_units: 1, memory: {capacity: 256 MiB}, resizable_from: 32 MiB}
     - {below: root, compute_units: 1, memory: {capacity: 4 GiB}}
 """
 
@@ -158,7 +158,7 @@ def test_windows_hold_what_lies_behind_them(dump, every_kind):
 
 def test_prefetchable_memory_goes_above_4_gib_where_it_must(dump, tmp_path):
     path = tmp_path / "large.yaml"
-    path.write_text("node: {pcie: {endpoints: [{name: a, copy_engine: {memory: 2 GiB}}, {name: b, copy_engine: {memory: 2 GiB}}]}}\n")
+    path.write_text("node: {pcie: {endpoints: [{name: a, memory: 2 GiB}, {name: b, memory: 2 GiB}]}}\n")
     text = lspci(dump(path), "-vv")
     assert "Region 2: Memory at 400000000 (64-bit, prefetchable)" in text and "Region 2: Memory at 480000000 (64-bit, prefetchable)" in text
 
@@ -171,7 +171,7 @@ def test_nodes_are_domains(dump, tmp_path):
 
 def test_a_tree_that_needs_too_many_addresses_is_refused(command, tmp_path):
     path = tmp_path / "huge.yaml"
-    path.write_text("node: {pcie: {endpoints: [{name: a, copy_engine: {memory: 32 GiB}}]}}\n")
+    path.write_text("node: {pcie: {endpoints: [{name: a, memory: 32 GiB}]}}\n")
     done = command("describe", path, "--pci-dump")
     assert done.returncode == 2 and "64-bit addresses" in done.stderr and done.stderr.count("\n") == 1
 

@@ -98,8 +98,8 @@ def test_what_no_bar_claims_reads_as_ones(storm):
 @pytest.mark.parametrize("change, message", [
     ({"node.pcie.endpoints.0.below": "nowhere"}, "nowhere"),
     ({"node.pcie.switches.0.name": "board0"}, "board0"),
-    ({"node.pcie.endpoints.3.copy_engine.memory": "100 MiB"}, "gpu3.copy_engine.memory.*power of two"),
-    ({"node.pcie.root.port.max_payload": "200"}, "max_payload.*power of two"),
+    ({"node.pcie.endpoints.3.memory": "100 MiB"}, "gpu3: memory.*power of two"),
+    ({"node.pcie.root.root_port.max_payload": "200"}, "max_payload.*power of two"),
 ])
 def test_a_tree_that_does_not_hang_together_is_refused(change, message):
     with pytest.raises(fabricvp.InputError, match=message):

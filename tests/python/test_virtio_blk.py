@@ -23,7 +23,7 @@ node:
       - {name: top, below: root}
     endpoints:
       - {name: ce0, below: top}
-      - {name: disk0, below: top, kind: virtio_blk, virtio_blk: {image: disk.img}}
+      - {name: disk0, below: top, kind: virtio_blk, image: disk.img}
 """
 
 
@@ -76,7 +76,7 @@ def test_u_boot_reads_a_file(tmp_path, disk):
 
 @pytest.mark.parametrize("mode, reply, kept", [("writable", "OK", True), ("read_only", "ERROR", False)])
 def test_what_becomes_of_writes(tmp_path, disk, mode, reply, kept):
-    with fabricvp.spawn(tmp_path / "machine.yaml", overrides={"node.pcie.endpoints.1.virtio_blk.mode": mode}) as platform:
+    with fabricvp.spawn(tmp_path / "machine.yaml", overrides={"node.pcie.endpoints.1.mode": mode}) as platform:
         console = prompt(platform)
         platform.nodes[0].memory.write(0x8500_0000, b"fabric" * 100)
         assert reply in console.command("virtio write 85000000 3fff 1", PROMPT)

@@ -70,8 +70,8 @@ class Fabric(command.CommandTest):
     def test_generators_of_a_configuration_exchange_their_packets(self):
         statistics = self.run_fabric(FABRIC)
         for g in range(4):
-            self.assertEqual(statistics[f"node0.fabric.g{g}_traffic.responses"], 200)
-            self.assertEqual(statistics[f"node0.fabric.g{g}_traffic.corrupt"], 0)
+            self.assertEqual(statistics[f"node0.fabric.g{g}.responses"], 200)
+            self.assertEqual(statistics[f"node0.fabric.g{g}.corrupt"], 0)
         self.assertGreater(statistics["node0.fabric.inter_cluster.flits"], 500)
         self.assertGreater(statistics["node0.fabric.s0.to_s1.transmitter.replays"], 50)
         self.assertEqual(statistics, self.run_fabric(FABRIC))

@@ -59,8 +59,8 @@ node:
   host: {memory: 128 MiB}
   pcie:
     endpoints:
-      - {name: only, below: root, copy_engine: {channels: 4, memory: 2 MiB}}
-      - {name: other, below: root, copy_engine: {endpoint: {port: {generation: 4}}}}
+      - {name: only, below: root, channels: 4, memory: 2 MiB}
+      - {name: other, below: root, link: {generation: 4}}
 )";
 
 // Three levels of switches, ports of different speeds and payloads, memories from 4 KiB to 256 MiB, a function that is
@@ -69,17 +69,17 @@ const std::string deep = R"(
 node:
   host: {memory: 128 MiB, interrupts: aplic_imsic}
   pcie:
-    root: {port: {max_payload: 512}}
+    root: {root_port: {max_payload: 512}}
     switches:
-      - {name: outer, below: root, upstream: {generation: 5}, downstream: {max_payload: 512}}
-      - {name: middle, below: outer, upstream: {width: 8}}
-      - {name: inner, below: middle, downstream: {generation: 4, width: 4}}
+      - {name: outer, below: root, upstream_port: {generation: 5}, downstream_port: {max_payload: 512}}
+      - {name: middle, below: outer, upstream_port: {width: 8}}
+      - {name: inner, below: middle, downstream_port: {generation: 4, width: 4}}
     endpoints:
-      - {name: near, below: root, copy_engine: {memory: 256 MiB, channels: 32}}
-      - {name: first, below: outer, copy_engine: {memory: 4 KiB, channels: 1}}
-      - {name: second, below: inner, copy_engine: {memory: 1 MiB, channels: 32, endpoint: {ready_after_reset: 150 ms}}}
-      - {name: third, below: inner, copy_engine: {channels: 32, endpoint: {port: {max_payload: 128, width: 1}}}}
-      - {name: fourth, below: inner, copy_engine: {channels: 32}}
+      - {name: near, below: root, memory: 256 MiB, channels: 32}
+      - {name: first, below: outer, memory: 4 KiB, channels: 1}
+      - {name: second, below: inner, memory: 1 MiB, channels: 32, ready_after_reset: 150 ms}
+      - {name: third, below: inner, channels: 32, link: {max_payload: 128, width: 1}}
+      - {name: fourth, below: inner, channels: 32}
 )";
 
 std::unique_ptr<platform> storm(const std::string& interrupts) {

@@ -59,10 +59,10 @@ public:
         : model(name), root("root", root_parameters(port, peer_to_peer_payload, requester)) {
         root.memory.bind(memory.bus);
         switch_params s;
-        s.upstream = s.downstream = port;
+        s.upstream_port = s.downstream_port = port;
         copy_engine_params e;
-        e.endpoint.port = port;
-        e.endpoint.requester = requester;
+        e.link = port;
+        e.dma = requester;
         e.memory = {engine_memory};
         for (unsigned i = 0; i < 2; ++i) {
             sockets.push_back(std::make_unique<pcie_switch>(fmt::format("socket{}", i).c_str(), s));

@@ -46,7 +46,7 @@ class Ended:
 def run_point(point: Point) -> list[Ended]:
     """Builds the tree and runs the sets on it. Raises `InputError` for a machine without a tree."""
     ended = []
-    settings = {"node.pcie.root.port.max_payload": PAYLOAD} | dict(point.overrides)
+    settings = {"node.pcie.root.root_port.max_payload": PAYLOAD} | dict(point.overrides)
     with Platform.from_config(point.machine, overrides=settings) as platform:
         use(" ".join([point.machine, *(f"{key}={value}" for key, value in point.overrides.items())]), platform)
         pcie = platform.nodes[0].pcie

@@ -39,9 +39,9 @@ def _calibrate(run: Run, machine: str, shape: congestion.Tree) -> calibration.Ca
 
     variants: dict[str, dict[str, object]] = {"128 B TLPs, 64 B pieces": {}}
     if not run.quick:
-        variants |= {"256 B TLPs, 64 B pieces": {"node.pcie.root.port.max_payload": 256},
+        variants |= {"256 B TLPs, 64 B pieces": {"node.pcie.root.root_port.max_payload": 256},
                      "128 B TLPs, not cut": {"node.pcie.root.peer_to_peer_payload": "128 B"},
-                     "256 B TLPs, 128 B pieces": {"node.pcie.root.port.max_payload": 256, "node.pcie.root.peer_to_peer_payload": "128 B"}}
+                     "256 B TLPs, 128 B pieces": {"node.pcie.root.root_port.max_payload": 256, "node.pcie.root.peer_to_peer_payload": "128 B"}}
     results = run.map("micro-experiments", run_point, [calibration.point(machine, v) for v in variants.values()], _cost)
     found = [calibration.calibration(shape, ended) for ended in results]
     measured = found[0]
