@@ -84,6 +84,8 @@ block* hart::implementation::build(std::uint64_t pc, const memory_target& at, un
     m_positions.clear();
     m_cost = m_instructions = 0;
     const auto in_page = static_cast<unsigned>(page_size - (pc & (page_size - 1)));
+    // Where the page is not in the TLB, what holds for an instruction's first half need not hold for its second.
+    const bool by_halves = most == 1 && memory.fetch_view().execute[tlb_set::index(pc)].tag != (pc & ~(page_size - 1));
     unsigned offset = 0;
     memory_target second;
     bool ended = false;
@@ -93,7 +95,7 @@ block* hart::implementation::build(std::uint64_t pc, const memory_target& at, un
         const auto* high = low + 2;
         std::uint16_t first;
         std::memcpy(&first, low, sizeof first);
-        if (instruction_length(first) == 4 && offset + 4 > in_page) {
+        if (instruction_length(first) == 4 && (by_halves || offset + 4 > in_page)) {
             if (offset != 0) break;
             second = memory.resolve(pc + 2, 2, access_kind::execute);
             if (second.place != memory_target::where::direct) {
