@@ -39,7 +39,7 @@ public:
         constexpr auto begin = VIRT_PCIE_MMIO32_BASE, end = begin + VIRT_PCIE_MMIO32_SIZE, middle = begin + VIRT_PCIE_MMIO32_SIZE / 2;
         const auto above = n.host.pcie_mmio64_base();
         m_memory = {"32-bit", begin, high ? end : middle};
-        m_prefetchable = high ? address_space{"64-bit", above, above + VIRT_PCIE_MMIO64_SIZE} : address_space{"32-bit", middle, end};
+        m_prefetchable = high ? address_space{"64-bit", above, above + n.host.pcie_mmio64_size()} : address_space{"32-bit", middle, end};
     }
 
     std::vector<pci_function> run() {

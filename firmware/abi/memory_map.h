@@ -32,7 +32,8 @@
 #define VIRT_PCIE_MMIO32_BASE UINT64_C(0x40000000)
 #define VIRT_PCIE_MMIO32_SIZE UINT64_C(0x40000000)
 #define VIRT_DRAM_BASE        UINT64_C(0x80000000)
-/* The 64-bit window lies at 16 GiB, or, where memory reaches into it, above memory, aligned to its size. */
+/* The 64-bit window lies at 16 GiB, or, where memory reaches into it or it is larger, above memory, aligned to its size. It
+ * has at least this size, and twice what the memories of devices need. */
 #define VIRT_PCIE_MMIO64_BASE UINT64_C(0x400000000)
 #define VIRT_PCIE_MMIO64_SIZE UINT64_C(0x400000000)
 

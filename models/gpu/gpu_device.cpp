@@ -17,7 +17,7 @@ gpu_device::gpu_device(const sc_core::sc_module_name& name, const gpu_device_par
       params(p),
       core(*this, p.core, number),
       front("front", p.front, core, number, *this, system) {
-    add_memory_bar(GPU_BAR_MEMORY, p.core.memory.capacity);
+    add_memory_bar(GPU_BAR_MEMORY, p.memory_bar());
     config.add_bar(GPU_BAR_DOORBELLS, GPU_DOORBELLS_SIZE, true, true);
     config.add_bar(GPU_BAR_REGISTERS, GPU_REGISTERS_SIZE, false, false);
     config.set_interrupt_pin(1);
@@ -59,7 +59,7 @@ void gpu_device::memory_read(std::uint64_t cookie) {
 }
 
 bool gpu_device::bar_atomic(const pcie::bar_hit& at, pcie::tlp& t, std::uint8_t* old_value) {
-    if (at.bar != GPU_BAR_MEMORY) return false;
+    if (at.bar != GPU_BAR_MEMORY || !core.memory.memory.bytes.contains(at.offset, t.bytes)) return false;
     using operation = atomic_extension::operation;
     const bool compares = t.kind == pcie::tlp_kind::compare_swap;
     const auto size = compares ? t.bytes / 2 : t.bytes;

@@ -15,6 +15,8 @@ struct gpu_device_params : pcie::endpoint_params {
     gpu_core_params core;
     gpu_front_params front;
     void describe(parameter_visitor& v);
+    /// The next power of two above the memory's size.
+    std::uint64_t memory_bar() const { return std::uint64_t{1} << (64 - __builtin_clzll(core.memory.capacity - 1)); }
 };
 
 class gpu_device final : public pcie::endpoint, private gpu_attachment {

@@ -129,6 +129,7 @@ void gpu_front::write_doorbell(std::uint64_t offset, const std::uint8_t* from, s
 
 /// Device memory is written at the L2, so reservations of lanes hear of it.
 void gpu_front::write_memory(std::uint64_t offset, const std::uint8_t* from, std::uint32_t bytes) {
+    if (!m_core.memory.memory.bytes.contains(offset, bytes)) return;
     for (auto line = offset & ~std::uint64_t{line_bytes - 1}; line < offset + bytes; line += line_bytes)
         m_core.memory.l2.reservations.written(line, 0);
     m_core.memory.memory.bytes.write(offset, from, bytes);

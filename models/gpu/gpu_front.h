@@ -67,7 +67,7 @@ public:
     /// GPU_DOORBELLS_SIZE bytes. Doorbells are written whole (4 or 8 bytes at a multiple of 8); other writes are ignored.
     void write_doorbell(std::uint64_t offset, const std::uint8_t* from, std::uint32_t bytes);
 
-    /// Device memory, from offset 0; the range must lie inside.
+    /// Device memory, from offset 0. Behind its end reads give zeros, and writes are dropped.
     void write_memory(std::uint64_t offset, const std::uint8_t* from, std::uint32_t bytes);
     /// Fills `data` in and tells the attachment, later and never inside this call. \param cookie the attachment's own
     void read_memory(std::uint64_t offset, const buffer_slice& data, std::uint64_t cookie);

@@ -11,6 +11,7 @@ extern "C" {
 
 #include "abi/finisher.h"
 #include "abi/memory_map.h"
+#include "base/random_streams.h"
 #include "host/imsic.h"
 
 namespace fabricvp::host {
@@ -76,14 +77,12 @@ constexpr std::uint32_t no_interrupt = 0xffff'ffff;
 
 std::string unit(const char* name, std::uint64_t address) { return fmt::format("{}@{:x}", name, address); }
 
-/// Entropy that a kernel may credit: the same in every run of the same seed (SplitMix64).
+/// Entropy that a kernel may credit: the same in every run of the same seed.
 std::vector<std::uint32_t> random_cells(std::uint64_t seed) {
     std::vector<std::uint32_t> cells;
     while (cells.size() < 8) {
-        auto z = seed += 0x9e37'79b9'7f4a'7c15;
-        z = (z ^ z >> 30) * 0xbf58'476d'1ce4'e5b9;
-        z = (z ^ z >> 27) * 0x94d0'49bb'1331'11eb;
-        z ^= z >> 31;
+        const auto z = scramble(seed);
+        seed += 0x9e37'79b9'7f4a'7c15;
         cells.push_back(static_cast<std::uint32_t>(z >> 32));
         cells.push_back(static_cast<std::uint32_t>(z));
     }
@@ -220,7 +219,7 @@ void write_pcie(writer& w, const device_tree_description& d) {
     std::vector<std::uint32_t> ranges;
     for (const auto& r : {wide_range(space_io, 0, VIRT_PCIE_PIO_BASE, VIRT_PCIE_PIO_SIZE),
                           wide_range(space_memory32, VIRT_PCIE_MMIO32_BASE, VIRT_PCIE_MMIO32_BASE, VIRT_PCIE_MMIO32_SIZE),
-                          wide_range(space_memory64, d.pcie_mmio64_base, d.pcie_mmio64_base, VIRT_PCIE_MMIO64_SIZE)})
+                          wide_range(space_memory64, d.pcie_mmio64_base, d.pcie_mmio64_base, d.pcie_mmio64_size)})
         ranges.insert(ranges.end(), r.begin(), r.end());
     // INTx swizzle: interrupt = (pin - 1 + device) modulo 4.
     std::vector<std::uint32_t> interrupts;

@@ -16,7 +16,7 @@ struct device_tree_description {
     std::uint64_t timebase = 10'000'000;
     std::uint64_t memory_base = 0;
     std::uint64_t memory_size = 0;
-    std::uint64_t pcie_mmio64_base = 0;
+    std::uint64_t pcie_mmio64_base = 0, pcie_mmio64_size = 0;
     interrupt_controllers interrupts = interrupt_controllers::plic;
     std::uint64_t imsic_identities = 255;
     std::uint64_t uart_clock = 3'686'400;

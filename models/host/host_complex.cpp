@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "abi/memory_map.h"
+#include "base/random_streams.h"
 #include "host/device_tree.h"
 
 namespace fabricvp::host {
@@ -78,7 +79,7 @@ void host_complex::connect() {
     bus.map("pcie.pio", VIRT_PCIE_PIO_BASE, VIRT_PCIE_PIO_SIZE, pcie.pio.bus);
     bus.map("pcie.ecam", VIRT_PCIE_ECAM_BASE, VIRT_PCIE_ECAM_SIZE, pcie.ecam.bus);
     bus.map("pcie.mmio32", VIRT_PCIE_MMIO32_BASE, VIRT_PCIE_MMIO32_SIZE, pcie.mmio32.bus);
-    bus.map("pcie.mmio64", pcie_mmio64_base(), VIRT_PCIE_MMIO64_SIZE, pcie.mmio64.bus);
+    bus.map("pcie.mmio64", pcie_mmio64_base(), pcie_mmio64_size(), pcie.mmio64.bus);
     bus.map("dram", VIRT_DRAM_BASE, params.memory, dram.bus, &dram.memory);
 
     using line = riscv::interrupt_line;
@@ -103,10 +104,16 @@ void host_complex::attach(pcie::root_complex& root) {
         root.intx[line].connect([this, line](bool level) { set_interrupt_source(VIRT_PCIE_IRQ + line, level); });
 }
 
+std::uint64_t host_complex::pcie_mmio64_size() const {
+    // Each BAR wastes less than its own size where it is aligned.
+    auto size = VIRT_PCIE_MMIO64_SIZE;
+    while (size < 2 * params.device_memory) size *= 2;
+    return size;
+}
+
 std::uint64_t host_complex::pcie_mmio64_base() const {
-    const auto memory_end = VIRT_DRAM_BASE + params.memory;
-    const auto above_memory = align_down(memory_end + VIRT_PCIE_MMIO64_SIZE - 1, VIRT_PCIE_MMIO64_SIZE);
-    return std::max<std::uint64_t>(VIRT_PCIE_MMIO64_BASE, above_memory);
+    const auto size = pcie_mmio64_size(), memory_end = VIRT_DRAM_BASE + params.memory;
+    return std::max<std::uint64_t>(VIRT_PCIE_MMIO64_BASE, align_down(memory_end + size - 1, size));
 }
 
 void host_complex::set_initrd(std::uint64_t start, std::uint64_t end) {
@@ -123,11 +130,12 @@ std::vector<std::uint8_t> host_complex::device_tree() const {
     d.memory_base = VIRT_DRAM_BASE;
     d.memory_size = params.memory;
     d.pcie_mmio64_base = pcie_mmio64_base();
+    d.pcie_mmio64_size = pcie_mmio64_size();
     d.interrupts = params.interrupts;
     d.imsic_identities = params.imsic.identities;
     d.uart_clock = params.uart.clock;
     d.bootargs = m_bootargs;
-    d.rng_seed = params.seed;
+    d.rng_seed = own_seed(*this, params.seed);
     d.initrd_start = m_initrd_start;
     d.initrd_end = m_initrd_end;
     return make_device_tree(d);

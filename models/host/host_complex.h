@@ -48,9 +48,10 @@ struct host_params {
     uart_params uart;
     rtc_params rtc;
     marker_params marker;
-    // These belong to the whole simulation, not to a host, and are not described here.
+    // These belong to the whole machine, not to a host, and are not described here.
+    std::uint64_t device_memory = 0;  ///< bytes of the large BARs that are plugged in, each a power of two
     duration quantum{1'000'000};  ///< longest time a hart runs ahead of the others
-    std::uint64_t seed = 1;       ///< of the random numbers that the device tree offers to kernels
+    std::uint64_t seed = 0;       ///< 0: from simulation and path; of the random numbers that the device tree offers to kernels
     void describe(parameter_visitor& v);
 };
 
@@ -107,7 +108,9 @@ public:
     /// Address of the device tree blob: as high as memory below 3 GiB allows, on a 2 MiB boundary.
     std::uint64_t device_tree_address() const;
     std::vector<std::uint8_t> device_tree() const;
+    /// The PCIe window above 4 GiB: a power of two that holds all BARs in whatever order they are placed, at a multiple of it.
     std::uint64_t pcie_mmio64_base() const;
+    std::uint64_t pcie_mmio64_size() const;
 
 private:
     void connect();

@@ -1,12 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gpu/memory/gpu_memory_system.h"
 
+#include <stdexcept>
+
 #include <fmt/format.h>
 
 namespace fabricvp::gpu {
 
 void gpu_memory_system_params::describe(parameter_visitor& v) {
-    v.field("capacity", capacity, between{1 << 20, 281474976710656.0}, "bytes of device memory; a multiple of 4 KiB");
+    v.field("capacity", capacity, between{1 << 20, 1024.0 * (1 << 30)},
+            "bytes of device memory, a power of two below 1 GiB or whole GiB from there; costs what is touched");
+    const auto gib = std::uint64_t{1} << 30;
+    const bool whole = capacity < gib ? (capacity & (capacity - 1)) == 0 : capacity % gib == 0;
+    if (const auto where = v.origin_of("capacity"); !where.empty() && !whole)
+        throw std::invalid_argument(fmt::format("{}: memory.capacity is {} bytes: give a power of two below 1 GiB or whole GiB from there",
+                                                where, capacity.bytes));
     v.group("unit", unit, "a compute unit's way to memory");
     v.group("scalar_cache", scalar_cache, "cache for constants, shared by several compute units");
     v.group("l2_tlb", l2_tlb, "TLB of the whole GPU");

@@ -148,6 +148,29 @@ TEST_CASE("copies by a single channel, a descriptor and a piece at a time", "[co
                                                {"node.gpus.0.front.sdma.fetches", "1"}})) == with(golden("copies"), "INTx"));
 }
 
+/// \param each GiB of each of `count` GPUs
+void touch_high_memory(const char* config, unsigned count, unsigned each) {
+    auto p = platform::from_config(fmt::format("{}/{}.yaml", CONFIGS, config),
+                                   {{"node.gpus.*.memory.capacity", fmt::format("{} GiB", each)}, {"node.gpus.*.compute_units", "1"}});
+    image_set images;
+    images.firmware = std::string(FIRMWARE) + "/gpu_high_memory.elf";
+    p->load_images(0, images);
+    const auto text = run(*p);
+    INFO(text);
+    for (unsigned i = 0; i < count; ++i) {
+        CHECK(text.find(fmt::format("gpu{}       1 compute units at 1000 MHz, {} MiB", i, each * 1024)) != std::string::npos);
+        CHECK(text.find(fmt::format("gpu{}       BAR above 4 GiB, its end ok", i)) != std::string::npos);
+        CHECK(text.find(fmt::format("gpu{}       works at the end of {} memories: ok", i, count)) != std::string::npos);
+    }
+    auto& node = *p->hardware().nodes[0];
+    REQUIRE(node.gpus.size() == count);
+    for (auto& g : node.gpus) CHECK(g->core.memory.memory.size() == std::uint64_t{each} << 30);
+}
+
+TEST_CASE("a GPU of 24 GiB", "[high_memory_24]") { touch_high_memory("gpu", 1, 24); }
+TEST_CASE("a GPU of 80 GiB", "[high_memory_80]") { touch_high_memory("gpu", 1, 80); }
+TEST_CASE("four GPUs of 80 GiB", "[high_memory_4x80]") { touch_high_memory("netcrafter_quad", 4, 80); }
+
 /// Host and command processor touch registers that firmware/abi names, and no others.
 void audit(const char* program, const char* append) {
     auto p = machine_with(program, {{"node.gpus.0.processor.harts", "2"}, {"node.host.interrupts", "aplic_imsic"}}, append);

@@ -40,6 +40,7 @@ host::device_tree_description two_harts() {
     d.memory_base = VIRT_DRAM_BASE;
     d.memory_size = 0x1'2000'0000;
     d.pcie_mmio64_base = VIRT_PCIE_MMIO64_BASE;
+    d.pcie_mmio64_size = VIRT_PCIE_MMIO64_SIZE;
     d.bootargs = "quiet";
     d.initrd_start = 0x8800'0000;
     d.initrd_end = 0x8810'0000;

@@ -32,6 +32,7 @@ std::vector<std::uint8_t> blob() {
     d.memory_base = VIRT_DRAM_BASE;
     d.memory_size = 0x2'0000'0000;
     d.pcie_mmio64_base = VIRT_PCIE_MMIO64_BASE;
+    d.pcie_mmio64_size = VIRT_PCIE_MMIO64_SIZE;
     d.bootargs = "console=ttyS0";
     return fabricvp::host::make_device_tree(d);
 }
