@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include "base/random_streams.h"
+
 namespace fabricvp {
 node::node(const sc_core::sc_module_name& name, const node_params& p) : model(name), params(p), host("host", p.host) {
     if (!params.pcie.empty()) plug_in();
@@ -26,6 +28,7 @@ void node::link_up() {
 }
 
 machine::machine(const machine_params& p) : params(completed(p)), timeline("calendar") {
+    set_simulation_seed(params.simulation.seed);
     for (std::size_t i = 0; i < params.node.size(); ++i)
         nodes.push_back(std::make_unique<node>(fmt::format("node{}", i).c_str(), params.node[i]));
 }

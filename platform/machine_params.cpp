@@ -3,9 +3,12 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <set>
+#include <stdexcept>
 
 #include <fmt/format.h>
 
+#include "base/described_blocks.h"
 #include "platform/config/config_reader.h"
 #include "platform/config/config_tree.h"
 #include "platform/loader/image_paths.h"
@@ -24,6 +27,25 @@ std::optional<std::uint64_t> node_index(const std::string& key) {
         index = 10 * index + static_cast<std::uint64_t>(c - '0');
     }
     return index;
+}
+
+/// Paths of files start from the folder of the configuration; `firmware:NAME` is one of the project's own.
+std::string located(const std::string& path, const std::string& configuration) {
+    if (path.empty()) return path;
+    if (path.compare(0, 9, "firmware:") == 0) return find_image(path, {});
+    return std::filesystem::absolute(std::filesystem::path(configuration).parent_path() / path).lexically_normal().string();
+}
+
+/// In the fabric, GPUs stand beside switches and generators by their names.
+void check_fabric_names(const node_params& n) {
+    std::set<std::string> gpus;
+    for (const auto& g : n.gpus) gpus.insert(g.name);
+    const auto check = [&](const auto& item) {
+        if (gpus.count(item.name))
+            throw input_error(fmt::format("{}: the name {} is taken: a GPU has it, which stands there in the fabric", item.origin, quoted(item.name)));
+    };
+    for (const auto& s : n.fabric.switches) check(s);
+    for (const auto& g : n.fabric.generators) check(g);
 }
 
 void check_top_level(const config_tree& tree, std::uint64_t nodes) {
@@ -46,7 +68,7 @@ void simulation_params::describe(parameter_visitor& v) {
             "longest time a hart runs ahead of the others; shorter is more exact and slower");
     v.field("watchdog", watchdog, between{0, 1e15},
             "simulated time after which an unanswered bus access ends the run; 0 ps: never");
-    v.field("seed", seed, "seed of everything random in the machine (the device tree's rng-seed)");
+    v.field("seed", seed, "seed of everything random in the machine: errors of links, choices of generators, the device tree's rng-seed; each block has a stream of its own");
     v.choice("log", log, "least severe messages of the models that are printed");
 }
 
@@ -82,7 +104,7 @@ void node_params::describe(parameter_visitor& v) {
     v.group("host", host, "the host complex: harts, memory, devices");
     v.group("pcie", pcie, "the PCI Express tree");
     v.group("fabric", fabric, "switches and links between GPUs; without links there is none");
-    v.list("gpus", gpus, "GPUs, numbered in this order");
+    describe_blocks(v, "gpus", gpus, "gpu", "GPUs, numbered in this order");
     v.list("faults", faults, "faults that happen to this node");
 }
 
@@ -101,7 +123,9 @@ void machine_params::describe(parameter_visitor& v) {
 machine_params completed(machine_params p) {
     for (auto& n : p.node) {
         n.host.quantum = p.simulation.quantum;
-        n.host.seed = p.simulation.seed;
+        n.host.device_memory = 0;
+        for (const auto& e : n.pcie.endpoints) n.host.device_memory += e.device.settings().memory_bar();
+        for (const auto& g : n.gpus) n.host.device_memory += g.memory_bar();
         n.pcie.slots.clear();
         n.fabric.devices.clear();
         for (std::size_t i = 0; i < n.gpus.size(); ++i) {
@@ -134,12 +158,15 @@ machine_params read_machine_params(const std::string& yaml, const std::string& n
             for (const auto& key : {std::string("node"), own})
                 if (const auto* tree = root.find(key)) layers.push_back({tree, key});
         config_reader reader(std::move(layers));
-        params.node[i].describe(reader);
+        try {
+            params.node[i].describe(reader);
+        } catch (const std::invalid_argument& e) {  // what only a model can judge; it names the place
+            throw input_error(e.what());
+        }
         reader.finish();
+        check_fabric_names(params.node[i]);
         for (auto& e : params.node[i].pcie.endpoints)
-            for (auto* path : e.paths())  // relative to the configuration, as those of images are
-                if (path->compare(0, 9, "firmware:") == 0) *path = find_image(*path, {});
-                else *path = std::filesystem::absolute(std::filesystem::path(name).parent_path() / *path).lexically_normal().string();
+            for (auto* path : e.device.settings().files()) *path = located(*path, name);
     }
     return completed(std::move(params));
 }

@@ -22,7 +22,7 @@ std::string link_text(const pcie::port_params& p) { return fmt::format("Gen{} x{
 std::vector<vertex> vertices_of(const pcie::tree& tree) {
     std::vector<vertex> all{{"root", "", "root complex", "#eceff1"}};
     for (const auto& s : tree.params.switches) all.push_back({s.name, s.below, link_text(s.upstream_port), "#e3f2fd"});
-    for (const auto& e : tree.params.endpoints) all.push_back({e.name, e.below, link_text(e.endpoint().link), "#e8f5e9"});
+    for (const auto& e : tree.params.endpoints) all.push_back({e.name, e.below, link_text(e.device.settings().endpoint().link), "#e8f5e9"});
     for (const auto& d : tree.params.slots) all.push_back({d.name, d.below, "device", "#e8f5e9"});
     return all;
 }

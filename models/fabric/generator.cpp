@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "abi/gpu_apertures.h"
+#include "base/random_streams.h"
 
 namespace fabricvp::fabric {
 
@@ -67,12 +68,12 @@ void generator_params::describe(parameter_visitor& v) {
     v.field("span", span, between{64, 1e12}, "memory of each peer from its start on that requests go to");
     v.field("service", service, between{0, 1e12}, "time that it takes to answer a request of another");
     v.field("start", start, between{0, 1e15}, "of the first request");
-    v.field("seed", seed, "of its choices");
+    v.field("seed", seed, "seed of its choices; 0: follows from simulation.seed and the block's path");
 }
 
 generator::generator(const sc_core::sc_module_name& name, const generator_params& t, const terminal_params& p, unsigned n,
                      const packet_format& f, const link_params* l)
-    : terminal(name, p, n, f, l), traffic(t), m_random(t.seed + n * 0x9e3779b97f4a7c15u), m_serving(64) {
+    : terminal(name, p, n, f, l), traffic(t), m_random(own_seed(*this, t.seed)), m_serving(64) {
     attach(*this);
 }
 
@@ -202,7 +203,7 @@ void generator::answer() {
 }
 
 void generator::reset() {
-    m_random.seed(traffic.seed + number * 0x9e3779b97f4a7c15u);
+    m_random.seed(own_seed(*this, traffic.seed));
     m_serving.clear();
     cancel(m_tick);
     cancel(m_answer);

@@ -5,8 +5,11 @@
 #include <map>
 #include <set>
 #include <stdexcept>
+#include <utility>
 
 #include <fmt/format.h>
+
+#include "base/described_blocks.h"
 
 namespace fabricvp::fabric {
 
@@ -93,6 +96,7 @@ link_plan plan_links(const interconnect_params& p, const std::map<std::string, s
 
 void interconnect_params::switch_node::describe(parameter_visitor& v) {
     v.field("name", name, "name of the switch");
+    if (auto where = v.origin_of("name"); !where.empty()) origin = std::move(where);
     v.field("cluster", cluster, between{0, 1000}, "cluster to which it and the devices on it belong");
     switch_params::describe(v);
 }
@@ -105,15 +109,16 @@ void interconnect_params::link_node::describe(parameter_visitor& v) {
 
 void interconnect_params::generator_node::describe(parameter_visitor& v) {
     v.field("name", name, "name of the generator");
+    if (auto where = v.origin_of("name"); !where.empty()) origin = std::move(where);
     generator_params::describe(v);
 }
 
 void interconnect_params::describe(parameter_visitor& v) {
     v.group("packet", packet, "sizes of packets and flits");
     v.group("device", device, "where every device is attached");
-    v.list("switches", switches, "switches between GPUs");
+    describe_blocks(v, "switches", switches, nullptr, "switches between GPUs");
     v.list("links", links, "links between switches, GPUs and generators; a GPU or a generator has one");
-    v.list("generators", generators, "traffic generators in the place of GPUs; they are numbered after the GPUs");
+    describe_blocks(v, "generators", generators, nullptr, "traffic generators in the place of GPUs; they are numbered after the GPUs");
 }
 
 interconnect::interconnect(const sc_core::sc_module_name& name, const interconnect_params& p, const egress_maker& maker)

@@ -18,7 +18,7 @@ namespace fabricvp::fabric {
 
 struct interconnect_params {
     struct switch_node : switch_params {
-        std::string name;
+        std::string name, origin;  ///< and where it is written, not described
         std::uint64_t cluster = 0;
         void describe(parameter_visitor& v);
     };
@@ -27,7 +27,7 @@ struct interconnect_params {
         void describe(parameter_visitor& v);
     };
     struct generator_node : generator_params {
-        std::string name;
+        std::string name, origin;
         void describe(parameter_visitor& v);
     };
 

@@ -36,7 +36,7 @@ void link_params::describe(parameter_visitor& v) {
     v.field("bit_error_rate", bit_error_rate, between{0, 1e-3}, "chance that a bit arrives wrong; the packet is sent again");
     v.field("replay_latency", replay_latency, between{0, 1e9}, "from the end of a corrupted packet to its repetition");
     v.field("retrain_time", retrain_time, between{0, 1e12}, "time for which the link is down when it trains again");
-    v.field("seed", seed, "seed of the error process");
+    v.field("seed", seed, "seed of the error processes of both directions; 0: follows from simulation.seed and the block's path");
 }
 
 void buffer_params::describe(parameter_visitor& v) {

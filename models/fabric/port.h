@@ -22,7 +22,7 @@ struct link_params {
     double bit_error_rate = 0.0;
     duration replay_latency{100'000};
     duration retrain_time{10'000'000};
-    std::uint64_t seed = 1;
+    std::uint64_t seed = 0;
     void describe(parameter_visitor& v);
     std::uint64_t bytes_per_second() const { return lanes * lane_rate.bytes_per_second; }
 };

@@ -6,6 +6,7 @@
 #include <stdexcept>
 
 #include "base/log.h"
+#include "base/random_streams.h"
 
 namespace fabricvp::link {
 
@@ -18,7 +19,7 @@ void channel_params::describe(parameter_visitor& v) {
     v.field("replays_before_retrain", replays_before_retrain, between{1, 1000},
             "failed attempts at one packet after which the link trains again");
     v.field("retrain_time", retrain_time, between{0, 1e12}, "time for which the link is down when it trains again");
-    v.field("seed", seed, "seed of the error process");
+    v.field("seed", seed, "seed of the error process; 0: follows from simulation.seed and the block's path");
 }
 
 channel::channel(const sc_core::sc_module_name& name, const channel_params& p)
@@ -28,7 +29,7 @@ channel::channel(const sc_core::sc_module_name& name, const channel_params& p)
       m_lanes(p.lanes),
       m_lane_rate(p.lane_rate),
       m_bit_error_rate(p.bit_error_rate),
-      m_random(p.seed) {}
+      m_random(own_seed(*this, p.seed)) {}
 
 ticks channel::serialise(std::uint64_t wire_bytes) {
     const auto rate = bytes_per_second();
@@ -144,7 +145,7 @@ void channel::reset() {
     m_free = m_resume = m_busy_since = now();
     m_remainder = 0;
     m_pending_overhead = 0;
-    m_random.seed(params.seed);
+    m_random.seed(own_seed(*this, params.seed));
     model::reset();
 }
 

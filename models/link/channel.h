@@ -23,7 +23,7 @@ struct channel_params {
     duration replay_latency{250'000};    ///< from the end of a corrupted packet to the start of its repetition
     std::uint64_t replays_before_retrain = 4;
     duration retrain_time{20'000'000};   ///< down time of a retraining
-    std::uint64_t seed = 1;              ///< of the error process
+    std::uint64_t seed = 0;              ///< of the error process; 0: from simulation and path
     void describe(parameter_visitor& v);
 };
 

@@ -22,6 +22,7 @@ struct copy_engine_params : endpoint_params {
     byte_size chunk{4096};                 ///< bytes fetched from own memory at a time
     std::uint64_t reads_ahead = 8;         ///< chunks that a channel reads ahead of writing them
     void describe(parameter_visitor& v);
+    std::uint64_t memory_bar() const { return memory; }
 };
 
 class copy_engine final : public endpoint, private copy_engine_core {

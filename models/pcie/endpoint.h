@@ -28,6 +28,10 @@ struct endpoint_params {
     duration ready_after_reset{0};         ///< configuration requests before are answered with a retry
     byte_size resizable_from{0};           ///< first size of the device's large memory BAR; 0: its final size, for good
     void describe(parameter_visitor& v);
+    /// Bytes of the device's large memory BAR at its largest; 0 where it has none. Devices that have one hide this.
+    std::uint64_t memory_bar() const { return 0; }
+    /// Parameters that name files. Devices that have some hide this.
+    std::vector<std::string*> files() { return {}; }
 };
 
 class endpoint : public model, protected port_owner {

@@ -20,6 +20,7 @@ link::channel_params channel_of(const port_params& p) {
     c.propagation = p.propagation;
     c.bit_error_rate = p.bit_error_rate;
     c.retrain_time = p.retrain_time;
+    c.seed = p.seed;
     return c;
 }
 
@@ -42,6 +43,7 @@ void port_params::describe(parameter_visitor& v) {
     v.field("tlps_per_credit_update", tlps_per_credit_update, between{1, 64}, "TLPs that one UpdateFC stands for");
     v.field("bit_error_rate", bit_error_rate, between{0, 1e-3}, "chance that a bit arrives wrong");
     v.field("retrain_time", retrain_time, between{0, 1e12}, "time for which the link is down when it trains again");
+    v.field("seed", seed, "seed of the error process; 0: follows from simulation.seed and the block's path");
 }
 
 std::string port_traits::describe(unsigned c, const std::string& partner, const amounts& left, const amounts& initial) {

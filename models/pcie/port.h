@@ -28,6 +28,7 @@ struct port_params {
     std::uint64_t tlps_per_credit_update = 2;
     double bit_error_rate = 0.0;
     duration retrain_time{20'000'000};
+    std::uint64_t seed = 0;                  ///< of the error process
     void describe(parameter_visitor& v);
 };
 

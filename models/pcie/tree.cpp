@@ -7,6 +7,8 @@
 
 #include <fmt/format.h>
 
+#include "base/described_blocks.h"
+
 namespace fabricvp::pcie {
 
 namespace {
@@ -45,7 +47,7 @@ root_complex_params checked_root(const tree_params& p) {
     std::set<std::string> endpoints;
     for (const auto& e : p.endpoints) {
         check(e, "endpoint");
-        check_power_of_two(e.endpoint().link.max_payload, e.name + ".link.max_payload");
+        check_power_of_two(e.device.settings().endpoint().link.max_payload, e.name + ".link.max_payload");
         if (!endpoints.insert(e.name).second) throw std::invalid_argument(fmt::format("pcie: the name '{}' is taken twice", e.name));
     }
     for (const auto& s : p.slots) {
@@ -78,32 +80,13 @@ void tree_params::endpoint_node::describe(parameter_visitor& v) {
     v.field("name", name, "name of the endpoint");
     v.field("below", below, "root, or a switch");
     v.field("turns", turns, between{1, 1024}, turns_help);
-    v.choice("kind", kind, {"copy_engine", "virtio_blk"}, "what it is; the keys of that kind stand beside");
-    // A node without a name is a prototype, which shows the parameters of every kind.
-    const auto shown = [&](const std::string& k) { return name.empty() || kind == k; };
-    if (shown("copy_engine")) copy_engine.describe(v);
-    if (shown("virtio_blk")) virtio_blk.describe(v);
-}
-
-const endpoint_params& tree_params::endpoint_node::endpoint() const {
-    if (kind == "virtio_blk") return virtio_blk;
-    return copy_engine;
-}
-
-std::vector<std::string*> tree_params::endpoint_node::paths() {
-    if (kind == "virtio_blk" && !virtio_blk.image.empty()) return {&virtio_blk.image};
-    return {};
-}
-
-std::unique_ptr<endpoint> tree_params::endpoint_node::make() const {
-    if (kind == "virtio_blk") return std::make_unique<pcie::virtio_blk>(name.c_str(), virtio_blk);
-    return std::make_unique<pcie::copy_engine>(name.c_str(), copy_engine);
+    device.describe(v);
 }
 
 void tree_params::describe(parameter_visitor& v) {
     v.group("root", root, "root complex");
-    v.list("switches", switches, "switches");
-    v.list("endpoints", endpoints, "devices");
+    describe_blocks(v, "switches", switches, nullptr, "switches");
+    describe_blocks(v, "endpoints", endpoints, nullptr, "devices");
 }
 
 tree::tree(const sc_core::sc_module_name& name, const tree_params& p) : model(name), params(p), root("root", checked_root(p)) {
@@ -121,7 +104,7 @@ tree::tree(const sc_core::sc_module_name& name, const tree_params& p) : model(na
     for (const auto& e : params.endpoints) {
         auto& port = next_port_below(e.below, e.turns);
         try {
-            endpoints.push_back(e.make());
+            endpoints.push_back(e.device.settings().make(e.name));
         } catch (const std::invalid_argument& refused) {
             throw std::invalid_argument(fmt::format("pcie: {}: {}", e.name, refused.what()));
         }

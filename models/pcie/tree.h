@@ -10,9 +10,9 @@
 
 #include "base/parameters.h"
 #include "pcie/copy_engine.h"
+#include "pcie/device_kind.h"
 #include "pcie/root_complex.h"
 #include "pcie/switch.h"
-#include "pcie/virtio_blk.h"
 
 namespace fabricvp::pcie {
 
@@ -26,16 +26,9 @@ struct tree_params {
     };
     struct endpoint_node {
         std::string name, below = "root";
-        std::string kind = "copy_engine";
-        copy_engine_params copy_engine;
-        virtio_blk_params virtio_blk;
+        chosen_device device;
         std::uint64_t turns = 1;
         void describe(parameter_visitor& v);
-
-        const endpoint_params& endpoint() const;
-        /// Parameters of its kind that name files.
-        std::vector<std::string*> paths();
-        std::unique_ptr<pcie::endpoint> make() const;
     };
 
     /// Where a device that is not this tree's is plugged in (a GPU, an RDMA adapter).

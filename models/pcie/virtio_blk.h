@@ -28,6 +28,7 @@ struct virtio_blk_params : endpoint_params {
     bandwidth rate{2'000'000'000};
     virtio_blk_params() { link.width = 4; }
     void describe(parameter_visitor& v);
+    std::vector<std::string*> files() { return {&image}; }
 };
 
 class virtio_blk final : public virtio_device {

@@ -27,11 +27,18 @@ bool config_listing::enter(const char* name, const char* help) {
 std::size_t config_listing::enter_list(const char* name, const char* help, std::size_t size) {
     m_lines.push_back({fmt::format("{:{}}{} ({} items)", "", 2 * m_depth, name, size), help});
     ++m_depth;
+    open_list();
     return size;
 }
 
+void config_listing::leave_list() {
+    --m_depth;
+    close_list();
+}
+
 void config_listing::enter_item(std::size_t index) {
-    m_lines.push_back({fmt::format("{:{}}[{}]", "", 2 * m_depth, index), ""});
+    const auto title = lists_blocks() ? item_name(index) : fmt::format("[{}]", index);
+    m_lines.push_back({fmt::format("{:{}}{}", "", 2 * m_depth, title), ""});
     ++m_depth;
 }
 

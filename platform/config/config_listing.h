@@ -4,12 +4,12 @@
 #include <string>
 #include <vector>
 
-#include "base/parameters.h"
+#include "base/described_blocks.h"
 
 namespace fabricvp {
 
 /// Lists described parameters for people: an indented tree of names, values and help.
-class config_listing final : public parameter_visitor {
+class config_listing final : public parameter_visitor, public named_blocks {
 public:
     std::string text() const;
 
@@ -21,7 +21,7 @@ protected:
     void leave() override { --m_depth; }
     std::size_t enter_list(const char* name, const char* help, std::size_t size) override;
     void enter_item(std::size_t index) override;
-    void leave_list() override { --m_depth; }
+    void leave_list() override;
 
 private:
     struct line {

@@ -64,8 +64,16 @@ config_reader::config_reader(std::vector<layer> layers) {
 void config_reader::finish() const { check(m_levels.front()); }
 
 void config_reader::check(const level& l) {
+    auto known = l.known;
+    for (const auto& b : l.blocks) {
+        const auto same = std::find_if(l.blocks.begin(), l.blocks.end(), [&](const auto& other) { return other.name == b.name; });
+        if (&*same != &b) throw input_error(fmt::format("{}: the name {} is taken: {} has it", b.origin, quoted(b.name), same->origin));
+        if (std::find(l.known.begin(), l.known.end(), b.name) != l.known.end())
+            throw input_error(fmt::format("{}: the name {} is taken: a key beside this list has it", b.origin, quoted(b.name)));
+        known.push_back(b.name);
+    }
     for (const auto& each : l.layers)
-        if (each.tree->kind == shape::mapping) refuse_unknown_keys(*each.tree, each.path, l.known);
+        if (each.tree->kind == shape::mapping) refuse_unknown_keys(*each.tree, each.path, known);
 }
 
 std::vector<config_reader::layer> config_reader::children(const std::string& name) {
@@ -153,19 +161,70 @@ std::size_t config_reader::enter_list(const char* name, const char*, std::size_t
         list.layers.assign({l});  // a whole list replaces what lower layers say
     }
     m_levels.push_back(std::move(list));
+    if (m_blocks_next) add_blocks(name, size);
     return size;
+}
+
+std::vector<config_reader::layer> config_reader::item_layers(const layer& list, std::size_t index) {
+    std::vector<layer> found;
+    const auto name = std::to_string(index);
+    const bool whole = list.tree->kind == shape::sequence;
+    for (const auto* tree : {whole ? &list.tree->items[index] : list.tree->find(every_item), whole ? nullptr : list.tree->find(name)}) {
+        if (!tree) continue;
+        found.push_back({tree, joined(list.path, name)});
+        require(found.back(), shape::mapping, "a group of keys");
+    }
+    return found;
+}
+
+config_reader::block config_reader::block_of(std::size_t index, const char* prefix) const {
+    block b{prefix ? prefix + std::to_string(index) : "", ""};
+    std::string path;
+    for (const auto& list : m_levels.back().layers)
+        for (const auto& l : item_layers(list, index)) {
+            if (b.origin.empty()) b.origin = l.tree->origin;
+            path = l.path;
+            const auto* name = l.tree->find("name");
+            if (name && name->kind == shape::scalar) b = {name->text, name->origin};
+        }
+    const auto letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_'; };
+    if (b.name.empty() || !std::all_of(b.name.begin(), b.name.end(), letter))
+        throw input_error(fmt::format("{}: {}.name: {} is no name: give letters, digits and _", b.origin, path, quoted(b.name)));
+    return b;
+}
+
+void config_reader::expect_blocks(const char* prefix, const std::vector<std::string>&) {
+    m_blocks_next = true;
+    m_prefix = prefix;
+}
+
+void config_reader::add_blocks(const char* name, std::size_t size) {
+    auto& outer = m_levels[m_levels.size() - 2].blocks;
+    m_levels.back().list_name = name;
+    m_levels.back().first_block = outer.size();
+    for (std::size_t i = 0; i < size; ++i) outer.push_back(block_of(i, m_prefix));
+    m_blocks_next = false;
 }
 
 void config_reader::enter_item(std::size_t index) {
     level item;
-    const auto name = std::to_string(index);
-    for (const auto& l : m_levels.back().layers) {
-        const bool whole = l.tree->kind == shape::sequence;
-        for (const auto* tree : {whole ? &l.tree->items[index] : l.tree->find(every_item), whole ? nullptr : l.tree->find(name)}) {
-            if (!tree) continue;
-            layer child{tree, joined(l.path, name)};
-            require(child, shape::mapping, "a group of keys");
-            item.layers.push_back(std::move(child));
+    const auto& list = m_levels.back();
+    const auto add = [&](const std::vector<layer>& more) { item.layers.insert(item.layers.end(), more.begin(), more.end()); };
+    if (list.list_name.empty()) {
+        for (const auto& l : list.layers) add(item_layers(l, index));
+    } else {  // a key beside the list that has the block's name is one layer with the list
+        const auto& outer = m_levels[m_levels.size() - 2];
+        const auto& name = outer.blocks[list.first_block + index].name;
+        for (const auto& around : outer.layers) {
+            const auto* tree = around.tree->find(list.list_name);
+            for (const auto& l : list.layers)
+                if (l.tree == tree) add(item_layers(l, index));
+            const auto* own = around.tree->find(name);
+            if (!own) continue;
+            add({{own, joined(around.path, name)}});
+            require(item.layers.back(), shape::mapping, "a group of keys");
+            if (const auto* again = own->find("name"))
+                throw input_error(fmt::format("{}: {} has its name already", again->origin, item.layers.back().path));
         }
     }
     m_levels.push_back(std::move(item));

@@ -6,12 +6,12 @@
 #include <string>
 #include <vector>
 
-#include "base/parameters.h"
+#include "base/described_blocks.h"
 #include "platform/config/config_tree.h"
 
 namespace fabricvp {
 
-class config_reader final : public parameter_visitor {
+class config_reader final : public parameter_visitor, public block_visitor {
 public:
     struct layer {
         const config_tree* tree;
@@ -26,6 +26,7 @@ public:
 
     void rest(std::vector<loose_value>& values, const char* help) override;
     std::string origin_of(const char* name) override;
+    void expect_blocks(const char* prefix, const std::vector<std::string>& names) override;
 
 protected:
     void visit(parameter& p) override;
@@ -36,17 +37,32 @@ protected:
     void leave_list() override;
 
 private:
+    /// Something with a name of its own in a list of blocks.
+    struct block {
+        std::string name, origin;
+    };
     struct level {
         std::vector<layer> layers;
         std::vector<std::string> known;  ///< names asked for so far
+        std::vector<block> blocks;       ///< of all lists of blocks in here
         bool list = false;
+        std::size_t first_block = 0;     ///< of a list of blocks: where its own begin among those of the level around it
+        std::string list_name;           ///< of a list of blocks
     };
 
     /// The layers that give `name` a value, in order; notes that `name` is known.
     std::vector<layer> children(const std::string& name);
+    /// Notes what the innermost list's items are called.
+    void add_blocks(const char* name, std::size_t size);
+    /// The name of an item of the innermost list, as it is written or as it follows from the prefix.
+    block block_of(std::size_t index, const char* prefix) const;
+    /// What a layer of a list says of an item.
+    static std::vector<layer> item_layers(const layer& list, std::size_t index);
     static void check(const level& l);
 
     std::vector<level> m_levels;
+    bool m_blocks_next = false;     // the list that comes next has blocks for items
+    const char* m_prefix = nullptr;
 };
 
 /// Names a shape in messages ("a list").

@@ -55,6 +55,10 @@ void config_reference::enter_item(std::size_t) { m_open.push_back(m_open.back())
 
 void config_reference::leave_list() { m_open.pop_back(); }
 
+void config_reference::enter_kind(const char* name, const char* help) { open(fmt::format("kind: {}", name), help); }
+
+void config_reference::leave_kind() { m_open.pop_back(); }
+
 std::string config_reference::text() const {
     std::string out;
     for (const auto& s : m_sections) {

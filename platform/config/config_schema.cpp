@@ -74,6 +74,10 @@ void config_schema::rest(std::vector<loose_value>&, const char* help) {
     m_levels.back()["additionalProperties"] = {{"description", help}, {"type", {"string", "number", "boolean"}}};
 }
 
+void config_schema::expect_blocks(const char*, const std::vector<std::string>&) {
+    m_levels.back()["additionalProperties"] = {{"description", "by its name, what one block of a list here has different"}, {"type", "object"}};
+}
+
 bool config_schema::enter(const char* name, const char* help) {
     m_names.emplace_back(name);
     m_levels.push_back(open_object(help));

@@ -6,18 +6,20 @@
 
 #include <nlohmann/json.hpp>
 
-#include "base/parameters.h"
+#include "base/described_blocks.h"
 
 namespace fabricvp {
 
 /// JSON schema (draft 2020-12) of one described struct.
-class config_schema final : public parameter_visitor {
+class config_schema final : public parameter_visitor, public block_visitor {
 public:
     config_schema();
     /// The schema of what has been described so far: an object that allows no other keys.
     const nlohmann::ordered_json& schema() const { return m_levels.front(); }
 
     void rest(std::vector<loose_value>& values, const char* help) override;
+    void expect_blocks(const char*, const std::vector<std::string>&) override;
+    bool wants_kinds() const override { return true; }
 
 protected:
     void visit(parameter& p) override;

@@ -5,6 +5,7 @@
 
 #include <pybind11/stl.h>
 
+#include "base/described_blocks.h"
 #include "platform/machine_params.h"
 
 namespace fabricvp::python {
@@ -43,7 +44,7 @@ struct to_python {
     py::object operator()(const cycles* v) const { return py::int_(v->count); }
 };
 
-class lister final : public parameter_visitor {
+class lister final : public parameter_visitor, public named_blocks {
 public:
     py::list found;
 
@@ -57,11 +58,13 @@ protected:
     }
     void leave() override { m_path.resize(m_lengths.back()), m_lengths.pop_back(); }
     std::size_t enter_list(const char* name, const char*, std::size_t size) override {
-        push(name);
+        open_list();
+        if (lists_blocks()) m_lengths.push_back(m_path.size());  // they are known by their names alone
+        else push(name);
         return size;
     }
-    void enter_item(std::size_t index) override { push(std::to_string(index)); }
-    void leave_list() override { leave(); }
+    void enter_item(std::size_t index) override { push(item_name(index)); }
+    void leave_list() override { leave(), close_list(); }
 
 private:
     void push(const std::string& name) {

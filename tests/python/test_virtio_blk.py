@@ -76,7 +76,7 @@ def test_u_boot_reads_a_file(tmp_path, disk):
 
 @pytest.mark.parametrize("mode, reply, kept", [("writable", "OK", True), ("read_only", "ERROR", False)])
 def test_what_becomes_of_writes(tmp_path, disk, mode, reply, kept):
-    with fabricvp.spawn(tmp_path / "machine.yaml", overrides={"node.pcie.endpoints.1.mode": mode}) as platform:
+    with fabricvp.spawn(tmp_path / "machine.yaml", overrides={"node.pcie.disk0.mode": mode}) as platform:
         console = prompt(platform)
         platform.nodes[0].memory.write(0x8500_0000, b"fabric" * 100)
         assert reply in console.command("virtio write 85000000 3fff 1", PROMPT)
@@ -84,13 +84,13 @@ def test_what_becomes_of_writes(tmp_path, disk, mode, reply, kept):
 
 
 @pytest.mark.parametrize("change, message", [
-    ({"virtio_blk.image": "nowhere.img"}, "disk0.*nowhere.img.*No such file"),
-    ({"virtio_blk.image": "."}, "disk0.*no regular file"),
-    ({"virtio_blk.image": "machine.yaml"}, "disk0.*multiple of 512"),
-    ({"virtio_blk.queue_size": "100"}, "disk0.*queue_size.*power of two"),
-    ({"virtio_blk.mode": "sometimes"}, "mode.*read_only, copy_on_write, writable"),
+    ({"image": "nowhere.img"}, "disk0.*nowhere.img.*No such file"),
+    ({"image": "."}, "disk0.*no regular file"),
+    ({"image": "machine.yaml"}, "disk0.*multiple of 512"),
+    ({"queue_size": "100"}, "disk0.*queue_size.*power of two"),
+    ({"mode": "sometimes"}, "mode.*read_only, copy_on_write, writable"),
     ({"kind": "toaster"}, "kind.*copy_engine, virtio_blk"),
-    ({"copy_engine.memory": "1 MiB"}, "unknown key 'copy_engine'"),
+    ({"memory": "1 MiB"}, "unknown key 'memory'"),
 ])
 def test_bad_disks_are_refused(tmp_path, disk, change, message):
     with pytest.raises(fabricvp.InputError, match=message):

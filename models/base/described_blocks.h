@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+// Lists whose items are blocks of their own: each is known by its `name`, which is its path below the struct around the
+// list, as a group's key is, and unique there. So `gpus: [{name: left}]` describes the block `left`, not `gpus.0`.
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/parameters.h"
+
+namespace fabricvp {
+
+/// What a parameter_visitor also is that treats blocks and kinds apart.
+class block_visitor {
+public:
+    /// The list that comes next has blocks for items. \param prefix of the names of items without one, before their numbers;
+    /// null: all need a name \param names as far as they are known
+    virtual void expect_blocks(const char* prefix, const std::vector<std::string>& names) = 0;
+    /// Whether parameters of all kinds are to be shown where another key chooses one (schemas, reference pages).
+    virtual bool wants_kinds() const { return false; }
+    virtual void enter_kind(const char*, const char*) {}
+    virtual void leave_kind() {}
+
+protected:
+    ~block_visitor() = default;
+};
+
+/// Names of the items of the lists that are open, for visitors that show paths.
+class named_blocks : public block_visitor {
+public:
+    void expect_blocks(const char*, const std::vector<std::string>& names) override { m_next = {true, names}; }
+
+protected:
+    /// To be called by enter_list() and leave_list().
+    void open_list() { m_open.push_back(std::exchange(m_next, {})); }
+    void close_list() { m_open.pop_back(); }
+    /// Whether the innermost list is one of blocks, and what its items are called.
+    bool lists_blocks() const { return m_open.back().blocks; }
+    std::string item_name(std::size_t index) const {
+        return lists_blocks() && index < m_open.back().names.size() ? m_open.back().names[index] : std::to_string(index);
+    }
+
+private:
+    struct list {
+        bool blocks = false;
+        std::vector<std::string> names;
+    };
+    list m_next;
+    std::vector<list> m_open;
+};
+
+/// Describes a list of blocks, and gives names to those without one. Items have a text `name`, described under that key.
+template <class Params>
+void describe_blocks(parameter_visitor& v, const char* key, std::vector<Params>& items, const char* prefix, const char* help) {
+    if (auto* b = dynamic_cast<block_visitor*>(&v)) {
+        std::vector<std::string> names;
+        for (const auto& item : items) names.push_back(item.name);
+        b->expect_blocks(prefix, names);
+    }
+    v.list(key, items, help);
+    if (!prefix) return;
+    for (std::size_t i = 0; i < items.size(); ++i)
+        if (items[i].name.empty()) items[i].name = prefix + std::to_string(i);
+}
+
+}  // namespace fabricvp
