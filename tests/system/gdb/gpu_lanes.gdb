@@ -13,7 +13,7 @@ target remote 127.0.0.1:@PORT@
 # wavefronts come: only host and command processor are there at first
 info threads
 #> \* 1 +Thread 1\.1 \(node0\.host\.hart0 .*
-#>   2 +Thread 1\.2 \(node0\.gpu0\.core\.processor\.hart0 .*
+#>   2 +Thread 1\.2 \(node0\.gpu0\.processor\.hart0 .*
 python print("threads", len(gdb.selected_inferior().threads()))
 #> threads 2
 lane
@@ -27,7 +27,7 @@ lane
 #> node0\.gpu0 cu[0-3] wavefront [0-9]+ vectoradd group 0,0,0 lane 0, .*
 info threads
 #> .* 1 +Thread 1\.1 \(node0\.host\.hart0 .*
-#> .* 2 +Thread 1\.2 \(node0\.gpu0\.core\.processor\.hart0 .*
+#> .* 2 +Thread 1\.2 \(node0\.gpu0\.processor\.hart0 .*
 #> .*node0\.gpu0 cu[0-3] wavefront [0-9]+ vectoradd group [01],0,0 lane 0, .*
 python print("wavefronts", len(gdb.selected_inferior().threads()) - 2 in range(4, 6))
 #> wavefronts True

@@ -164,12 +164,12 @@ def _summed(platform: Platform, point: Point, right: bool, regions: _Regions) ->
     counts = Counts(regions.sums)
     places = PLACES[1:] if roles.clusters > 1 else PLACES[1:2] if len(roles.gpus) > 1 and roles.directions else ()
     accesses, tables = {}, {}
-    for number, (gpu, core) in enumerate(zip(roles.gpus, roles.cores)):
-        port = f"{core}.fabric."
+    for number, gpu in enumerate(roles.gpus):
+        port = f"{gpu}.fabric."
         # The host and the copy engine reach memory through L2, too.
         host_reads, host_writes = (sum(counts.of(f"{gpu}.front.{way}.lines_{kind}") for way in ("window", "sdma.memory"))
                                    for kind in ("read", "written"))
-        written = counts.total([core], r"memory\.(l2\.|router\.l2_)bank\d+\.(writes|atomics)") - counts.of(port + "served_writes") - host_writes
+        written = counts.total([gpu], r"memory\.l2\.bank\d+\.(writes|atomics)") - counts.of(port + "served_writes") - host_writes
         accesses[number, "local"] = counts.of(port + "local_reads") - host_reads + written
         tables[number, "local"] = counts.of(port + "local_page_table_reads")
         for place in places:
@@ -177,23 +177,23 @@ def _summed(platform: Platform, point: Point, right: bool, regions: _Regions) ->
             tables[number, place] = counts.of(f"{port}{place}.page_table_reads")
     remote = {}
     for place in places:
-        reads = counts.total(roles.cores, rf"fabric\.{place}\.read_latency\.count")
+        reads = counts.total(roles.gpus, rf"fabric\.{place}\.read_latency\.count")
         if reads:
-            remote[place] = counts.total(roles.cores, rf"fabric\.{place}\.read_latency\.sum") / reads / 1e12
+            remote[place] = counts.total(roles.gpus, rf"fabric\.{place}\.read_latency\.sum") / reads / 1e12
     between = roles.between_clusters
     sent = [d.statistics["sent"] for d in between]
     fabric = platform.nodes[0].fabric
     return Measured(
         point, right, kernels, platform.statistics["sim.wall_s"] - regions.wall_before,
-        counts.total(roles.cores, "wavefront_instructions"), counts.total(roles.cores, r"l1\.transactions"),
-        counts.total(roles.cores, r"memory\.unit\d+\.l1\.misses"), accesses, tables, roles.clusters,
-        {n: counts.total(roles.cores, rf"fabric\.other_cluster\.reads_needing_{n}") for n in NEEDED if between},
+        counts.total(roles.gpus, "wavefront_instructions"), counts.total(roles.gpus, r"l1\.transactions"),
+        counts.total(roles.gpus, r"memory\.unit\d+\.l1\.misses"), accesses, tables, roles.clusters,
+        {n: counts.total(roles.gpus, rf"fabric\.other_cluster\.reads_needing_{n}") for n in NEEDED if between},
         {(c, p): counts.total(sent, rf"{c}\.padded_{p}_flits") for c in CLASSES for p in PADDINGS if between},
         {c: counts.total(sent, rf"{c}\.packets") for c in CLASSES if between},
         {d.name: counts.of(d.statistics["busy"]) / 1e12 / kernels for d in between}, regions.load, regions.window, remote,
         {d.name: counts.of(d.statistics["bytes"]) for d in roles.directions},
         picture=fabric.draw(values=dict(regions.sums), seconds=kernels, title=f"{point.workload}: measured kernels") if fabric.exists else "",
-        attribution=regions.attribution, returning_s=counts.total(roles.cores, r"memory\.unit\d+\.load_latency\.sum") / 1e12)
+        attribution=regions.attribution, returning_s=counts.total(roles.gpus, r"memory\.unit\d+\.load_latency\.sum") / 1e12)
 
 
 #: Why figures of what crosses between clusters may be missing.

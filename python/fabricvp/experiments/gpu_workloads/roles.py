@@ -17,11 +17,11 @@ if TYPE_CHECKING:
 
 #: Parts of a GPU that a load passes, and what of its path below the GPU they are.
 _GPU_PARTS = [(part, re.compile(pattern)) for part, pattern in (
-    ("translation", r"memory\.(unit\d+\.tlb|(l2_)?tlb|g?mmu)(\..*)?"),
+    ("translation", r"memory\.(unit\d+\.tlb|l2_tlb|gmmu)(\..*)?"),
     ("L1", r"memory\.(unit\d+|scalar_cache\d+)(\..*)?"),
     ("crossbar", r"memory\.router"),
-    ("L2", r"memory\.(l2\.|router\.l2_)bank\d+"),
-    ("HBM", r"memory\.(hbm|dram)(\..*)?"),
+    ("L2", r"memory\.l2\.bank\d+"),
+    ("HBM", r"memory\.hbm(\..*)?"),
     ("GPU's port", r"fabric(\..*)?"),
     ("PCIe", r"(system|link)(\..*)?"),
 )]
@@ -35,7 +35,6 @@ class Roles:
     """The parts of node 0."""
 
     gpus: tuple[str, ...]  #: paths, by number
-    cores: tuple[str, ...] = ()  #: of what is inside them
     directions: tuple[Direction, ...] = ()
     vertices: tuple[Vertex, ...] = ()
     node: str = "node0"
@@ -56,8 +55,7 @@ def roles_of(platform: Platform) -> Roles:
     node = platform.nodes[0]
     fabric = node.fabric
     gpus = tuple(gpu.name for gpu in node.gpus)
-    cores = tuple(f"{gpu}.core" if f"{gpu}.core.wavefront_instructions" in platform.statistics else gpu for gpu in gpus)
-    return Roles(gpus, cores, tuple(fabric.directions), tuple(fabric.vertices)) if fabric.exists else Roles(gpus, cores)
+    return Roles(gpus, tuple(fabric.directions), tuple(fabric.vertices)) if fabric.exists else Roles(gpus)
 
 
 @dataclass
@@ -84,7 +82,7 @@ class PartFinder:
                 return "switch" if v.is_switch else "GPU's port"
         for gpu in self.roles.gpus:
             if _inside(component, gpu):
-                below = component[len(gpu) + 1:].removeprefix("core.")
+                below = component[len(gpu) + 1:]
                 return next((part for part, pattern in _GPU_PARTS if pattern.fullmatch(below)), "other")
         return "PCIe" if _inside(component, f"{self.roles.node}.pcie") else "other"
 
