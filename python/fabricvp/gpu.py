@@ -113,12 +113,10 @@ class Gpu:
 
     @property
     def statistics(self) -> dict[str, float]:
-        """The GPU's statistics; names without the GPU's own and without ``core.`` ("wavefront_instructions",
+        """The GPU's statistics; names without the GPU's own ("wavefront_instructions",
         "memory.unit0.l1.hits", "dispatcher.dispatches", "link.tlps_sent")."""
         prefix = self.name + "."
-        found = {path[len(prefix):].removeprefix("core."): value
-                 for path, value in self._platform.statistics.snapshot(prefix).items()}
-        return found
+        return {path[len(prefix):]: value for path, value in self._platform.statistics.snapshot(prefix).items()}
 
     def total(self, ending: str) -> float:
         """Sum of all statistics of the GPU whose names end so: ``total("l1.hits")`` over all compute units."""

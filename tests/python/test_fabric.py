@@ -72,7 +72,7 @@ ROLES = Roles(("node0.gpu1", "node0.gpu2"), ("node0.gpu1", "node0.gpu2"), (
     ("node0.gpu1.memory.hbm", "access", "HBM"), ("node0.fabric.gpu2", "held", "GPU's port"),
     ("node0.fabric.gpu2.link", "wire", "GPU's link"), ("node0.fabric.left", "pipeline", "switch"),
     ("node0.fabric.left.to_right", "lanes", "link between switches"), ("node0.fabric.left.to_gpu2", "lanes", "switch's link to a GPU"),
-    ("node0.gpu2.system", "wait", "PCIe"), ("node0.pcie.switch0.upstream", "queue", "PCIe"),
+    ("node0.gpu2.system", "wait", "PCIe"), ("node0.pcie.switch0.upstream_port", "queue", "PCIe"),
     ("", "unaccounted", "unaccounted"), ("node0.somewhere", "else", "other"), ("node0.gpu11.memory.hbm", "access", "other"),
 ])
 def test_parts_of_the_machine(component, stage, part):

@@ -39,10 +39,10 @@ def test_everybody_reaches_everybody(name, machine):
     result = platform.run("1 ms")
     found = platform.statistics.snapshot("node0.fabric.")
     for n in range(shape.devices):
-        mine = {key: found[f"node0.fabric.device{n}_traffic.{key}"] for key in ("requests", "responses", "served", "refused", "corrupt")}
+        mine = {key: found[f"node0.fabric.device{n}.{key}"] for key in ("requests", "responses", "served", "refused", "corrupt")}
         assert mine["requests"] == mine["responses"] == requests and mine["refused"] == mine["corrupt"] == 0, (result, mine)
         assert mine["served"] > requests / 4  # all alike, so about as many as sent
-    assert sum(found[f"node0.fabric.device{n}_traffic.served"] for n in range(shape.devices)) == requests * shape.devices
+    assert sum(found[f"node0.fabric.device{n}.served"] for n in range(shape.devices)) == requests * shape.devices
 
 
 @pytest.mark.timeout(200)

@@ -112,8 +112,8 @@ private:
     static root_complex_params root_parameters(const port_params& port, std::uint64_t payload, const requester_params& requester) {
         root_complex_params r;
         r.root_ports = 2;
-        r.port = port;
-        r.requester = requester;
+        r.root_port = port;
+        r.host_requests = requester;
         r.peer_to_peer_payload = {payload};
         return r;
     }
