@@ -4,6 +4,9 @@
 #ifndef FABRICVP_ABI_APPS_H
 #define FABRICVP_ABI_APPS_H
 
+/* No application takes a larger size: a grid's items are counted in 32 bits. */
+#define GPU_APP_MOST 0xffffff00u
+
 #define GPU_APPS(A)                                                                                                        \
     A(vectoradd, 1048576, "elements", 12.0 * n, "adds two vectors of floats")                                              \
     A(transpose, 3072, "rows", 8.0 * n * n, "transposes a square matrix of words through the local data share")            \

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "gpu.h"
-#include "network.h"
+#include "neural_network.h"
 
 KERNEL(add, struct add_arguments)
 {

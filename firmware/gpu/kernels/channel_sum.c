@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "network.h"
+#include "neural_network.h"
 #include "reduce.h"
 
 KERNEL(channel_sum, struct channel_sum_arguments)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "gpu.h"
-#include "network.h"
+#include "neural_network.h"
 
 /* Of equal maxima, the first takes the gradient. */
 KERNEL(max_pool_backward, struct pool_arguments)

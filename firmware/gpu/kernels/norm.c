@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "network.h"
+#include "neural_network.h"
 #include "reduce.h"
 
 GPU_INLINE float square_root(float x)

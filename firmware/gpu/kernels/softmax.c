@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "gpu.h"
-#include "network.h"
+#include "neural_network.h"
 
 /* e^x for x ≤ 0: powers of two times a series on half of ln 2. */
 GPU_INLINE double exponential(double x)

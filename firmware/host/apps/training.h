@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What networks are trained with: deterministic images, labels and first weights. */
+/* What neural networks are trained with: deterministic images, labels and first weights. */
 #ifndef FABRICVP_HOST_APPS_TRAINING_H
 #define FABRICVP_HOST_APPS_TRAINING_H
 

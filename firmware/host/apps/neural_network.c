@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "host/apps/network.h"
+#include "host/apps/neural_network.h"
 
 #include "gpu/kernels/dense.h"
-#include "gpu/kernels/network.h"
+#include "gpu/kernels/neural_network.h"
 #include "host/apps/training.h"
 #include "host/machine.h"
 
 static uint32_t plane(const struct tensor* t) { return t->height * t->width; }
-static uint32_t positions(const struct network* n, const struct tensor* t) { return n->batch * plane(t); }
-static uint64_t elements(const struct network* n, const struct tensor* t) { return (uint64_t)t->channels * positions(n, t); }
+static uint32_t positions(const struct neural_network* n, const struct tensor* t) { return n->batch * plane(t); }
+static uint64_t elements(const struct neural_network* n, const struct tensor* t) { return (uint64_t)t->channels * positions(n, t); }
 
-static unsigned add_tensor(struct network* n, uint32_t channels, uint32_t height, uint32_t width) {
-    if (n->tensors == NETWORK_TENSORS) panic("too many tensors");
+static unsigned add_tensor(struct neural_network* n, uint32_t channels, uint32_t height, uint32_t width) {
+    if (n->tensors == NEURAL_TENSORS) panic("too many tensors");
     struct tensor* t = &n->tensor[n->tensors];
     *t = (struct tensor){.channels = channels, .height = height, .width = width};
     t->data = app_buffer(n->app, elements(n, t) * 4);
@@ -19,29 +19,29 @@ static unsigned add_tensor(struct network* n, uint32_t channels, uint32_t height
     return n->tensors++;
 }
 
-static struct layer* add_layer(struct network* n, enum layer_kind kind, unsigned in) {
-    if (n->layers == NETWORK_LAYERS) panic("too many layers");
+static struct layer* add_layer(struct neural_network* n, enum layer_kind kind, unsigned in) {
+    if (n->layers == NEURAL_LAYERS) panic("too many layers");
     struct layer* l = &n->layer[n->layers++];
     *l = (struct layer){.kind = kind, .in = in};
     return l;
 }
 
 /* Parameters follow each other, each at a multiple of 64 bytes. */
-static uint64_t add_parameters(struct network* n, uint64_t count) {
+static uint64_t add_parameters(struct neural_network* n, uint64_t count) {
     const uint64_t at = n->used;
     n->used = (at + count + 15) & ~15ull;
-    if (n->used > NETWORK_PARAMETERS) panic("too many parameters");
+    if (n->used > NEURAL_PARAMETERS) panic("too many parameters");
     return at;
 }
 
-void network_begin(struct network* n, struct app* app, uint32_t batch, uint32_t channels, uint32_t side, uint32_t classes) {
-    *n = (struct network){.app = app, .batch = batch, .classes = classes};
-    n->parameters = app_buffer(app, NETWORK_PARAMETERS * 4);
-    n->gradients = app_buffer(app, NETWORK_PARAMETERS * 4);
+void neural_begin(struct neural_network* n, struct app* app, uint32_t batch, uint32_t channels, uint32_t side, uint32_t classes) {
+    *n = (struct neural_network){.app = app, .batch = batch, .classes = classes};
+    n->parameters = app_buffer(app, NEURAL_PARAMETERS * 4);
+    n->gradients = app_buffer(app, NEURAL_PARAMETERS * 4);
     n->zeros = app_buffer(app, GPU_PAGE);
     n->labels = app_buffer(app, batch * 4);
-    n->losses = app_buffer(app, NETWORK_STEPS * batch * 4);
-    app_fill(app, n->gradients, NETWORK_PARAMETERS, FILL_CONSTANT, 0, 0, 0);
+    n->losses = app_buffer(app, NEURAL_STEPS * batch * 4);
+    app_fill(app, n->gradients, NEURAL_PARAMETERS, FILL_CONSTANT, 0, 0, 0);
     app_fill(app, n->zeros, GPU_PAGE / 4, FILL_CONSTANT, 0, 0, 0);
     add_tensor(n, channels, side, side);
     n->label = app_host(app, batch * 4);
@@ -56,7 +56,7 @@ void network_begin(struct network* n, struct app* app, uint32_t batch, uint32_t 
     app_upload(app, n->labels, n->label, batch * 4);
 }
 
-unsigned network_convolution(struct network* n, unsigned in, uint32_t channels, uint32_t kernel, uint32_t stride, uint32_t pad, bool relu) {
+unsigned neural_convolution(struct neural_network* n, unsigned in, uint32_t channels, uint32_t kernel, uint32_t stride, uint32_t pad, bool relu) {
     const struct tensor* from = &n->tensor[in];
     const uint32_t height = (from->height + 2 * pad - kernel) / stride + 1, width = (from->width + 2 * pad - kernel) / stride + 1;
     const uint32_t taps = from->channels * kernel * kernel;
@@ -73,7 +73,7 @@ unsigned network_convolution(struct network* n, unsigned in, uint32_t channels, 
     return l->out;
 }
 
-unsigned network_norm(struct network* n, unsigned in, bool relu) {
+unsigned neural_norm(struct neural_network* n, unsigned in, bool relu) {
     const struct tensor* t = &n->tensor[in];
     const uint32_t one = 0x3f800000; /* 1.0 */
     struct layer* l = add_layer(n, LAYER_NORM, in);
@@ -88,16 +88,16 @@ unsigned network_norm(struct network* n, unsigned in, bool relu) {
     return l->out;
 }
 
-unsigned network_pool(struct network* n, unsigned in) {
+unsigned neural_pool(struct neural_network* n, unsigned in) {
     const struct tensor* t = &n->tensor[in];
     return add_layer(n, LAYER_POOL, in)->out = add_tensor(n, t->channels, t->height / 2, t->width / 2);
 }
 
-unsigned network_average(struct network* n, unsigned in) {
+unsigned neural_average(struct neural_network* n, unsigned in) {
     return add_layer(n, LAYER_AVERAGE, in)->out = add_tensor(n, n->tensor[in].channels, 1, 1);
 }
 
-unsigned network_add(struct network* n, unsigned a, unsigned b) {
+unsigned neural_add(struct neural_network* n, unsigned a, unsigned b) {
     const struct tensor* t = &n->tensor[a];
     struct layer* l = add_layer(n, LAYER_ADD, a);
     l->other = b;
@@ -107,22 +107,22 @@ unsigned network_add(struct network* n, unsigned a, unsigned b) {
 
 /* ---- kernels ---- */
 
-static bool run(struct network* n, const char* kernel, uint64_t items, const void* arguments, uint32_t bytes) {
+static bool run(struct neural_network* n, const char* kernel, uint64_t items, const void* arguments, uint32_t bytes) {
     return app_run_1d(n->app, app_kernel(n->app, kernel), items, 256, arguments, bytes);
 }
 
-static bool gemm(struct network* n, gpu_address a, gpu_address b, gpu_address c, uint32_t rows, uint32_t columns, uint32_t depth, uint32_t transpose) {
+static bool gemm(struct neural_network* n, gpu_address a, gpu_address b, gpu_address c, uint32_t rows, uint32_t columns, uint32_t depth, uint32_t transpose) {
     const struct gemm_arguments arguments = {a, b, c, rows, columns, depth, transpose};
     const struct gpu_grid grid = {.items = {(columns + 15) & ~15u, (rows + 15) & ~15u, 1}, .group = {16, 16, 1}, .binding = GPU_BIND_ROWS};
     return app_run(n->app, app_kernel(n->app, "gemm"), &grid, &arguments, sizeof arguments);
 }
 
-static bool relu_back(struct network* n, const struct tensor* out) {
+static bool relu_back(struct neural_network* n, const struct tensor* out) {
     const struct channel_arguments a = {out->gradient, out->data, elements(n, out), positions(n, out), 0};
     return run(n, "relu_backward", elements(n, out), &a, sizeof a);
 }
 
-static bool convolution(struct network* n, const struct layer* l, const struct tensor* in, const struct tensor* out) {
+static bool convolution(struct neural_network* n, const struct layer* l, const struct tensor* in, const struct tensor* out) {
     const uint32_t taps = in->channels * l->kernel * l->kernel, across = positions(n, out);
     const struct im2col_arguments u = {in->data, l->columns, in->channels, n->batch, in->height, in->width,
                                        l->kernel, l->stride, l->pad, out->height, out->width};
@@ -133,7 +133,7 @@ static bool convolution(struct network* n, const struct layer* l, const struct t
            run(n, "bias_relu", elements(n, out), &b, sizeof b);
 }
 
-static bool convolution_back(struct network* n, const struct layer* l, struct tensor* in, const struct tensor* out) {
+static bool convolution_back(struct neural_network* n, const struct layer* l, struct tensor* in, const struct tensor* out) {
     const uint32_t taps = in->channels * l->kernel * l->kernel, across = positions(n, out);
     const struct channel_sum_arguments s = {out->gradient, n->gradients + 4 * l->bias, across};
     if (l->relu && !relu_back(n, out)) return false;
@@ -148,7 +148,7 @@ static bool convolution_back(struct network* n, const struct layer* l, struct te
            run(n, "col2im", elements(n, in), &c, sizeof c);
 }
 
-static bool norm(struct network* n, const struct layer* l, struct tensor* in, const struct tensor* out, bool back) {
+static bool norm(struct neural_network* n, const struct layer* l, struct tensor* in, const struct tensor* out, bool back) {
     const struct norm_arguments a = {in->data, back ? in->gradient : out->data, l->columns, l->column_gradient, n->parameters + 4 * l->weight,
                                      n->parameters + 4 * l->bias, out->gradient, n->gradients + 4 * l->weight,
                                      n->gradients + 4 * l->bias, positions(n, in), in->has_gradient};
@@ -160,13 +160,13 @@ static bool norm(struct network* n, const struct layer* l, struct tensor* in, co
     return run(n, "norm", in->channels * 256ull, &a, sizeof a) && (!l->relu || run(n, "bias_relu", elements(n, out), &b, sizeof b));
 }
 
-static bool pass_gradient(struct network* n, struct tensor* to, const struct tensor* from) {
+static bool pass_gradient(struct neural_network* n, struct tensor* to, const struct tensor* from) {
     const struct add_arguments a = {from->gradient, to->has_gradient ? to->gradient : 0, to->gradient, elements(n, to), 0};
     to->has_gradient = true;
     return run(n, "add", elements(n, to), &a, sizeof a);
 }
 
-static bool layer_forward(struct network* n, const struct layer* l) {
+static bool layer_forward(struct neural_network* n, const struct layer* l) {
     struct tensor *in = &n->tensor[l->in], *out = &n->tensor[l->out];
     const uint32_t planes = in->channels * n->batch;
     const struct pool_arguments p = {in->data, out->data, in->gradient, out->gradient, planes, in->height, in->width};
@@ -181,7 +181,7 @@ static bool layer_forward(struct network* n, const struct layer* l) {
     }
 }
 
-static bool layer_backward(struct network* n, const struct layer* l) {
+static bool layer_backward(struct neural_network* n, const struct layer* l) {
     struct tensor *in = &n->tensor[l->in], *out = &n->tensor[l->out];
     const uint32_t planes = in->channels * n->batch;
     const struct pool_arguments p = {in->data, out->data, in->gradient, out->gradient, planes, in->height, in->width};
@@ -195,7 +195,7 @@ static bool layer_backward(struct network* n, const struct layer* l) {
     }
 }
 
-bool network_forward(struct network* n, unsigned step) {
+bool neural_forward(struct neural_network* n, unsigned step) {
     for (unsigned i = 0; i < n->layers; ++i)
         if (!layer_forward(n, &n->layer[i])) return false;
     struct tensor* last = &n->tensor[n->tensors - 1];
@@ -203,7 +203,7 @@ bool network_forward(struct network* n, unsigned step) {
     return app_run_1d(n->app, app_kernel(n->app, "softmax"), n->batch, 64, &s, sizeof s);
 }
 
-float network_loss(struct network* n, unsigned step) {
+float neural_loss(struct neural_network* n, unsigned step) {
     float* each = app_host(n->app, n->batch * 4);
     app_download(n->app, each, n->losses + 4ull * step * n->batch, n->batch * 4);
     double sum = 0;
@@ -211,14 +211,14 @@ float network_loss(struct network* n, unsigned step) {
     return (float)(sum / n->batch);
 }
 
-bool network_backward(struct network* n) {
+bool neural_backward(struct neural_network* n) {
     for (unsigned t = 0; t < n->tensors; ++t) n->tensor[t].has_gradient = false;
     for (unsigned i = n->layers; i-- > 0;)
         if (!layer_backward(n, &n->layer[i])) return false;
     return true;
 }
 
-bool network_update(struct network* n, float rate) {
+bool neural_update(struct neural_network* n, float rate) {
     const struct sgd_arguments a = {n->parameters, n->gradients, n->used, rate};
     return run(n, "sgd", n->used, &a, sizeof a);
 }

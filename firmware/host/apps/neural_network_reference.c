@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The forward pass on the host, from its definition: convolutions are summed in place, not unfolded and multiplied. */
-#include "gpu/kernels/network.h"
-#include "host/apps/network.h"
+#include "gpu/kernels/neural_network.h"
+#include "host/apps/neural_network.h"
 #include "host/apps/training.h"
 
 struct view {
-    const struct network* n;
+    const struct neural_network* n;
     const float* parameters;
 };
 
-static uint64_t at(const struct network* n, const struct tensor* t, uint32_t channel, uint32_t b, uint32_t y, uint32_t x) {
+static uint64_t at(const struct neural_network* n, const struct tensor* t, uint32_t channel, uint32_t b, uint32_t y, uint32_t x) {
     return (((uint64_t)channel * n->batch + b) * t->height + y) * t->width + x;
 }
 
@@ -100,7 +100,7 @@ static double natural_logarithm(double x) {
     return y;
 }
 
-double network_reference(struct network* n) {
+double neural_reference(struct neural_network* n) {
     float* parameters = app_host(n->app, n->used * 4);
     app_download(n->app, parameters, n->parameters, n->used * 4);
     for (unsigned t = 0; t < n->tensors; ++t) {

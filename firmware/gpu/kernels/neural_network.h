@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Arguments of the kernels that train neural networks. Tensors are of floats, [channels][batch·height·width]. Plain C99. */
-#ifndef FABRICVP_GPU_KERNELS_NETWORK_H
-#define FABRICVP_GPU_KERNELS_NETWORK_H
+#ifndef FABRICVP_GPU_KERNELS_NEURAL_NETWORK_H
+#define FABRICVP_GPU_KERNELS_NEURAL_NETWORK_H
 
 #include "gpu/kernels/arguments.h"
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Networks that are trained on GPUs: layers are added in order, then steps of training run forward, backward and update. */
-#ifndef FABRICVP_HOST_APPS_NETWORK_H
-#define FABRICVP_HOST_APPS_NETWORK_H
+/* Neural networks that are trained on GPUs: layers are added in order, then steps of training run forward, backward and update. */
+#ifndef FABRICVP_HOST_APPS_NEURAL_NETWORK_H
+#define FABRICVP_HOST_APPS_NEURAL_NETWORK_H
 
 #include "host/apps/app.h"
 
-enum { NETWORK_STEPS = 8, NETWORK_TENSORS = 80, NETWORK_LAYERS = 80, NETWORK_PARAMETERS = 1 << 19 };
+enum { NEURAL_STEPS = 8, NEURAL_TENSORS = 80, NEURAL_LAYERS = 80, NEURAL_PARAMETERS = 1 << 19 };
 
 struct tensor {                /* [channels][batch][height][width] */
     uint32_t channels, height, width;
@@ -24,33 +24,33 @@ struct layer {
     gpu_address columns, column_gradient; /* convolution: unfolded input; norm: x̂ and 1/σ */
 };
 
-struct network {
+struct neural_network {
     struct app* app;
     uint32_t batch, classes;
-    struct tensor tensor[NETWORK_TENSORS];
-    struct layer layer[NETWORK_LAYERS];
+    struct tensor tensor[NEURAL_TENSORS];
+    struct layer layer[NEURAL_LAYERS];
     unsigned tensors, layers;
     gpu_address parameters, gradients, zeros, labels, losses;
     uint64_t used;             /* parameters */
     uint32_t* label;           /* in host memory */
 };
 
-void network_begin(struct network* n, struct app* app, uint32_t batch, uint32_t channels, uint32_t side, uint32_t classes);
+void neural_begin(struct neural_network* n, struct app* app, uint32_t batch, uint32_t channels, uint32_t side, uint32_t classes);
 /* These return the tensor that the layer makes; tensor 0 is the input. A fully connected layer is a convolution whose
  * kernel covers its input. */
-unsigned network_convolution(struct network* n, unsigned in, uint32_t channels, uint32_t kernel, uint32_t stride, uint32_t pad, bool relu);
-unsigned network_norm(struct network* n, unsigned in, bool relu);
-unsigned network_pool(struct network* n, unsigned in);
-unsigned network_average(struct network* n, unsigned in);
-unsigned network_add(struct network* n, unsigned a, unsigned b);
+unsigned neural_convolution(struct neural_network* n, unsigned in, uint32_t channels, uint32_t kernel, uint32_t stride, uint32_t pad, bool relu);
+unsigned neural_norm(struct neural_network* n, unsigned in, bool relu);
+unsigned neural_pool(struct neural_network* n, unsigned in);
+unsigned neural_average(struct neural_network* n, unsigned in);
+unsigned neural_add(struct neural_network* n, unsigned a, unsigned b);
 
 /* \returns false if a kernel faulted */
-bool network_forward(struct network* n, unsigned step);
-bool network_backward(struct network* n);
-bool network_update(struct network* n, float rate);
-float network_loss(struct network* n, unsigned step); /* of a forward pass */
+bool neural_forward(struct neural_network* n, unsigned step);
+bool neural_backward(struct neural_network* n);
+bool neural_update(struct neural_network* n, float rate);
+float neural_loss(struct neural_network* n, unsigned step); /* of a forward pass */
 
 /* The loss as the host computes it, layer by layer without unfolding, from the parameters on the device. */
-double network_reference(struct network* n);
+double neural_reference(struct neural_network* n);
 
 #endif
