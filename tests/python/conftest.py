@@ -29,7 +29,7 @@ def assemble(tmp_path_factory):
             assembly.write_text(text)
             subprocess.run(["riscv64-unknown-elf-gcc", "-nostdlib", "-static", "-march=rv64imafdc_zicsr_zifencei", "-mabi=lp64d",
                             "-mcmodel=medany", "-Wl,-n,-Ttext=0x80000000,--no-warn-rwx-segments,-e,_start", "-o", elf, assembly],
-                           check=True, timeout=60)
+                           check=True, timeout=600)
         return elf
 
     return make
@@ -56,7 +56,7 @@ def machine(assemble):
 def run_script(tmp_path):
     """Runs Python text in an interpreter of its own; gives the completed process."""
 
-    def run(text: str, *arguments, timeout: float = 60, check: bool = True):
+    def run(text: str, *arguments, timeout: float = 600, check: bool = True):
         script = tmp_path / "script.py"
         script.write_text(textwrap.dedent(text))
         done = subprocess.run([sys.executable, script, *map(str, arguments)], capture_output=True, text=True, timeout=timeout,
@@ -72,7 +72,7 @@ def run_script(tmp_path):
 def command(tmp_path):
     """Runs the command `fabricvp` with arguments; gives the completed process."""
 
-    def run(*arguments, timeout: float = 60, **options):
+    def run(*arguments, timeout: float = 600, **options):
         return subprocess.run([sys.executable, "-m", "fabricvp", *map(str, arguments)], capture_output=True, text=True,
                               timeout=timeout, cwd=options.pop("cwd", tmp_path), **options)
 

@@ -33,7 +33,7 @@ def test_example(text, tmp_path):
         return
     script = tmp_path / "example.py"
     script.write_text(text)
-    done = subprocess.run([sys.executable, script], capture_output=True, text=True, timeout=100, cwd=REPOSITORY)
+    done = subprocess.run([sys.executable, script], capture_output=True, text=True, timeout=1000, cwd=REPOSITORY)
     assert done.returncode == 0, done.stdout + done.stderr
 
 

@@ -16,7 +16,7 @@ from fabricvp.fabric import Direction, Vertex
 LOADS = ("load", "atomic", "load reserved", "store conditional")
 
 
-@pytest.mark.timeout(120)
+@pytest.mark.timeout(1200)
 def test_traffic_and_the_time_of_loads():
     with fabricvp.spawn("netcrafter_quad") as machine:
         machine.load_app("spmv", size=2048)
@@ -79,14 +79,14 @@ def test_parts_of_the_machine(component, stage, part):
     assert PartFinder(ROLES)(component, stage) == part
 
 
-@pytest.mark.timeout(120)
+@pytest.mark.timeout(1200)
 def test_a_node_without_a_fabric(machine):
     platform = machine()
     with pytest.raises(fabricvp.InputError, match="has no fabric"):
         platform.nodes[0].fabric.traffic()
 
 
-@pytest.mark.timeout(180)
+@pytest.mark.timeout(1800)
 def test_u_boot_starts_applications_on_four_gpus(tmp_path):
     with fabricvp.spawn("netcrafter_quad_uboot") as machine:
         console = machine.nodes[0].console

@@ -63,7 +63,7 @@ def test_an_application_named_when_the_machine_is_made(make):
     """In an interpreter of its own, which may have one platform only."""
     script = (f"import fabricvp\nSMALL = {SMALL!r}\nwith {make} as machine:\n    machine.run(time='1 s')\n"
               "    print(machine.app_ok, machine.statistics['node0.gpu0.compute_unit0.wavefront_instructions'])\n")
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=120)
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=1200)
     assert done.stderr == ""
     ok, instructions = done.stdout.split("\n")[-2].split()
     assert ok == "True" and float(instructions) > 100

@@ -19,7 +19,7 @@ CONFIG = Path(__file__).resolve().parents[2] / "configs" / "linux.yaml"
 
 
 @WITH_IMAGES
-@pytest.mark.timeout(600)
+@pytest.mark.timeout(6000)
 @pytest.mark.parametrize("harts", [1, 4])
 def test_linux_to_a_shell(harts):
     with fabricvp.spawn(CONFIG, node__host__harts=harts) as platform:
@@ -33,7 +33,7 @@ def test_linux_to_a_shell(harts):
 
 
 @WITH_IMAGES
-@pytest.mark.timeout(600)
+@pytest.mark.timeout(6000)
 @pytest.mark.parametrize("interrupts", ["aplic", "aplic_imsic"])
 def test_linux_uses_the_interrupt_controllers_that_the_host_has(interrupts):
     with fabricvp.spawn(CONFIG, node__host__harts=2, node__host__interrupts=interrupts) as platform:

@@ -35,12 +35,12 @@ def digest(data: bytes) -> str:
 @pytest.mark.skipif(bool(MISSING), reason=f"make linux has not made {', '.join(MISSING)}")
 @pytest.mark.skipif(not MISSING and b"bin/lspci-full" not in IMAGES[1].read_bytes(), reason="the initramfs has no lspci: scripts/linux.sh --again")
 @pytest.mark.skipif(not MKFS, reason="no mkfs.ext4: package e2fsprogs")
-@pytest.mark.timeout(600)
+@pytest.mark.timeout(6000)
 def test_linux_uses_the_pcie_tree_and_a_disk(tmp_path):
     contents = random.Random(2).randbytes(100_000)
     (tmp_path / "files").mkdir()
     (tmp_path / "files" / "random.bin").write_bytes(contents)
-    subprocess.run([MKFS, "-q", "-d", tmp_path / "files", tmp_path / "disk.img", "8M"], check=True, timeout=60)
+    subprocess.run([MKFS, "-q", "-d", tmp_path / "files", tmp_path / "disk.img", "8M"], check=True, timeout=600)
     text = (Path(__file__).resolve().parents[2] / "configs" / "linux.yaml").read_text()
     text = text.replace("../build/linux", str(IMAGES[0].parent)) + TREE
     (tmp_path / "linux.yaml").write_text(text)
@@ -69,4 +69,4 @@ def test_linux_uses_the_pcie_tree_and_a_disk(tmp_path):
         statistics = platform.statistics.snapshot()
         assert statistics["node0.pcie.disk0.bytes_written"] > 200_000 and statistics["node0.pcie.disk0.errors"] == 0
     debugfs = Path(MKFS).with_name("debugfs")
-    assert subprocess.run([debugfs, "-R", "cat twice", tmp_path / "disk.img"], capture_output=True, timeout=60).stdout == 2 * contents
+    assert subprocess.run([debugfs, "-R", "cat twice", tmp_path / "disk.img"], capture_output=True, timeout=600).stdout == 2 * contents

@@ -51,7 +51,7 @@ def dump(command, tmp_path):
 
 
 def lspci(path, *options):
-    done = subprocess.run([LSPCI, "-F", path, *options], capture_output=True, text=True, timeout=30, check=True)
+    done = subprocess.run([LSPCI, "-F", path, *options], capture_output=True, text=True, timeout=300, check=True)
     assert [line for line in done.stderr.splitlines() if "libkmod" not in line] == []
     return done.stdout
 

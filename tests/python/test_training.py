@@ -21,7 +21,7 @@ def printed_losses(text):
 
 @pytest.mark.parametrize("name, batch", [("lenet", 2), ("vgg16", 1), ("resnet18", 1)])
 def test_losses_agree_with_numpy(command, name, batch):
-    done = command("run", "gpu", "--app", name, "--size", batch, "--quiet", timeout=240)
+    done = command("run", "gpu", "--app", name, "--size", batch, "--quiet", timeout=2400)
     assert done.returncode == 0, done.stdout + done.stderr
     expected = training_reference.losses(name, batch)
     assert printed_losses(done.stdout) == pytest.approx(expected, rel=TOLERANCE)

@@ -36,7 +36,7 @@ def disk(tmp_path):
     files.mkdir()
     contents = random.Random(1).randbytes(300_000)
     (files / "random.bin").write_bytes(contents)
-    subprocess.run([MKFS, "-q", "-d", files, tmp_path / "disk.img", "8M"], check=True, timeout=60)
+    subprocess.run([MKFS, "-q", "-d", files, tmp_path / "disk.img", "8M"], check=True, timeout=600)
     (tmp_path / "machine.yaml").write_text(MACHINE)
     return contents
 

@@ -9,6 +9,8 @@ import tempfile
 import unittest
 
 FABRICVP = os.environ["FABRICVP"]
+#: Seconds after which a command that takes one or two hangs: much longer than a busy machine or a sanitizer makes it.
+PATIENCE = int(os.environ.get("FABRICVP_TEST_PATIENCE", 600))
 
 DRAM = 0x80000000
 UART = 0x10000000
@@ -79,7 +81,7 @@ class CommandTest(unittest.TestCase):
         path.write_bytes(contents if isinstance(contents, bytes) else contents.encode())
         return str(path)
 
-    def run_command(self, *arguments, stdin=b"", timeout=60, environment=None):
+    def run_command(self, *arguments, stdin=b"", timeout=PATIENCE, environment=None):
         result = subprocess.run([FABRICVP, *map(str, arguments)], input=stdin, capture_output=True, timeout=timeout,
                                 cwd=self.folder, env={**os.environ, **(environment or {})})
         result.text = result.stdout.decode(errors="replace")

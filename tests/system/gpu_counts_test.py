@@ -28,7 +28,7 @@ def machine(gpus, clusters):
 
 class GpuCounts(CommandTest):
     def run_app(self, config, name, size):
-        result = self.run_command("run", config, "--app", name, "--size", size, "--out", "out", "--quiet", timeout=100)
+        result = self.run_command("run", config, "--app", name, "--size", size, "--out", "out", "--quiet")
         self.assertEqual(result.returncode, 0, f"{config} {name}: {result.text}{result.errors}")
         self.assertRegex(result.text.replace("\r", ""), rf"(?m)^{name} +ok$")
         return result.text.replace("\r", ""), json.loads((self.folder / "out/stats.json").read_text())

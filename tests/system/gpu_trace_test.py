@@ -7,6 +7,7 @@ import subprocess
 import tempfile
 import unittest
 
+import command
 from command import FABRICVP
 
 
@@ -15,7 +16,7 @@ class GpuTrace(unittest.TestCase):
     def setUpClass(cls):
         with tempfile.TemporaryDirectory() as folder:
             subprocess.run([FABRICVP, "run", "gpu", "--app", "reduction", "--size", "4096", "--console", "none", "--quiet", "--trace",
-                            "--out", folder], check=True, timeout=60)
+                            "--out", folder], check=True, timeout=command.PATIENCE)
             cls.events = json.loads(pathlib.Path(folder, "trace.json").read_text())["traceEvents"]
             cls.stats = json.loads(pathlib.Path(folder, "stats.json").read_text())
             regions = json.loads(pathlib.Path(folder, "regions.json").read_text())
