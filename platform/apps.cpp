@@ -2,18 +2,20 @@
 #include "platform/apps.h"
 
 #include <algorithm>
+#include <sstream>
 
 #include <fmt/format.h>
 
 #include "abi/apps.h"
 #include "platform/config/config_tree.h"
 #include "platform/config/nearest.h"
+#include "platform/machine.h"
 
 namespace fabricvp {
 
 const std::vector<gpu_app>& gpu_apps() {
     static const std::vector<gpu_app> apps = {
-#define FABRICVP_ROW(name, size, unit, bytes, help) {#name, size, unit, [](double n) { return bytes; }(size), help},
+#define FABRICVP_ROW(name, size, unit, bytes, help) {#name, size, unit, [](double n) -> double { return bytes; }, help},
         GPU_APPS(FABRICVP_ROW)
 #undef FABRICVP_ROW
     };
@@ -32,6 +34,8 @@ const std::vector<std::string>& app_dispatches() {
 }
 
 namespace {
+const std::string program = "firmware:gpu_apps.elf";
+
 void add_policy(std::string& append, const char* key, const std::string& value, const std::vector<std::string>& known) {
     if (value.empty()) return;
     if (std::find(known.begin(), known.end(), value) == known.end())
@@ -39,6 +43,32 @@ void add_policy(std::string& append, const char* key, const std::string& value, 
     append += fmt::format(" {}={}", key, value);
 }
 }  // namespace
+
+namespace {
+std::string in_gibibytes(double bytes) { return fmt::format("{:.3g} GiB", bytes / (1 << 30)); }
+
+void check_size(platform& machine, std::size_t node, const std::string& name, const app_options& options) {
+    const auto& apps = gpu_apps();
+    const auto& app = *std::find_if(apps.begin(), apps.end(), [&](const gpu_app& a) { return a.name == name; });
+    const auto size = options.size ? options.size : app.size;
+    if (size > GPU_APP_MOST) throw input_error(fmt::format("--size {}: {} takes at most {} {}", size, name, GPU_APP_MOST, app.unit));
+    const auto& gpus = machine.hardware().nodes.at(node)->gpus;
+    double room = 0;
+    for (std::size_t i = 0; i < gpus.size() && (options.gpus == 0 || i < options.gpus); ++i)
+        room += static_cast<double>(gpus[i]->core.params.memory.capacity.bytes);
+    if (const auto wanted = app.bytes(static_cast<double>(size)); wanted > room)
+        throw input_error(fmt::format("--size {}: {} needs {} of device memory, its GPUs on node{} have {}", size, name, in_gibibytes(wanted), node,
+                                      in_gibibytes(room)));
+}
+}  // namespace
+
+std::string app_of(const image_set& images) {
+    if (images.firmware != program) return {};
+    std::istringstream words(images.append);
+    for (std::string word; words >> word;)
+        if (word.compare(0, 4, "app=") == 0) return word.substr(4);
+    return {};
+}
 
 image_set images_of_app(const std::string& name, const app_options& options) {
     const auto& apps = gpu_apps();
@@ -49,15 +79,28 @@ image_set images_of_app(const std::string& name, const app_options& options) {
         throw input_error(fmt::format("--app {}: there is no such application{} (applications: {})", quoted(name),
                                       hint.empty() ? "" : fmt::format(", did you mean '{}'?", hint), fmt::join(names, ", ")));
     }
+    if (!options.input.empty()) {
+        if (name != "spmv") throw input_error(fmt::format("--initrd {} has no effect: {} makes its own input (spmv reads a Matrix Market file)", quoted(options.input), name));
+        if (options.size) throw input_error(fmt::format("--size {} has no effect: {} says how large the matrix is", options.size, quoted(options.input)));
+    }
     image_set images;
-    images.firmware = "firmware:gpu_apps.elf";
-    images.app = name;
+    images.firmware = program;
+    images.initrd = options.input;
     images.append = "app=" + name;
     if (options.size) images.append += fmt::format(" size={}", options.size);
     if (options.gpus) images.append += fmt::format(" gpus={}", options.gpus);
     add_policy(images.append, "placement", options.placement, app_placements());
     add_policy(images.append, "dispatch", options.dispatch, app_dispatches());
     return images;
+}
+
+void load_app(platform& machine, std::size_t node, const std::string& name, const app_options& options) {
+    const auto images = images_of_app(name, options);
+    const auto there = machine.hardware().nodes.at(node)->gpus.size();
+    if (there == 0) throw input_error(fmt::format("--app {}: node{} has no GPU", name, node));
+    if (options.gpus > there) throw input_error(fmt::format("--gpus {}: node{} has {} GPU{}", options.gpus, node, there, there == 1 ? "" : "s"));
+    if (options.input.empty()) check_size(machine, node, name, options);
+    machine.load_images(node, images);
 }
 
 }  // namespace fabricvp

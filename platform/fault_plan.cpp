@@ -113,11 +113,11 @@ std::unique_ptr<fault_order> order_of(fault& f, const std::vector<loose_value>& 
 
 void fault_plan::add_configured() {
     const auto& p = m_hardware.params;
-    m_listening.assign(p.node.size(), false);
+    m_listening.assign(p.nodes.size(), false);
     for (std::size_t i = 0; i < p.faults.size(); ++i) add(p.faults[i], fmt::format("faults.{}", i), 0, "");
-    for (std::size_t n = 0; n < p.node.size(); ++n)
-        for (std::size_t i = 0; i < p.node[n].faults.size(); ++i)
-            add(p.node[n].faults[i], fmt::format("node{}.faults.{}", n, i), n, fmt::format("node{}.", n));
+    for (std::size_t n = 0; n < p.nodes.size(); ++n)
+        for (std::size_t i = 0; i < p.nodes[n].faults.size(); ++i)
+            add(p.nodes[n].faults[i], fmt::format("node{}.faults.{}", n, i), n, fmt::format("node{}.", n));
 }
 
 void fault_plan::add(const fault_params& p, const std::string& path, std::size_t node, const std::string& prefix) {

@@ -20,17 +20,15 @@ namespace fs = std::filesystem;
 /// A file under a temporary name; removed again unless it is published.
 class pending_file {
 public:
-    pending_file(fs::path final_path, const std::string& contents)
-        : m_final(std::move(final_path)), m_temporary(m_final) {
-        m_temporary += fmt::format(".{}.tmp", ::getpid());
-        std::ofstream out(m_temporary, std::ios::binary | std::ios::trunc);
-        out.write(contents.data(), static_cast<std::streamsize>(contents.size()));
-        out.close();
-        if (!out) {
-            const auto why = errno;
-            remove();
-            throw input_error(fmt::format("{}: cannot write: {}", m_final.string(), std::strerror(why)));
-        }
+    pending_file(fs::path final_path, const std::string& contents) : pending_file(std::move(final_path)) {
+        write([&](std::ostream& out) { out.write(contents.data(), static_cast<std::streamsize>(contents.size())); });
+    }
+    static pending_file copy(fs::path final_path, const std::string& source) {
+        pending_file made(std::move(final_path));
+        std::ifstream in(source, std::ios::binary);
+        if (in.peek() == std::ifstream::traits_type::eof()) made.write([](std::ostream&) {});
+        else made.write([&](std::ostream& out) { out << in.rdbuf(); });
+        return made;
     }
     pending_file(pending_file&& other) noexcept
         : m_final(std::move(other.m_final)), m_temporary(std::exchange(other.m_temporary, {})) {}
@@ -44,6 +42,21 @@ public:
     }
 
 private:
+    explicit pending_file(fs::path final_path) : m_final(std::move(final_path)), m_temporary(m_final) {
+        m_temporary += fmt::format(".{}.tmp", ::getpid());
+    }
+
+    template <class Fill>
+    void write(Fill fill) {
+        std::ofstream out(m_temporary, std::ios::binary | std::ios::trunc);
+        if (out) fill(out);
+        out.close();
+        if (out) return;
+        const auto why = errno;
+        remove();
+        throw input_error(fmt::format("{}: cannot write: {}", m_final.string(), std::strerror(why)));
+    }
+
     void remove() {
         std::error_code ignored;
         if (!m_temporary.empty()) fs::remove(m_temporary, ignored);
@@ -73,15 +86,21 @@ std::string read_file(const std::string& path, std::size_t most_bytes) {
 
 void write_file(const std::string& path, const std::string& contents) { pending_file(path, contents).publish(); }
 
-void write_files(const std::string& folder, const std::vector<std::pair<std::string, std::string>>& files) {
+void make_folder(const std::string& folder) {
     std::error_code error;
     fs::create_directories(folder, error);
     if (error || !fs::is_directory(folder))
         throw input_error(fmt::format("{}: cannot make this folder: {}", folder,
                                       error ? error.message() : std::string("a file of that name is in the way")));
+}
+
+void write_files(const std::string& folder, const std::vector<std::pair<std::string, std::string>>& files,
+                 const std::map<std::string, std::string>& copies) {
+    make_folder(folder);
     std::vector<pending_file> pending;
-    pending.reserve(files.size());
+    pending.reserve(files.size() + copies.size());
     for (const auto& [name, contents] : files) pending.emplace_back(fs::path(folder) / name, contents);
+    for (const auto& [name, source] : copies) pending.push_back(pending_file::copy(fs::path(folder) / name, source));
     for (auto& file : pending) file.publish();
 }
 

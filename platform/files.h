@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <map>
 #include <string>
 #include <utility>
 #include <vector>
@@ -16,7 +17,12 @@ std::string read_file(const std::string& path, std::size_t most_bytes);
 void write_file(const std::string& path, const std::string& contents);
 
 /// Writes several files into a folder (made if need be): all are complete under temporary names before the first one
-/// gets its own. \param files name inside the folder and contents \throws input_error
-void write_files(const std::string& folder, const std::vector<std::pair<std::string, std::string>>& files);
+/// gets its own. \param files name inside the folder and contents \param copies name and the file that it is a copy of
+/// \throws input_error
+void write_files(const std::string& folder, const std::vector<std::pair<std::string, std::string>>& files,
+                 const std::map<std::string, std::string>& copies = {});
+
+/// Makes a folder, with those around it. \throws input_error if it is not there then
+void make_folder(const std::string& folder);
 
 }  // namespace fabricvp

@@ -27,10 +27,23 @@ void node::link_up() {
     fabric->start();
 }
 
+void node::power_down() {
+    for (auto& hart : host.harts) hart->halt();
+    for (auto& g : gpus)
+        for (auto& hart : g->core.processor.harts) hart->halt();
+}
+
+void node::power_up() {
+    reset();
+    for (auto& hart : host.harts) hart->resume();
+    for (auto& g : gpus)
+        for (auto& hart : g->core.processor.harts) hart->resume();
+}
+
 machine::machine(const machine_params& p) : params(completed(p)), timeline("calendar") {
     set_simulation_seed(params.simulation.seed);
-    for (std::size_t i = 0; i < params.node.size(); ++i)
-        nodes.push_back(std::make_unique<node>(fmt::format("node{}", i).c_str(), params.node[i]));
+    for (std::size_t i = 0; i < params.nodes.size(); ++i)
+        nodes.push_back(std::make_unique<node>(fmt::format("node{}", i).c_str(), params.nodes[i]));
 }
 
 void machine::reset() {

@@ -17,17 +17,7 @@
 namespace fabricvp {
 namespace {
 
-/// Index of a key such as node12; none for other words.
-std::optional<std::uint64_t> node_index(const std::string& key) {
-    if (key.size() < 5 || key.size() > 12 || key.compare(0, 4, "node") != 0) return std::nullopt;
-    if (key[4] == '0' && key.size() > 5) return std::nullopt;
-    std::uint64_t index = 0;
-    for (const char c : key.substr(4)) {
-        if (c < '0' || c > '9') return std::nullopt;
-        index = 10 * index + static_cast<std::uint64_t>(c - '0');
-    }
-    return index;
-}
+std::string counted(std::size_t nodes) { return fmt::format("this machine has {} node{}", nodes, nodes == 1 ? "" : "s"); }
 
 /// Paths of files start from the folder of the configuration; `firmware:NAME` is one of the project's own.
 std::string located(const std::string& path, const std::string& configuration) {
@@ -48,20 +38,79 @@ void check_fabric_names(const node_params& n) {
     for (const auto& g : n.fabric.generators) check(g);
 }
 
-void check_top_level(const config_tree& tree, std::uint64_t nodes) {
-    std::vector<std::string> known = {"simulation", "nodes", "faults", "node", "node0"};
+/// \param file a configuration, else an override, which names a node by its path
+void check_top_level(const config_tree& tree, bool file, std::size_t nodes) {
+    std::vector<std::string> known = {"simulation", "nodes", "faults", "node"};
     for (const auto& e : tree.entries) {
         const auto index = node_index(e.key);
         if (!index) continue;
-        if (*index >= nodes)
-            throw input_error(fmt::format("{}: there is no {}: this machine has {} node{} ('nodes: {}')", e.origin, e.key,
-                                          nodes, nodes == 1 ? "" : "s", nodes));
+        if (file) throw input_error(fmt::format("{}: {} stands in a list: 'nodes:' with an item for each node, 'node:' for what all have", e.origin, e.key));
+        if (*index >= nodes) throw input_error(fmt::format("{}: there is no {}: {}", e.origin, e.key, counted(nodes)));
         known.push_back(e.key);
     }
     refuse_unknown_keys(tree, "", known);
 }
 
+/// How many nodes `nodes:` asks for: one for each item of a list, or a number of them.
+std::size_t count_of(const config_tree& nodes) {
+    std::uint64_t count = nodes.items.size();
+    parameter number("nodes", "", parameter_kind::integer, &count);
+    number.minimum = 1;
+    number.maximum = machine_params::most_nodes;
+    try {
+        if (nodes.kind == config_tree::shape::sequence) number.parse(std::to_string(count));
+        else if (nodes.kind == config_tree::shape::scalar) number.parse(nodes.text);
+        else throw std::invalid_argument("must be a list of nodes, or their number (keys of one node start with node0, node1, …)");
+    } catch (const std::invalid_argument& e) {
+        throw input_error(fmt::format("{}: nodes: {}", nodes.origin, e.what()));
+    }
+    return count;
+}
+
+/// What lies over each other for one node: in each tree what all nodes have, then what this one has.
+std::vector<config_reader::layer> layers_of(const std::vector<config_tree>& roots, std::size_t index) {
+    const auto own = fmt::format("node{}", index);
+    std::vector<config_reader::layer> layers;
+    const config_tree* listed = nullptr;  // a whole list replaces those of lower trees
+    for (const auto& root : roots)
+        if (const auto* nodes = root.find("nodes"); nodes && nodes->kind == config_tree::shape::sequence) listed = nodes;
+    for (const auto& root : roots) {
+        if (const auto* all = root.find("node")) layers.push_back({all, "node"});
+        if (const auto* nodes = root.find("nodes"); nodes && nodes == listed && index < nodes->items.size())
+            layers.push_back({&nodes->items[index], own});
+        if (const auto* one = root.find(own)) layers.push_back({one, own});
+    }
+    return layers;
+}
+
+/// Where a key of `simulation` was given last.
+std::string origin_of_simulation(const std::vector<config_tree>& roots, const std::string& key) {
+    std::string where;
+    for (const auto& root : roots)
+        if (const auto* group = root.find("simulation"))
+            if (const auto* value = group->find(key)) where = value->origin;
+    return where;
+}
+
+void check_until(const std::string& until, std::size_t nodes, const std::string& origin) {
+    const auto index = node_index(until);
+    if (until == "all" || until == "any" || (index && *index < nodes)) return;
+    throw input_error(fmt::format("{}: simulation.until: {} is not one of all, any, node0{}", origin, quoted(until),
+                                  nodes > 2 ? fmt::format(" … node{}", nodes - 1) : nodes == 2 ? ", node1" : ""));
+}
+
 }  // namespace
+
+std::optional<std::size_t> node_index(const std::string& name) {
+    if (name.size() < 5 || name.size() > 12 || name.compare(0, 4, "node") != 0) return std::nullopt;
+    if (name[4] == '0' && name.size() > 5) return std::nullopt;
+    std::size_t index = 0;
+    for (const char c : name.substr(4)) {
+        if (c < '0' || c > '9') return std::nullopt;
+        index = 10 * index + static_cast<std::size_t>(c - '0');
+    }
+    return index;
+}
 
 void simulation_params::describe(parameter_visitor& v) {
     v.field("quantum", quantum, between{1e3, 1e9},
@@ -70,6 +119,8 @@ void simulation_params::describe(parameter_visitor& v) {
             "simulated time after which an unanswered bus access ends the run; 0 ps: never");
     v.field("seed", seed, "seed of everything random in the machine: errors of links, choices of generators, the device tree's rng-seed; each block has a stream of its own");
     v.choice("log", log, "least severe messages of the models that are printed");
+    v.field("until", until, "whose end ends the run: all (nodes that run software have powered off or failed), any (one of them has) "
+                            "or the name of a node, such as node0");
 }
 
 void image_params::describe(parameter_visitor& v) {
@@ -110,18 +161,21 @@ void node_params::describe(parameter_visitor& v) {
 
 void machine_params::describe_head(parameter_visitor& v) {
     v.group("simulation", simulation, "how the machine is simulated");
-    v.field("nodes", nodes, between{1, static_cast<double>(most_nodes)}, "number of nodes in the machine");
     v.list("faults", faults, "faults that happen during the run");
 }
 
 void machine_params::describe(parameter_visitor& v) {
     describe_head(v);
-    node.resize(nodes);
-    for (std::size_t i = 0; i < node.size(); ++i) v.group(fmt::format("node{}", i).c_str(), node[i], "one node");
+    if (auto* paths = dynamic_cast<named_blocks*>(&v)) {
+        std::vector<std::string> names;
+        for (std::size_t i = 0; i < nodes.size(); ++i) names.push_back(fmt::format("node{}", i));
+        paths->expect_blocks("node", names);
+    }
+    v.list("nodes", nodes, "the nodes (computers), numbered in this order");
 }
 
 machine_params completed(machine_params p) {
-    for (auto& n : p.node) {
+    for (auto& n : p.nodes) {
         n.host.quantum = p.simulation.quantum;
         n.host.device_memory = 0;
         for (const auto& e : n.pcie.endpoints) n.host.device_memory += e.device.settings().memory_bar();
@@ -147,25 +201,23 @@ machine_params read_machine_params(const std::string& yaml, const std::string& n
     std::vector<config_reader::layer> top;
     for (const auto& root : roots) top.push_back({&root, ""});
     config_reader head(top);
-    params.describe_head(head);  // node keys can be judged once the number of nodes is known
-    for (const auto& root : roots) check_top_level(root, params.nodes);
+    params.describe_head(head);
+    for (const auto& root : roots)
+        if (const auto* nodes = root.find("nodes")) params.nodes.resize(count_of(*nodes));
+    for (const auto& root : roots) check_top_level(root, &root == &roots.front(), params.nodes.size());
+    check_until(params.simulation.until, params.nodes.size(), origin_of_simulation(roots, "until"));
 
-    params.node.resize(params.nodes);
-    for (std::size_t i = 0; i < params.node.size(); ++i) {
-        const auto own = fmt::format("node{}", i);
-        std::vector<config_reader::layer> layers;
-        for (const auto& root : roots)
-            for (const auto& key : {std::string("node"), own})
-                if (const auto* tree = root.find(key)) layers.push_back({tree, key});
-        config_reader reader(std::move(layers));
+    for (std::size_t i = 0; i < params.nodes.size(); ++i) {
+        config_reader reader(layers_of(roots, i));
+        auto& node = params.nodes[i];
         try {
-            params.node[i].describe(reader);
+            node.describe(reader);
         } catch (const std::invalid_argument& e) {  // what only a model can judge; it names the place
             throw input_error(e.what());
         }
         reader.finish();
-        check_fabric_names(params.node[i]);
-        for (auto& e : params.node[i].pcie.endpoints)
+        check_fabric_names(node);
+        for (auto& e : node.pcie.endpoints)
             for (auto* path : e.device.settings().files()) *path = located(*path, name);
     }
     return completed(std::move(params));

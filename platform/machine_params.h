@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a configuration file says, as described structs. A file has the keys `simulation`, `nodes`, `node` (every node)
-// and `node0`, `node1` … (what one node has different).
+// What a configuration file says, as described structs. A file has the keys `simulation`, `faults`, `nodes` (the list of
+// nodes, or how many there are) and `node` (what all of them have; alone, the only one).
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -29,6 +30,7 @@ struct simulation_params {
     duration watchdog{ticks_per_second};
     std::uint64_t seed = 1;
     log_level log = log_level::warning;
+    std::string until = "all";  ///< all, any or a node's name: whose end is the end of the run
     void describe(parameter_visitor& v);
 };
 
@@ -69,19 +71,20 @@ struct machine_params {
     static constexpr std::uint64_t most_nodes = 1024;
 
     simulation_params simulation;
-    std::uint64_t nodes = 1;
     std::vector<fault_params> faults;
-    std::vector<node_params> node{1};
+    std::vector<node_params> nodes{1};
 
-    /// `simulation`, `nodes` and `faults` alone.
+    /// `simulation` and `faults` alone.
     void describe_head(parameter_visitor& v);
-    /// Everything, one group a node.
+    /// Everything; a node's path is node0, node1, …
     void describe(parameter_visitor& v);
 };
 
 /// The same with everything filled in that follows from other parameters and has no key: what is plugged in where, what
 /// hosts share with the simulation. A machine keeps these.
 machine_params completed(machine_params p);
+/// Index of a name such as node12; none for other words.
+std::optional<std::size_t> node_index(const std::string& name);
 
 /// Reads a configuration with overrides (dotted path, value) over it. \throws input_error
 machine_params read_machine_params(const std::string& yaml, const std::string& name,

@@ -9,12 +9,14 @@
 
 #include "base/log.h"
 #include "base/spans.h"
+#include "platform/apps.h"
 #include "platform/config/config_printer.h"
 #include "platform/fabric_drawing.h"
 #include "platform/files.h"
 #include "platform/loader/image_paths.h"
 #include "platform/platform_state.h"
 #include "platform/results.h"
+#include "platform/run_folder.h"
 
 namespace fabricvp {
 namespace {
@@ -44,6 +46,8 @@ std::unique_ptr<platform> platform::from_text(const std::string& yaml, const std
         made->m = std::make_unique<implementation>(params, "");
     } catch (const std::invalid_argument& e) {
         throw input_error(fmt::format("{}: {}", name, e.what()));
+    } catch (const std::runtime_error& e) {  // the host has no room for it
+        throw input_error(fmt::format("{}: {}", name, e.what()));
     }
     g_built = true;
     return made;
@@ -56,6 +60,7 @@ std::size_t platform::node_count() const { return m->around.size(); }
 
 void platform::load_images(std::size_t node, const image_set& images) {
     auto& a = m->around.at(node);
+    if (!app_of(images).empty()) a.images = {};
     const auto absolute = [](const std::string& named) {
         return named.compare(0, 9, "firmware:") == 0 ? named : std::filesystem::absolute(named).string();
     };
@@ -64,7 +69,6 @@ void platform::load_images(std::size_t node, const image_set& images) {
     if (!images.initrd.empty()) a.images.initrd = absolute(images.initrd);
     if (!images.append.empty()) a.images.append = images.append;
     a.images.tohost = a.images.tohost || images.tohost;
-    if (!images.app.empty()) a.images.app = images.app;
     m->load(node);
 }
 
@@ -114,16 +118,16 @@ statistics_snapshot platform::statistics() const {
     values["sim.wall_s"] = m->wall.count();
     values["sim.events"] = static_cast<double>(m->hardware->timeline.executed());
     values["sim.instructions"] = static_cast<double>(m->hardware->instructions());
-    values.insert(m->extra_statistics.begin(), m->extra_statistics.end());
+    m->add_verdicts(values);
     return values;
 }
 
 std::string platform::resolved_config() const {
     config_printer printer;
     auto params = m->params;
-    for (std::size_t i = 0; i < params.node.size(); ++i) {  // with the images that are in use
+    for (std::size_t i = 0; i < params.nodes.size(); ++i) {  // with the images that are in use
         const auto& a = m->around[i];
-        auto& p = params.node[i].images;
+        auto& p = params.nodes[i].images;
         const auto located = [&](const std::string& named) {
             return named.empty() || named.compare(0, 9, "firmware:") == 0 ? named
                                  : std::filesystem::absolute(std::filesystem::path(a.image_base) / named).lexically_normal().string();
@@ -134,7 +138,17 @@ std::string platform::resolved_config() const {
     return printer.text();
 }
 
-void platform::write_results(const std::string& folder) const {
+void platform::open_results(const std::string& folder) {
+    m->results = std::make_unique<run_folder>(folder);
+    write_file((std::filesystem::path(folder) / "run.json").string(), run_json(m->record(false)));
+    for (std::size_t i = 0; i < m->around.size(); ++i)
+        m->around[i].serial->log_into((std::filesystem::path(folder) / fmt::format("console.node{}.log", i)).string());
+}
+
+void platform::set_command(std::vector<std::string> command) { m->command = std::move(command); }
+
+void platform::write_results(const std::string& folder) {
+    auto here = m->results && m->results->is(folder) ? std::move(m->results) : std::make_unique<run_folder>(folder);
     const auto values = statistics();
     std::vector<std::pair<std::string, std::string>> files = {{"config.resolved.yaml", resolved_config()},
                                                               {"stats.csv", statistics_csv(values)},
@@ -151,11 +165,36 @@ void platform::write_results(const std::string& folder) const {
     for (std::size_t i = 0; i < m->hardware->nodes.size(); ++i)
         if (const auto& n = *m->hardware->nodes[i]; n.fabric)
             files.emplace_back(i == 0 ? "fabric.svg" : fmt::format("fabric.node{}.svg", i), fabric_svg(*n.fabric, measured_traffic(n)));
-    if (m->recording) files.emplace_back("trace.json", m->recording->contents());
-    write_files(folder, files);
+    std::map<std::string, std::string> copies;
+    if (m->recording) copies["trace.json"] = m->recording->finished();
+    write_files(folder, files, copies);
+    write_file((std::filesystem::path(folder) / "run.json").string(), run_json(m->record(true)));
+    for (auto& a : m->around) a.serial->end_log();
 }
 
+void platform::run_script(std::size_t node, const std::string& text, const std::string& name) {
+    auto& a = m->around.at(node);
+    a.script = std::make_unique<console_script>(text, name);
+    a.script->type = [&a](std::string_view typed) { a.serial->type(typed); };
+    a.serial->mute_input();
+    a.serial->on_output([this, &a](char c) {
+        a.script->saw(c, now());
+        if (a.script->done()) m->hardware->timeline.stop();
+    });
+}
+
+void platform::end_when_guests_wait() { m->patience = std::make_unique<guest_patience>(*m->hardware); }
+
 void platform::reset() { m->restart(); }
+
+void platform::reset(std::size_t node) {
+    m->around.at(node).reset_wanted = true;
+    m->serve_resets();
+}
+
+const node_outcome& platform::outcome(std::size_t node) const { return m->around.at(node).outcome; }
+
+std::string platform::complaint() const { return m->complaint(); }
 
 std::vector<platform::fault_description> platform::faults() const { return describe_faults(); }
 
@@ -188,7 +227,7 @@ std::uint16_t platform::listen_gdb(std::size_t node, std::uint16_t port, bool ho
 
     gdb_hooks hooks;
     hooks.end_slice = [this] { m->hardware->timeline.stop(); };
-    hooks.reset = [this] { m->restart(); };
+    hooks.reset = [this, node] { reset(node); };
     hooks.kill = [this] { m->end(run_outcome::interrupted, "the debugger ended the run"); };
     hooks.now = [this] { return now(); };
     hooks.statistics = [](const std::string& prefix) { return snapshot_statistics(prefix); };
@@ -199,7 +238,7 @@ std::uint16_t platform::listen_gdb(std::size_t node, std::uint16_t port, bool ho
         };
     hooks.start_trace = [this](const std::string& file) {
         m->recording = std::make_unique<trace_recording>(0, never, "", trace::options().most_bytes, file);
-        return m->recording->path();
+        return file.empty() ? m->results ? m->results->path() + "/trace.json" : std::string("memory: give a file to keep the trace without --out") : file;
     };
     hooks.stop_trace = [this] {
         if (m->recording) m->recording->stop();

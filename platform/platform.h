@@ -45,6 +45,20 @@ struct run_result {
     std::string detail;     ///< one line for people
 };
 
+enum class node_state {
+    running,
+    powered_off,  ///< its guest powered off cleanly; its harts rest
+    failed        ///< its guest reported failure (test finisher, tohost); its harts rest
+};
+
+/// How far a node has come since power-on or its last reset.
+struct node_outcome {
+    node_state state = node_state::running;
+    int status = 0;      ///< exit code of its guest where it gave one
+    std::string detail;  ///< one line for people; empty while it runs
+    ticks at = 0;        ///< simulated time at which it ended
+};
+
 /// Images of one node. Empty paths are absent.
 struct image_set {
     std::string firmware;  ///< ELF or raw binary at the reset address (OpenSBI, own firmware)
@@ -52,7 +66,6 @@ struct image_set {
     std::string initrd;
     std::string append;    ///< kernel command line (/chosen bootargs)
     bool tohost = false;   ///< watch the ELF's `tohost` symbol (riscv-tests)
-    std::string app;       ///< GPU application that the firmware runs; its verdict becomes app.ok
 };
 
 class platform {
@@ -70,15 +83,22 @@ public:
     const machine& hardware() const;
     std::size_t node_count() const;
 
-    /// Loads a node's images now. Fields that are empty keep what the configuration names; relative paths start from the
-    /// working directory. What the configuration names is loaded at the first run_until(). \throws input_error
+    /// Loads a node's images now. Fields that are empty keep what the configuration names, except where `images` are those of
+    /// a GPU application, which runs alone; relative paths start from the working directory. What the configuration names
+    /// is loaded at the first run_until(). \throws input_error
     void load_images(std::size_t node, const image_set& images = {});
     /// Copies a file's ELF segments to their physical addresses; returns the entry point.
     std::uint64_t load_elf(std::size_t node, const std::string& path);
     void load_binary(std::size_t node, const std::string& path, std::uint64_t address);
 
-    /// Runs until `limit` (absolute simulated time) or an outcome. May be called again; not from within a callback.
+    /// Runs until `limit` (absolute simulated time) or an outcome. May be called again; not from within a callback. Nodes
+    /// that end (power off, fail) rest while the others run on; whose end is the end of the run is `simulation.until`, and
+    /// the outcome is then guest_failure if one of them has failed. With all ended, it returns at once.
     run_result run_until(ticks limit);
+    const node_outcome& outcome(std::size_t node) const;
+    /// Some node that the end of the run depends on has failed, or was to give a verdict (tohost, a GPU application) and
+    /// has not, or a script was not done. One line about it; empty otherwise.
+    std::string complaint() const;
     /// Ends run_until() soon; the only member that may be called from a signal handler or another thread.
     void request_stop();
     /// Ends run_until() with run_outcome::event; for conditions that callers watch on the simulation thread.
@@ -91,19 +111,36 @@ public:
     void add_service(std::function<void()> poll);
 
     console& serial(std::size_t node);
+    /// Lets a script (console/console_script.h) speak with a node from now on. When all scripts have ended, the run ends with
+    /// run_outcome::event, unless they let the guest finish; a line whose text does not come ends it with guest_failure.
+    /// \param name of the file, for messages \throws input_error
+    void run_script(std::size_t node, const std::string& text, const std::string& name);
+    /// For runs without a time limit: nobody may wait for a guest that waits for input which nobody will type. With this, the
+    /// run ends (interrupted) when all guests have done nothing else for half a second of simulated time (a minute where their
+    /// harts rest in wfi, since they may have set a timer) and no console, debugger or script can speak any more.
+    void end_when_guests_wait();
 
     /// Physical memory of a node as the bus decodes it, without time or side effects. \returns bytes done
     std::size_t read_memory(std::size_t node, std::uint64_t address, void* to, std::size_t size);
     std::size_t write_memory(std::size_t node, std::uint64_t address, const void* from, std::size_t size);
 
-    /// Statistics plus sim.time_s, sim.wall_s, sim.events, sim.instructions, and app.ok where an application ran.
+    /// Statistics plus sim.time_s, sim.wall_s, sim.events, sim.instructions. Where a GPU application has ended nodeN.app.ok,
+    /// where `tohost` is watched and has spoken nodeN.tohost.test, and over all nodes that have one app.ok and tohost.test.
     statistics_snapshot statistics() const;
     std::string resolved_config() const;  ///< YAML with every parameter and its value
-    /// Writes stats.json, stats.csv, config.resolved.yaml, fabric.svg (where GPUs are linked: what their links carried) and
-    /// what was recorded (console logs, regions, trace). \throws input_error
-    void write_results(const std::string& folder) const;
+    /// Writes stats.json, stats.csv, config.resolved.yaml, fabric.svg (where GPUs are linked: what their links carried), what
+    /// was recorded (console logs, regions, trace), and run.json, which says that this is complete. Results of an earlier
+    /// run are replaced as a whole. \throws input_error, where another run is leaving its results there for instance
+    void write_results(const std::string& folder);
+    /// Takes a folder for the results of this run, until write_results(): it is locked against other runs, those of earlier
+    /// ones are removed, consoles are logged as they come, and run.json says that the run has not ended. \throws input_error
+    void open_results(const std::string& folder);
+    /// What started this run, for run.json.
+    void set_command(std::vector<std::string> command);
 
+    /// Power-on reset of the whole machine, or of one node while the others run on.
     void reset();
+    void reset(std::size_t node);
 
     /// What can be injected, block by block.
     struct fault_argument {

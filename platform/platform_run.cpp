@@ -41,14 +41,13 @@ run_result platform::implementation::run(ticks limit) {
         throw;
     }
     leave();
-    if (ending->outcome == run_outcome::power_off || ending->outcome == run_outcome::guest_failure)
-        for (auto& a : around)
-            if (a.gdb) a.gdb->ended(ending->guest_status);
+    report_ends();
     return *ending;
 }
 
 void platform::implementation::run_slices(ticks limit) {
     auto& timeline = hardware->timeline;
+    if (all_ended()) return end_by_nodes();
     while (true) {
         serve();
         if (stop_wanted) end(run_outcome::interrupted, "stopped on request");
@@ -57,10 +56,12 @@ void platform::implementation::run_slices(ticks limit) {
         if (!step(limit)) return;
         if (recording) recording->sample(timeline.now());
         check_tohost();
-        if (reset_wanted && !ending) restart();
-        if (!ending)
-            if (const auto stuck = guard->check(timeline.now())) end(run_outcome::watchdog, *stuck);
+        if (ending) continue;
+        serve_resets();
+        if (const auto stuck = guard->check(timeline.now())) end(run_outcome::watchdog, *stuck);
         if (!ending && someone_may_act()) pace();
+        else if (!ending && patience && limit == never && !input_to_come() && patience->over(timeline.now()))
+            end(run_outcome::interrupted, "the guests wait for input, and nobody can type any more");
     }
 }
 
@@ -69,7 +70,10 @@ bool platform::implementation::step(ticks limit) {
     auto& timeline = hardware->timeline;
     const auto now = timeline.now();
     auto border = std::min(limit, next_border(now));
-    for (const auto& a : around) border = std::min(border, a.serial->next_input());
+    for (const auto& a : around) {
+        border = std::min(border, a.serial->next_input());
+        if (a.script) border = std::min(border, std::max(a.script->deadline(), now + 1));
+    }
 
     const bool quiet = timeline.next_event_time() == never && !sc_core::sc_pending_activity();
     if (quiet) {
@@ -78,8 +82,7 @@ bool platform::implementation::step(ticks limit) {
             end(run_outcome::watchdog, "watchdog: nothing is scheduled any more, and something still waits: " + harts);
             return false;
         }
-        const bool input_to_come = std::any_of(around.begin(), around.end(), [](const auto& a) { return a.serial->next_input() != never; });
-        if (!input_to_come && !someone_may_act()) {
+        if (!input_to_come() && !someone_may_act()) {
             if (limit == never) {
                 end(run_outcome::idle, "nothing can happen any more: " + harts);
                 return false;
@@ -94,9 +97,11 @@ bool platform::implementation::step(ticks limit) {
 
 void platform::implementation::serve() {
     serve_consoles();
+    serve_scripts();
     for (auto& service : services) service();
     for (auto& a : around)
         if (a.gdb) a.gdb->poll();
+    report_ends();
 }
 
 void platform::implementation::serve_consoles() {
@@ -112,12 +117,17 @@ void platform::implementation::check_tohost() {
         if (!port) continue;
         const auto code = port->poll();
         if (!code) continue;
-        extra_statistics["tohost.test"] = static_cast<double>(*code);
-        if (*code == 0)
-            end(run_outcome::power_off, fmt::format("node{}: tohost: passed", i));
-        else
-            end(run_outcome::guest_failure, fmt::format("node{}: tohost: test {} failed", i, *code), 1);
+        around[i].test = *code;
+        if (*code == 0) node_ended(i, node_state::powered_off, 0, fmt::format("node{}: tohost: passed", i));
+        else node_ended(i, node_state::failed, 1, fmt::format("node{}: tohost: test {} failed", i, *code));
     }
+}
+
+/// Recordings and scripts, which live in simulated time.
+bool platform::implementation::input_to_come() const {
+    return std::any_of(around.begin(), around.end(), [](const auto& a) {
+        return a.serial->next_input() != never || (a.script && a.script->deadline() != never);
+    });
 }
 
 bool platform::implementation::someone_may_act() const {

@@ -16,15 +16,15 @@ std::string resolve(const std::string& named, const std::string& base) {
 }  // namespace
 
 platform::implementation::implementation(const machine_params& p, std::string image_base)
-    : params(p), hardware(std::make_unique<machine>(p)), around(p.node.size()), idle(std::make_unique<idler>()) {
+    : params(p), hardware(std::make_unique<machine>(p)), around(p.nodes.size()), idle(std::make_unique<idler>()) {
     set_log_threshold(params.simulation.log);
     guard = std::make_unique<watchdog>(*hardware, params.simulation.watchdog);
     planned_faults = std::make_unique<fault_plan>(*hardware);
     planned_faults->add_configured();
     for (std::size_t i = 0; i < around.size(); ++i) {
         around[i].image_base = image_base;
-        const auto& images = params.node[i].images;
-        around[i].images = {images.firmware, images.kernel, images.initrd, images.append, images.tohost, {}};
+        const auto& images = params.nodes[i].images;
+        around[i].images = {images.firmware, images.kernel, images.initrd, images.append, images.tohost};
         connect(i);
     }
 }
@@ -44,15 +44,13 @@ void platform::implementation::connect(std::size_t i) {
         },
         [this] { return hardware->timeline.now(); });
     h.uart.on_transmit = [&a](char c) { a.serial->printed(c); };
-    h.on_power_off = [this, name](int status) {
-        if (status == 0)
-            end(run_outcome::power_off, name + " powered off");
-        else
-            end(run_outcome::guest_failure, fmt::format("{} reported failure {}", name, status), status);
+    h.on_power_off = [this, i, name](int status) {
+        if (status == 0) node_ended(i, node_state::powered_off, 0, name + " powered off");
+        else node_ended(i, node_state::failed, status, fmt::format("{} reported failure {}", name, status));
     };
-    h.on_system_reset = [this] {
-        reset_wanted = true;
-        hardware->timeline.stop();
+    h.on_system_reset = [this, &a] {
+        a.reset_wanted = true;
+        serve_resets();
     };
 }
 
@@ -89,7 +87,7 @@ void platform::implementation::load(std::size_t i) {
     auto& a = around[i];
     auto& h = host(i);
     const image_set images = {resolve(a.images.firmware, a.image_base), resolve(a.images.kernel, a.image_base),
-                              resolve(a.images.initrd, a.image_base), a.images.append, a.images.tohost, a.images.app};
+                              resolve(a.images.initrd, a.image_base), a.images.append, a.images.tohost};
     auto plan = std::make_unique<boot_plan>(memory(i));
     plan->add_stages(images);
     if (!images.append.empty()) h.set_bootargs(images.append);
@@ -123,25 +121,35 @@ void platform::implementation::start() {
     started = true;
 }
 
-void platform::implementation::restart() {
+void platform::implementation::serve_resets() {
     if (hardware->timeline.in_callback()) {  // a reset cannot pull the ground from under the running callback
-        reset_wanted = true;
         hardware->timeline.stop();
         return;
     }
-    reset_wanted = false;
-    hardware->reset();
-    for (std::size_t i = 0; i < around.size(); ++i) {
-        if (around[i].loaded) place(i, *around[i].loaded);
-        for (const auto& extra : around[i].extras) place(i, *extra);
-    }
-    if (started) for (auto& n : hardware->nodes) n->host.start();
+    for (std::size_t i = 0; i < around.size(); ++i)
+        if (std::exchange(around[i].reset_wanted, false)) restart(i);
+}
+
+void platform::implementation::restart() {
+    for (auto& a : around) a.reset_wanted = true;
+    serve_resets();
+}
+
+void platform::implementation::restart(std::size_t i) {
+    auto& a = around[i];
+    auto& node = *hardware->nodes[i];
+    if (a.outcome.state == node_state::running) node.reset();
+    else node.power_up();
+    if (a.loaded) place(i, *a.loaded);
+    for (const auto& extra : a.extras) place(i, *extra);
+    a.outcome = {};
+    a.end_unreported = false;
+    a.test.reset();
+    if (started) node.host.start();
 }
 
 void platform::implementation::end(run_outcome outcome, std::string detail, int status) {
     if (!ending) ending = run_result{outcome, status, std::move(detail)};
-    for (const auto& a : around)
-        if (!a.images.app.empty()) extra_statistics["app.ok"] = ending->outcome == run_outcome::power_off;
     hardware->timeline.stop();
 }
 

@@ -12,11 +12,15 @@
 
 #include "platform/console/line_console.h"
 #include "gpu/debugging/gpu_debugger.h"
+#include "platform/console/console_script.h"
 #include "platform/fault_plan.h"
 #include "platform/gdb/gdb_server.h"
+#include "platform/guest_patience.h"
 #include "platform/loader/boot_plan.h"
 #include "platform/machine.h"
 #include "platform/platform.h"
+#include "platform/results.h"
+#include "platform/run_folder.h"
 #include "platform/tohost.h"
 #include "platform/trace_recording.h"
 #include "platform/watchdog.h"
@@ -33,6 +37,12 @@ struct node_surroundings {
     std::vector<std::unique_ptr<gpu::gpu_debugger>> wavefronts;  ///< one a GPU, while there is a GDB port
     std::unique_ptr<gdb_server> gdb;
     std::optional<tohost_port> tohost;
+    std::unique_ptr<console_script> script;
+    node_outcome outcome;
+    std::optional<std::uint64_t> test;    ///< what `tohost` said: 0 or the number of the failed test
+    bool end_unreported = false;          ///< to its debugger
+    bool reset_wanted = false;
+    bool has_software() const { return !images.firmware.empty() || !images.kernel.empty() || !extras.empty(); }
 };
 
 struct platform::implementation {
@@ -46,14 +56,15 @@ struct platform::implementation {
     std::unique_ptr<fault_plan> planned_faults;
     std::vector<std::function<void()>> services;
     std::unique_ptr<trace_recording> recording;
+    std::unique_ptr<run_folder> results;  ///< of open_results()
+    std::unique_ptr<guest_patience> patience;
+    std::vector<std::string> command;
 
     bool started = false;
     bool running = false;
-    bool reset_wanted = false;
     std::atomic<bool> stop_wanted{false};
     std::optional<run_result> ending;
     std::chrono::duration<double> wall{0};
-    std::map<std::string, double> extra_statistics;  ///< "tohost.test"
 
     host::host_complex& host(std::size_t node) { return hardware->nodes[node]->host; }
     memory_range memory(std::size_t node) const;
@@ -65,6 +76,25 @@ struct platform::implementation {
     void place(std::size_t node, const boot_plan& plan);
     void start();
     void restart();
+    void restart(std::size_t node);
+    /// Resets the nodes that wish it, or arranges that this happens once the running callback is over.
+    void serve_resets();
+
+    /// platform_nodes.cpp
+    void node_ended(std::size_t node, node_state state, int status, std::string detail);
+    /// Tells debuggers of nodes that have ended.
+    void report_ends();
+    /// True if the end of the run depends on this node.
+    bool counts(std::size_t node) const;
+    bool all_ended() const;
+    /// Ends the run with what its nodes have come to.
+    void end_by_nodes(std::optional<std::size_t> which = {});
+    void add_verdicts(statistics_snapshot& values) const;
+    std::string complaint() const;
+    run_record record(bool complete) const;
+    /// Lets scripts look at their consoles, and ends the run with them.
+    void serve_scripts();
+
     /// Ends the run; the first reason counts.
     void end(run_outcome outcome, std::string detail, int status = 0);
 
@@ -75,6 +105,7 @@ struct platform::implementation {
     void serve_consoles();
     void check_tohost();
     void pace();
+    bool input_to_come() const;
     bool someone_may_act() const;
     bool all_harts_wait() const;
 

@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "platform/files.h"
+#include "platform/machine_params.h"
 #include "platform/platform.h"
 
 namespace fabricvp {
@@ -21,9 +22,17 @@ const std::map<std::string, statistic_notes>& platform_notes() {
         {"sim.wall_s", {"s", "wall-clock time spent in run()"}},
         {"sim.events", {"1", "calendar callbacks executed"}},
         {"sim.instructions", {"1", "instructions retired by all harts"}},
-        {"tohost.test", {"1", "0: passed, else the number of the failed test"}},
     };
     return notes;
+}
+
+/// Of a node (node0.app.ok), or of all together.
+statistic_notes verdict_notes(const std::string& path) {
+    const auto dot = path.find('.');
+    const auto rest = dot != std::string::npos && node_index(path.substr(0, dot)) ? path.substr(dot + 1) : path;
+    if (rest == "app.ok") return {"1", "1: the applications' results are right, 0: one is wrong or a kernel faulted"};
+    if (rest == "tohost.test") return {"1", "0: passed, else the number of the failed test"};
+    return {};
 }
 
 std::string csv_cell(const std::string& text) {
@@ -54,6 +63,7 @@ std::string statistics_json(const statistics_snapshot& values) {
 
 statistic_notes notes_of(const std::string& path) {
     if (const auto known = platform_notes().find(path); known != platform_notes().end()) return known->second;
+    if (const auto verdict = verdict_notes(path); !verdict.help.empty()) return verdict;
     for (const auto* s : all_statistics()) {
         const auto& own = s->path();
         if (path == own || (path.compare(0, own.size(), own) == 0 && path[own.size()] == '.')) return {s->unit(), s->help()};
@@ -81,6 +91,7 @@ std::string statistics_csv(const statistics_snapshot& values) {
     for (const auto* s : all_statistics()) known.emplace(s->path(), s);
     const auto look_up = [&](const std::string& path) -> statistic_notes {
         if (const auto own = platform_notes().find(path); own != platform_notes().end()) return own->second;
+        if (const auto verdict = verdict_notes(path); !verdict.help.empty()) return verdict;
         for (auto end = path.size(); end != std::string::npos && end != 0; end = path.rfind('.', end - 1))
             if (const auto s = known.find(std::string_view(path).substr(0, end)); s != known.end()) return {s->second->unit(), s->second->help()};
         return {};
@@ -92,9 +103,59 @@ std::string statistics_csv(const statistics_snapshot& values) {
     return out;
 }
 
+const char* name_of(run_outcome outcome) {
+    switch (outcome) {
+        case run_outcome::time_limit: return "time_limit";
+        case run_outcome::power_off: return "power_off";
+        case run_outcome::guest_failure: return "guest_failure";
+        case run_outcome::breakpoint: return "breakpoint";
+        case run_outcome::event: return "event";
+        case run_outcome::interrupted: return "interrupted";
+        case run_outcome::idle: return "idle";
+        case run_outcome::watchdog: return "watchdog";
+    }
+    return "";
+}
+
+const char* name_of(node_state state) {
+    return state == node_state::running ? "running" : state == node_state::powered_off ? "powered_off" : "failed";
+}
+
+std::string run_json(const run_record& r) {
+    using json = nlohmann::ordered_json;
+    const auto seconds = [](ticks t) { return static_cast<double>(t) / ticks_per_second; };
+    json out = {{"complete", r.complete}, {"version", FABRICVP_VERSION}, {"command", r.command}, {"seed", r.seed}, {"until", r.until}};
+    if (r.result) {
+        out["outcome"] = name_of(r.result->outcome);
+        out["status"] = r.result->guest_status;
+        out["detail"] = r.result->detail;
+    }
+    if (r.complete) out["time_s"] = seconds(r.time);
+    for (std::size_t i = 0; i < r.nodes.size(); ++i) {
+        const auto& n = r.nodes[i];
+        json node = {{"node", fmt::format("node{}", i)}};
+        if (!n.app.empty()) node["app"] = n.app;
+        if (r.complete) {
+            node["outcome"] = name_of(n.outcome.state);
+            if (n.outcome.state != node_state::running) {
+                node["status"] = n.outcome.status;
+                node["detail"] = n.outcome.detail;
+                node["time_s"] = seconds(n.outcome.at);
+            }
+            if (n.test) node["tohost_test"] = *n.test;
+        }
+        out["nodes"].push_back(std::move(node));
+    }
+    return out.dump(2, ' ', false, json::error_handler_t::replace) + "\n";
+}
+
 statistics_snapshot read_statistics(const std::string& path) {
     std::error_code ignored;
-    const auto file = std::filesystem::is_directory(path, ignored) ? (std::filesystem::path(path) / "stats.json").string() : path;
+    const bool folder = std::filesystem::is_directory(path, ignored);
+    if (const auto run = std::filesystem::path(path) / "run.json"; folder && std::filesystem::exists(run, ignored))
+        if (const auto parsed = nlohmann::json::parse(read_file(run.string(), 1 << 24), nullptr, false); !parsed.is_object() || !parsed.value("complete", false))
+            throw input_error(run.string() + ": this run has not ended, or was killed: there are no results");
+    const auto file = folder ? (std::filesystem::path(path) / "stats.json").string() : path;
     const auto parsed = nlohmann::json::parse(read_file(file, 1 << 28), nullptr, false);
     if (!parsed.is_object()) throw input_error(file + ": not a file of statistics (a JSON object of numbers)");
     statistics_snapshot values;

@@ -2,12 +2,15 @@
 // What a run leaves behind, as text.
 #pragma once
 
+#include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "base/statistics.h"
 #include "host/marker.h"
+#include "platform/platform.h"
 
 namespace fabricvp {
 
@@ -23,7 +26,26 @@ std::string statistics_csv(const statistics_snapshot& values);
 /// Regions of interest that firmware has marked, by node: label, from_s and to_s of simulated time, statistics.
 std::string regions_json(const std::vector<const std::vector<host::marker::region>*>& nodes);
 
-/// Reads a stats.json (or the folder that holds one). \throws input_error
+/// What is known of a run, for run.json.
+struct run_record {
+    struct node {
+        node_outcome outcome;
+        std::string app;                    ///< GPU application that it was to run; empty: none
+        std::optional<std::uint64_t> test;  ///< what `tohost` said
+    };
+    bool complete = false;  ///< all results are there
+    std::vector<std::string> command;
+    std::uint64_t seed = 1;
+    std::string until;
+    ticks time = 0;
+    std::optional<run_result> result;  ///< how run_until() ended last
+    std::vector<node> nodes;
+};
+std::string run_json(const run_record& r);
+const char* name_of(run_outcome outcome);
+const char* name_of(node_state state);
+
+/// Reads a stats.json (or the folder that holds one). \throws input_error, where the run of the folder did not end for instance
 statistics_snapshot read_statistics(const std::string& path);
 
 /// Unit and help of a path: those of the statistic that reported it.

@@ -5,20 +5,21 @@
 #include <filesystem>
 #include <stdexcept>
 
+#include <fcntl.h>
 #include <unistd.h>
 
-#include "platform/files.h"
+#include <fmt/format.h>
+
 #include "platform/platform.h"
 
 namespace fabricvp {
 namespace {
 
-std::string temporary_path() {
+std::string temporary_path(int& file) {
     std::error_code ignored;
     auto name = (std::filesystem::temp_directory_path(ignored) / "fabricvp-trace-XXXXXX").string();
-    const int file = mkstemp(name.data());
+    file = mkostemp(name.data(), O_CLOEXEC);
     if (file < 0) throw input_error(name + ": cannot make a temporary file for the trace");
-    close(file);
     return name;
 }
 
@@ -31,11 +32,12 @@ std::string glob_of(const std::string& filter) {
 }  // namespace
 
 trace_recording::trace_recording(ticks from, ticks to, const std::string& filter, std::uint64_t most_bytes, const std::string& path)
-    : m_path(path.empty() ? temporary_path() : path), m_temporary(path.empty()) {
+    : m_path(path.empty() ? temporary_path(m_temporary) : path) {
     trace::stop();
     try {
         trace::start({m_path, from, to, glob_of(filter), most_bytes});
         m_running = true;
+        if (m_temporary >= 0) unlink(m_path.c_str());
         for (const auto* s : all_statistics()) {
             const auto* value = dynamic_cast<const counter*>(s);
             const auto dot = s->path().rfind('.');
@@ -44,7 +46,7 @@ trace_recording::trace_recording(ticks from, ticks to, const std::string& filter
                 m_tracks.push_back({owner, value, s->path().substr(dot + 1), value->total(), 0});
         }
     } catch (const std::exception& e) {
-        if (m_temporary) unlink(m_path.c_str());
+        if (m_temporary >= 0) unlink(m_path.c_str()), close(m_temporary);
         throw input_error(std::string("trace: ") + e.what());
     }
 }
@@ -63,7 +65,7 @@ void trace_recording::sample(ticks now) {
 
 trace_recording::~trace_recording() {
     stop();
-    if (m_temporary) unlink(m_path.c_str());
+    if (m_temporary >= 0) close(m_temporary);
 }
 
 trace::summary trace_recording::stop() {
@@ -72,9 +74,9 @@ trace::summary trace_recording::stop() {
     return trace::stop();
 }
 
-std::string trace_recording::contents() {
+std::string trace_recording::finished() {
     stop();
-    return read_file(m_path, std::size_t{1} << 40);
+    return m_temporary >= 0 ? fmt::format("/proc/self/fd/{}", m_temporary) : m_path;
 }
 
 }  // namespace fabricvp

@@ -10,7 +10,8 @@
 
 namespace fabricvp {
 
-/// The trace that is being recorded: into a file of the user's, or into a temporary one whose contents are asked for.
+/// The trace that is being recorded: into a file of the user's, or into a temporary one that goes with the process, however
+/// that ends.
 class trace_recording {
 public:
     /// Starts at once, and ends a trace that is still being recorded. \throws input_error
@@ -25,8 +26,8 @@ public:
     const std::string& path() const { return m_path; }
     /// Ends the recording; harmless if it has ended.
     trace::summary stop();
-    /// Ends the recording and returns the trace. \throws input_error
-    std::string contents();
+    /// Ends the recording and says where the trace can be read now; a temporary one has no other name.
+    std::string finished();
 
 private:
     struct track {
@@ -37,9 +38,9 @@ private:
         std::uint64_t shown;  ///< growth that the trace shows now
     };
 
+    int m_temporary = -1;  ///< open file without a name
     std::string m_path;
     std::vector<track> m_tracks;
-    bool m_temporary = false;
     bool m_running = false;
 };
 

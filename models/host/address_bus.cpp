@@ -142,10 +142,10 @@ void address_bus::note_response(side from, int id, const bus_payload& payload, s
     const std::string initiator = sender && sender->initiator
                                       ? sender->initiator->name()
                                       : fmt::format("{}[{}]", from == side::hart ? "from_harts" : "from_devices", id);
-    if (!m_reported.emplace(initiator, address / sparse_memory::page_size).second) return;
+    if (!m_reported.emplace(initiator, payload.get_command(), status).second) return;
     const char* what = payload.is_read() ? "read" : payload.is_write() ? "write" : "atomic access";
-    log(log_level::warning, *this, "{}: {} of {} bytes at {:#x} answered {}; further errors of this page are counted only",
-        initiator, what, payload.get_data_length(), address, payload.get_response_string());
+    log(log_level::warning, *this, "{}: {} of {} bytes at {:#x} answered {}; its further ones are only counted ({}.errors)",
+        initiator, what, payload.get_data_length(), address, payload.get_response_string(), name());
 }
 
 unsigned address_bus::debug(int, bus_payload& payload) { return debug_transport(payload); }

@@ -11,6 +11,7 @@
 #include <map>
 #include <set>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -112,7 +113,7 @@ private:
     std::size_t m_targets = 0;
     sc_core::sc_time m_latency;
     std::vector<in_flight> m_in_flight;
-    std::set<std::pair<std::string, std::uint64_t>> m_reported;  // initiator, page
+    std::set<std::tuple<std::string, tlm::tlm_command, tlm::tlm_response_status>> m_reported;  // initiator, what it did, answer
     bool m_recording = false;
     std::map<std::string, std::set<std::pair<std::uint64_t, unsigned>>> m_touched;
 };

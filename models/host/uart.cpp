@@ -252,6 +252,7 @@ void uart::write_fifo_control(std::uint64_t value) {
 
 std::uint64_t uart::read_line_status() {
     const auto value = lsr();
+    if (!(value & UART_LSR_DR)) ++m_idle_polls;
     lsr.set(value & ~std::uint64_t{line_errors});
     update();
     return value;

@@ -53,6 +53,8 @@ public:
     /// full, as with a sender that obeys flow control.
     void push_input(char c);
     std::size_t queued_input() const { return m_line.size(); }
+    /// How often the guest has looked for input and found none.
+    std::uint64_t idle_polls() const { return m_idle_polls; }
 
     void reset() override;
 
@@ -83,6 +85,7 @@ private:
     unsigned identify() const;
     void update();
 
+    std::uint64_t m_idle_polls = 0;
     unsigned m_fcr = 0;
     std::deque<char> m_line;         // input that the line has not carried yet
     std::deque<char> m_receiver;

@@ -7,6 +7,7 @@
 #include <stdexcept>
 
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -29,6 +30,10 @@ disk_image::disk_image(const std::string& path, disk_mode mode, std::uint64_t bl
     if (::fstat(m_file, &s) != 0) refuse(std::strerror(errno));
     if (!S_ISREG(s.st_mode)) refuse("is no regular file");
     if (s.st_size == 0 || s.st_size % 512) refuse(fmt::format("has {} bytes: a disk has a multiple of 512", s.st_size));
+    // A disk that writes has its image for itself, in this machine and beside others.
+    if (::flock(m_file, (mode == disk_mode::writable ? LOCK_EX : LOCK_SH) | LOCK_NB) != 0 && errno == EWOULDBLOCK)
+        refuse(mode == disk_mode::writable ? "another disk uses it, here or in another run: a writable image is for one disk alone"
+                                           : "another disk writes to it, here or in another run");
     m_size = static_cast<std::uint64_t>(s.st_size);
 }
 

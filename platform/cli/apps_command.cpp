@@ -15,7 +15,7 @@ int execute(const options::variables_map&) {
     fmt::print("{:<12} {:>12}  {:<14} {:>12}  {}\n", "name", "default size", "counts", "device MiB", "what it does");
     for (const auto& a : gpu_apps())
         fmt::print("{:<12} {:>12}  {:<14} {:>12.1f}  {}\n", a.name, a.size, a.unit,
-                   a.footprint / (1 << 20), a.help);
+                   a.footprint() / (1 << 20), a.help);
     return status::ok;
 }
 

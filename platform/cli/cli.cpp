@@ -6,6 +6,10 @@
 #include <cstdio>
 #include <new>
 #include <sstream>
+#include <system_error>
+
+#include <fcntl.h>
+#include <unistd.h>
 
 #include <fmt/format.h>
 
@@ -17,15 +21,17 @@ namespace fabricvp {
 namespace cli {
 namespace {
 
+arguments g_command_line;
+
 std::vector<command> commands() {
-    return {run_command(),       check_command(), describe_command(), schema_command(),
-            reference_command(), diff_command(),  apps_command(), version_command()};
+    return {list_command(),   run_command(),       check_command(), describe_command(), schema_command(),
+            reference_command(), diff_command(),  apps_command(),  version_command()};
 }
 
 std::string overview() {
     std::string text = "usage: fabricvp COMMAND …\n\nFabricVP simulates servers and clusters that run unmodified software.\n\ncommands:\n";
     for (const auto& c : commands()) text += fmt::format("  {:<10} {}\n", c.name, c.summary);
-    return text + "\n`fabricvp COMMAND --help` tells more. First steps:\n  fabricvp run uboot            boot OpenSBI and U-Boot to a prompt (Ctrl-] leaves)\n"
+    return text + "\n`fabricvp COMMAND --help` tells more. First steps:\n  fabricvp list                 the machines that come along\n  fabricvp run uboot            boot OpenSBI and U-Boot to a prompt (Ctrl-] leaves)\n"
                   "  fabricvp describe uboot       show the machine and all its parameters\n";
 }
 
@@ -42,10 +48,11 @@ int execute(const command& c, const arguments& rest) {
     described.add_options()("help,h", "show this help");
     options::options_description all = described;
     options::positional_options_description positional;
-    for (const char* name : c.positional) {
-        all.add_options()(name, options::value<std::string>());
-        positional.add(name, 1);
-    }
+    for (const auto* names : {&c.positional, &c.optional})
+        for (const char* name : *names) {
+            all.add_options()(name, options::value<std::string>());
+            positional.add(name, 1);
+        }
     options::variables_map given;
     try {
         using style = options::command_line_style::style_t;
@@ -73,6 +80,8 @@ int execute(const command& c, const arguments& rest) {
 }
 
 int dispatch(const arguments& given) {
+    g_command_line = {"fabricvp"};
+    g_command_line.insert(g_command_line.end(), given.begin(), given.end());
     if (given.empty() || given[0] == "--help" || given[0] == "-h" || given[0] == "help") {
         std::fputs(overview().c_str(), stdout);
         return given.empty() ? status::bad_input : status::ok;
@@ -88,19 +97,34 @@ int dispatch(const arguments& given) {
                                   hint.empty() ? "" : fmt::format(", did you mean '{}'?", hint), fmt::join(names, ", ")));
 }
 
+/// Whoever closed them must not find our files in their place.
+void occupy_standard_streams() {
+    for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
+        if (::fcntl(stream, F_GETFD) < 0) [[maybe_unused]] const int lowest_free = ::open("/dev/null", O_RDONLY);
+}
+
+void complain(const std::string& why) { std::fputs(fmt::format("fabricvp: {}\n", why).c_str(), stderr); }
+
 }  // namespace
+
+const arguments& command_line() { return g_command_line; }
+
 }  // namespace cli
 
 int cli_main(const std::vector<std::string>& arguments) {
     std::signal(SIGPIPE, SIG_IGN);
+    cli::occupy_standard_streams();
     try {
         const int status = cli::dispatch(arguments);
-        if (std::fflush(stdout) != 0 && errno != EPIPE) throw input_error("standard output: cannot write");
+        if (std::fflush(stdout) != 0 || std::ferror(stdout)) throw std::system_error(errno ? errno : EIO, std::generic_category());
         return status;
     } catch (const input_error& e) {
-        fmt::print(stderr, "fabricvp: {}\n", e.what());
+        cli::complain(e.what());
     } catch (const std::bad_alloc&) {
-        fmt::print(stderr, "fabricvp: out of memory\n");
+        cli::complain("out of memory");
+    } catch (const std::system_error& e) {  // of fmt::print(), whose only file is standard output
+        if (e.code() == std::errc::broken_pipe) return cli::status::ok;  // nobody reads any more
+        cli::complain("standard output: cannot write: " + e.code().message());
     }
     return cli::status::bad_input;
 }

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
+#include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -25,9 +28,11 @@ struct command {
     options::options_description (*describe)();
     std::vector<const char*> positional;  ///< names of the arguments without dashes, all required
     int (*execute)(const options::variables_map&);
+    std::vector<const char*> optional = {};  ///< further arguments without dashes
 };
 
 command apps_command();
+command list_command();
 command run_command();
 command check_command();
 command describe_command();
@@ -40,11 +45,18 @@ command version_command();
 options::options_description override_options();
 options::options_description image_options();
 
-/// A platform from `config` and `--set`. \throws input_error
-std::unique_ptr<platform> make_platform(const options::variables_map& given);
-/// Images of the command line. \throws input_error
-image_set images_of(const options::variables_map& given);
+/// A platform from `config`, `--set` and further overrides. \throws input_error
+std::unique_ptr<platform> make_platform(const options::variables_map& given, const platform::overrides& more = {});
+/// Loads what the command line and the configuration name, into all nodes. \throws input_error
+void load_images(platform& p, const options::variables_map& given);
+
+/// The program's name and all its arguments.
+const arguments& command_line();
 
 std::string text_option(const options::variables_map& given, const char* name);
+/// Values of a repeatable option by node: VALUE is for node0, nodeN=VALUE for any. \throws input_error
+std::map<std::size_t, std::string> by_node(const options::variables_map& given, const char* name, const platform& p);
+/// A number in digits. \throws input_error
+std::uint64_t number_option(const std::string& text, std::uint64_t least, std::uint64_t most, const std::string& option);
 
 }  // namespace fabricvp::cli

@@ -6,6 +6,7 @@
 #include <systemc>
 
 #include "platform/cli/command.h"
+#include "platform/config/block_description.h"
 #include "platform/config/config_listing.h"
 #include "platform/config/config_reference.h"
 #include "platform/config/config_schema.h"
@@ -33,8 +34,7 @@ options::options_description check_options() {
 
 int check(const options::variables_map& given) {
     auto p = make_platform(given);
-    p->load_images(0, images_of(given));
-    for (std::size_t i = 1; i < p->node_count(); ++i) p->load_images(i);
+    load_images(*p, given);
     return print(fmt::format("{}: ok\n", given["CONFIG"].as<std::string>()));
 }
 
@@ -51,6 +51,11 @@ int describe(const options::variables_map& given) {
     auto p = make_platform(given);
     const auto& hardware = p->hardware();
     const auto config = given["CONFIG"].as<std::string>();
+    if (given.count("PATH")) {
+        for (const char* option : {"svg", "dot", "faults", "pci-dump"})
+            if (given.count(option)) throw input_error(fmt::format("--{} is about the whole machine: leave {} out", option, text_option(given, "PATH")));
+        return print(describe_block(hardware, text_option(given, "PATH")));
+    }
     if (given.count("svg")) write_file(given["svg"].as<std::string>(), machine_svg(hardware, config));
     if (given.count("dot")) return print(machine_dot(hardware));
     if (given.count("faults")) return print(fault_listing());
@@ -77,8 +82,9 @@ command check_command() {
 }
 
 command describe_command() {
-    return {"describe", "CONFIG [options]", "Shows the machine as a tree, and every parameter with its value and help.",
-            "fabricvp describe uboot --svg uboot.svg", describe_options, {"CONFIG"}, describe};
+    return {"describe", "CONFIG [PATH] [options]",
+            "Shows the machine as a tree, and every parameter with its value and help; with a path, what is there: parameters, statistics, faults.",
+            "fabricvp describe uboot node0.host.uart", describe_options, {"CONFIG"}, describe, {"PATH"}};
 }
 
 command schema_command() {

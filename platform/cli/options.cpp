@@ -4,8 +4,53 @@
 #include "platform/apps.h"
 #include "platform/cli/command.h"
 #include "platform/config/config_tree.h"
+#include "platform/machine_params.h"
 
 namespace fabricvp::cli {
+namespace {
+
+constexpr const char* image_names[] = {"firmware", "kernel", "initrd", "append", "tohost"};
+constexpr const char* app_names[] = {"size", "gpus", "placement", "dispatch"};
+
+auto repeatable(const char* value) { return options::value<arguments>()->value_name(value); }
+
+std::uint64_t size_of(const std::string& text, const char* option, std::uint64_t most) {
+    return text.empty() ? 0 : number_option(text, 1, most, std::string("--") + option);
+}
+
+/// What the options say about one node.
+class node_options {
+public:
+    node_options(const options::variables_map& given, const platform& p) {
+        for (const char* name : image_names) m_values[name] = by_node(given, name, p);
+        for (const char* name : app_names) m_values[name] = by_node(given, name, p);
+        m_values["app"] = by_node(given, "app", p);
+    }
+
+    void load(platform& p, std::size_t node) const {
+        if (has("app", node)) return load_app(p, node);
+        for (const char* name : app_names)
+            if (has(name, node)) throw input_error(fmt::format("--{} needs --app{}", name, node ? fmt::format(" node{}=NAME", node) : ""));
+        p.load_images(node, {of("firmware", node), of("kernel", node), of("initrd", node), of("append", node), has("tohost", node)});
+    }
+
+private:
+    bool has(const char* name, std::size_t node) const { return m_values.at(name).count(node) != 0; }
+    std::string of(const char* name, std::size_t node) const { return has(name, node) ? m_values.at(name).at(node) : std::string(); }
+
+    void load_app(platform& p, std::size_t node) const {
+        for (const char* name : image_names)
+            if (has(name, node) && name != std::string("initrd"))
+                throw input_error(fmt::format("--app goes without --{}: the application brings its own software", name));
+        fabricvp::load_app(p, node, of("app", node),
+                           {size_of(of("size", node), "size", 999'999'999'999), size_of(of("gpus", node), "gpus", 16), of("placement", node),
+                            of("dispatch", node), of("initrd", node)});
+    }
+
+    std::map<std::string, std::map<std::size_t, std::string>> m_values;
+};
+
+}  // namespace
 
 options::options_description override_options() {
     options::options_description o("configuration");
@@ -15,19 +60,15 @@ options::options_description override_options() {
 }
 
 options::options_description image_options() {
-    options::options_description o("images of node0 (instead of those in the configuration)");
-    o.add_options()("firmware", options::value<std::string>()->value_name("FILE"), "ELF or raw binary the harts start with")(
-        "kernel", options::value<std::string>()->value_name("FILE"), "ELF, or raw image the firmware jumps to")(
-        "initrd", options::value<std::string>()->value_name("FILE"), "initial RAM disk")(
-        "append", options::value<std::string>()->value_name("TEXT"), "kernel command line")(
-        "tohost", "watch the program's `tohost` word (riscv-tests)")(
-        "app", options::value<std::string>()->value_name("NAME"), "run this GPU application (`fabricvp apps` lists them)")(
-        "size", options::value<std::string>()->value_name("N"), "its problem size")(
-        "gpus", options::value<std::string>()->value_name("N"), "it uses the first N GPUs (default: all)")(
-        "placement", options::value<std::string>()->value_name("POLICY"),
-        "where its pages go: contiguous (default), interleaved, lasp or first_touch")(
-        "dispatch", options::value<std::string>()->value_name("POLICY"),
-        "where its work-groups run: contiguous (default), round_robin or lasp");
+    options::options_description o("images of node0, or with nodeN= before the value of another node (instead of those in the configuration)");
+    o.add_options()("firmware", repeatable("FILE"), "ELF or raw binary the harts start with")(
+        "kernel", repeatable("FILE"), "ELF, or raw image the firmware jumps to")("initrd", repeatable("FILE"), "initial RAM disk; with --app spmv a Matrix Market file")(
+        "append", repeatable("TEXT"), "kernel command line")(
+        "tohost", repeatable("nodeN")->implicit_value({"node0"}, ""), "watch the program's `tohost` word (riscv-tests); --tohost=nodeN for another node")(
+        "app", repeatable("NAME"), "run this GPU application (`fabricvp apps` lists them)")("size", repeatable("N"), "its problem size")(
+        "gpus", repeatable("N"), "it uses the first N GPUs (default: all)")(
+        "placement", repeatable("POLICY"), "where its pages go: contiguous (default), interleaved, lasp or first_touch")(
+        "dispatch", repeatable("POLICY"), "where its work-groups run: contiguous (default), round_robin or lasp");
     return o;
 }
 
@@ -35,19 +76,30 @@ std::string text_option(const options::variables_map& given, const char* name) {
     return given.count(name) ? given[name].as<std::string>() : std::string();
 }
 
-namespace {
-/// 0 if the option is absent.
-std::uint64_t count_option(const options::variables_map& given, const char* name, std::uint64_t most) {
-    if (!given.count(name)) return 0;
-    const auto text = text_option(given, name);
+std::uint64_t number_option(const std::string& text, std::uint64_t least, std::uint64_t most, const std::string& option) {
     const bool digits = !text.empty() && text.size() < 13 && text.find_first_not_of("0123456789") == std::string::npos;
-    const auto value = digits ? std::stoull(text) : 0;
-    if (value == 0 || value > most) throw input_error(fmt::format("--{} {}: must be a number from 1 to {}", name, quoted(text), most));
+    const auto value = digits ? std::stoull(text) : most + 1;
+    if (value < least || value > most) throw input_error(fmt::format("{} {}: must be a number from {} to {}", option, quoted(text), least, most));
     return value;
 }
-}  // namespace
 
-std::unique_ptr<platform> make_platform(const options::variables_map& given) {
+std::map<std::size_t, std::string> by_node(const options::variables_map& given, const char* name, const platform& p) {
+    std::map<std::size_t, std::string> values;
+    if (!given.count(name)) return values;
+    for (const auto& text : given[name].as<arguments>()) {
+        const auto equals = text.find('=');
+        auto node = node_index(text.substr(0, equals));
+        const bool whole = equals == std::string::npos;  // "--tohost=node1": the node is the value
+        if (whole && name != std::string("tohost")) node.reset();
+        if (node && *node >= p.node_count())
+            throw input_error(fmt::format("--{} {}: there is no node{}: this machine has {}", name, quoted(text), *node, p.node_count()));
+        if (!values.emplace(node.value_or(0), node && !whole ? text.substr(equals + 1) : text).second)
+            throw input_error(fmt::format("--{} {}: is given twice for node{}", name, quoted(text), node.value_or(0)));
+    }
+    return values;
+}
+
+std::unique_ptr<platform> make_platform(const options::variables_map& given, const platform::overrides& more) {
     platform::overrides set;
     if (given.count("set"))
         for (const auto& pair : given["set"].as<arguments>()) {
@@ -55,24 +107,13 @@ std::unique_ptr<platform> make_platform(const options::variables_map& given) {
             if (equals == std::string::npos) throw input_error(fmt::format("--set {}: must be KEY=VALUE", quoted(pair)));
             set.emplace_back(pair.substr(0, equals), pair.substr(equals + 1));
         }
+    set.insert(set.end(), more.begin(), more.end());
     return platform::from_config(given["CONFIG"].as<std::string>(), set);
 }
 
-image_set images_of(const options::variables_map& given) {
-    image_set images;
-    for (const char* option : {"size", "gpus", "placement", "dispatch"})
-        if (given.count(option) && !given.count("app")) throw input_error(fmt::format("--{} needs --app", option));
-    if (given.count("app")) {
-        if (given.count("firmware") || given.count("append")) throw input_error("--app goes without --firmware and --append");
-        return images_of_app(text_option(given, "app"), {count_option(given, "size", 999'999'999'999), count_option(given, "gpus", 16),
-                                                         text_option(given, "placement"), text_option(given, "dispatch")});
-    }
-    images.firmware = text_option(given, "firmware");
-    images.kernel = text_option(given, "kernel");
-    images.initrd = text_option(given, "initrd");
-    images.append = text_option(given, "append");
-    images.tohost = given.count("tohost") > 0;
-    return images;
+void load_images(platform& p, const options::variables_map& given) {
+    const node_options by_node(given, p);
+    for (std::size_t i = 0; i < p.node_count(); ++i) by_node.load(p, i);
 }
 
 }  // namespace fabricvp::cli

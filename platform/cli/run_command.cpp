@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "base/log.h"
 #include "base/spans.h"
 #include "platform/cli/command.h"
 #include "platform/config/config_tree.h"
@@ -29,7 +30,7 @@ extern "C" void stop_on_signal(int) {
     }
 }
 
-/// Makes Ctrl-C and SIGTERM end the run in order, for its lifetime.
+/// Makes Ctrl-C, SIGTERM and the end of the terminal (SIGHUP) end the run in order, for its lifetime.
 class signal_scope {
 public:
     explicit signal_scope(platform& p) {
@@ -39,30 +40,19 @@ public:
         action.sa_handler = stop_on_signal;
         sigaction(SIGINT, &action, &m_interrupt);
         sigaction(SIGTERM, &action, &m_terminate);
+        sigaction(SIGHUP, nullptr, &m_hang_up);
+        if (m_hang_up.sa_handler != SIG_IGN) sigaction(SIGHUP, &action, nullptr);  // nohup
     }
     ~signal_scope() {
         sigaction(SIGINT, &m_interrupt, nullptr);
         sigaction(SIGTERM, &m_terminate, nullptr);
+        sigaction(SIGHUP, &m_hang_up, nullptr);
         g_running = nullptr;
     }
 
 private:
-    struct sigaction m_interrupt {}, m_terminate {};
+    struct sigaction m_interrupt {}, m_terminate {}, m_hang_up {};
 };
-
-std::uint64_t number(const std::string& text, std::uint64_t most, const char* option) {
-    const bool digits = !text.empty() && text.size() < 10 && text.find_first_not_of("0123456789") == std::string::npos;
-    const auto value = digits ? std::stoull(text) : most + 1;
-    if (value > most) throw input_error(fmt::format("{} {}: must be a number from 0 to {}", option, quoted(text), most));
-    return value;
-}
-
-/// An option's value that may start with "nodeN=".
-std::pair<std::size_t, std::string> for_node(const std::string& text, const platform& p, const char* option) {
-    const auto equals = text.find('=');
-    if (text.compare(0, 4, "node") != 0 || equals == std::string::npos) return {0, text};
-    return {number(text.substr(4, equals - 4), p.node_count() - 1, option), text.substr(equals + 1)};
-}
 
 /// A quantity with its unit.
 template <class T>
@@ -102,11 +92,7 @@ void start_trace(platform& p, const options::variables_map& given) {
 bool attach_consoles(platform& p, const options::variables_map& given, bool quiet) {
     std::vector<std::string> wanted(p.node_count(), "none");
     wanted[0] = "stdio";
-    if (given.count("console"))
-        for (const auto& text : given["console"].as<arguments>()) {
-            const auto [node, where] = for_node(text, p, "--console");
-            wanted[node] = where;
-        }
+    for (const auto& [node, where] : by_node(given, "console", p)) wanted[node] = where;
     bool on_terminal = false;
     for (std::size_t i = 0; i < wanted.size(); ++i) {
         p.serial(i).attach(wanted[i]);
@@ -117,19 +103,23 @@ bool attach_consoles(platform& p, const options::variables_map& given, bool quie
     return on_terminal;
 }
 
-int exit_status(const run_result& result, ticks limit) {
+/// \param complaint what is wrong with a run that ended by itself or by a time limit; empty if nothing is
+int exit_status(const run_result& result, const std::string& complaint) {
     switch (result.outcome) {
         case run_outcome::power_off:
-        case run_outcome::time_limit: return status::ok;
+        case run_outcome::time_limit: return complaint.empty() ? status::ok : status::guest_failed;
+        case run_outcome::event: return complaint.empty() ? status::ok : status::guest_failed;
         case run_outcome::interrupted: return g_signals ? status::interrupted : status::ok;
         default: return status::guest_failed;
     }
 }
 
-void report(const platform& p, const run_result& result) {
+void report(const platform& p, const run_result& result, const std::string& complaint) {
     const auto values = p.statistics();
     const double wall = values.at("sim.wall_s");
-    fmt::print(stderr, "fabricvp: {}; {:.6f} s simulated in {:.2f} s, {} instructions, {:.1f} MIPS\n", result.detail,
+    const bool told = complaint.empty() || result.outcome == run_outcome::guest_failure;
+    const auto why = told ? result.detail : fmt::format("{}; {}", complaint, result.detail);
+    fmt::print(stderr, "fabricvp: {}; {:.6f} s simulated in {:.2f} s, {} instructions, {:.1f} MIPS\n", why,
                values.at("sim.time_s"), wall, static_cast<std::uint64_t>(values.at("sim.instructions")),
                wall > 0 ? values.at("sim.instructions") / wall / 1e6 : 0.0);
 }
@@ -138,11 +128,13 @@ options::options_description describe() {
     options::options_description o;
     options::options_description run("run");
     run.add_options()("time", options::value<std::string>()->value_name("TIME"), "end after this simulated time, e.g. 10ms")(
+        "until", options::value<std::string>()->value_name("WHOM"), "with several nodes: end when all have ended (default), any, or one (node0); simulation.until")(
         "out", options::value<std::string>()->value_name("DIR"), "write stats.json, stats.csv, config.resolved.yaml, console logs and, where GPUs are linked, fabric.svg there")(
         "console", options::value<arguments>()->value_name("WHERE"),
         "stdio (default for node0), file:PATH, tcp:PORT or none; nodeN=WHERE for other nodes")(
-        "replay", options::value<std::string>()->value_name("FILE"), "type a recorded console input (console.nodeN.input of an earlier run)")(
-        "gdb", options::value<std::string>()->value_name("PORT"), "wait for GDB on this loopback port (0: any); nodeN=PORT for other nodes")(
+        "script", options::value<arguments>()->value_name("FILE"), "let a script speak with the guest: lines with expect, type, command, prompt, timeout, finish")(
+        "replay", options::value<arguments>()->value_name("FILE"), "type a recorded console input (console.nodeN.input of an earlier run)")(
+        "gdb", options::value<arguments>()->value_name("PORT"), "wait for GDB on this loopback port (0: any); nodeN=PORT for other nodes")(
         "gdb-nowait", "start at once; GDB may connect later")(
         "trace", "record a trace for ui.perfetto.dev into DIR/trace.json")(
         "trace-filter", options::value<std::string>()->value_name("GLOB"), "only components with such names, e.g. node0.host.hart*")(
@@ -157,24 +149,25 @@ options::options_description describe() {
 int execute(const options::variables_map& given) {
     const bool quiet = given.count("quiet") > 0;
     const auto limit = time_limit(given);
-    auto p = make_platform(given);
-    p->load_images(0, images_of(given));
-    for (std::size_t i = 1; i < p->node_count(); ++i) p->load_images(i);
-    if (given.count("replay")) {
-        const auto [node, file] = for_node(given["replay"].as<std::string>(), *p, "--replay");
-        p->serial(node).replay(read_file(file, 1 << 26), file);
-    }
-    if (given.count("out")) p->write_results(given["out"].as<std::string>());  // fail now rather than after the run
+    auto p = make_platform(given, given.count("until") ? platform::overrides{{"simulation.until", text_option(given, "until")}} : platform::overrides{});
+    load_images(*p, given);
+    for (const auto& [node, file] : by_node(given, "replay", *p)) p->serial(node).replay(read_file(file, 1 << 26), file);
+    for (const auto& [node, file] : by_node(given, "script", *p)) p->run_script(node, read_file(file, 1 << 20), file);
+    p->set_command(command_line());
+    if (quiet) set_log_threshold(log_level::error);
     start_trace(*p, given);
+    if (given.count("spans") && !given.count("out")) throw input_error("--spans needs --out, the folder where stats.json goes");
     if (given.count("spans")) span_recorder::current().enable(true);
-    if (given.count("gdb")) {
-        const auto [node, port] = for_node(given["gdb"].as<std::string>(), *p, "--gdb");
+    if (given.count("gdb-nowait") && !given.count("gdb")) throw input_error("--gdb-nowait needs --gdb");
+    for (const auto& [node, port] : by_node(given, "gdb", *p)) {
         const bool wait = !given.count("gdb-nowait");
-        const auto chosen = p->listen_gdb(node, static_cast<std::uint16_t>(number(port, 65535, "--gdb")), wait);
+        const auto chosen = p->listen_gdb(node, static_cast<std::uint16_t>(number_option(port, 0, 65535, "--gdb")), wait);
         fmt::print(stderr, "fabricvp: GDB port of node{} is 127.0.0.1:{}{}\n", node, chosen, wait ? ", waiting for a debugger" : "");
     }
+    p->end_when_guests_wait();
     const signal_scope signals(*p);
     const bool on_terminal = attach_consoles(*p, given, quiet);
+    if (given.count("out")) p->open_results(text_option(given, "out"));  // fail now rather than after the run
     std::optional<progress_line> progress;
     if (const bool terminal = isatty(STDERR_FILENO); !quiet && !(terminal && on_terminal && isatty(STDOUT_FILENO))) {
         progress.emplace(*p, limit, terminal);
@@ -184,8 +177,9 @@ int execute(const options::variables_map& given) {
     progress.reset();
     for (std::size_t i = 0; i < p->node_count(); ++i) p->serial(i).attach("none");  // gives the terminal back
     if (given.count("out")) p->write_results(given["out"].as<std::string>());
-    const int exit = exit_status(result, limit);
-    if (!quiet || exit == status::guest_failed) report(*p, result);
+    const auto complaint = p->complaint();
+    const int exit = exit_status(result, complaint);
+    if (!quiet || exit == status::guest_failed) report(*p, result, complaint);
     return exit;
 }
 

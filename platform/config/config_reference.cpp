@@ -74,7 +74,9 @@ std::string machine_reference() {
     config_reference head("", "");
     machine_params machine;
     machine.describe_head(head);
-    config_reference node("node", "Every node of the machine; `node0:`, `node1:` … hold what one node has different.");
+    config_reference node("node", "What all nodes of the machine have. `nodes:` is the list of nodes; each item has these keys too, and what it says "
+                                  "lies over `node`. Instead of the list may stand a number, of nodes that are all alike; without `nodes:` "
+                                  "there is one. `--set` names one node by its path: `node1.host.harts=4`.");
     node_params one;
     one.describe(node);
     auto text = "# Parameters\n\nMade by `fabricvp reference` from the descriptions in the models. Quantities carry their unit "

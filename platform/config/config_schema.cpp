@@ -124,8 +124,14 @@ std::string machine_schema() {
     json root = {{"$schema", "https://json-schema.org/draft/2020-12/schema"}, {"title", "FabricVP machine"}};
     root.update(head.schema());
     const json reference = {{"$ref", "#/$defs/node"}};
-    root["properties"]["node"] = {{"description", "every node"}, {"$ref", "#/$defs/node"}};
-    root["patternProperties"] = {{"^node(0|[1-9][0-9]*)$", reference}};
+    const auto most = machine_params::most_nodes;
+    root["properties"]["node"] = {{"description", "what all nodes have; without `nodes`, the only one"}, {"$ref", "#/$defs/node"}};
+    root["properties"]["nodes"] = {
+        {"description", "the nodes, each laid over `node`, or the number of nodes that are all alike"},
+        {"oneOf",
+         {{{"type", "integer"}, {"minimum", 1}, {"maximum", most}},
+          {{"type", "array"}, {"minItems", 1}, {"maxItems", most}, {"items", {{"oneOf", {{{"type", "null"}}, reference}}}}}}},
+        {"default", 1}};
     root["$defs"] = {{"node", node.schema()}};
     return root.dump(2) + "\n";
 }

@@ -46,7 +46,14 @@ void line_console::attach(const std::string& where) {
     m_forwarded = m_output.size();
 }
 
+void line_console::log_into(const std::string& path) {
+    m_log = make_console_backend("file:" + path, m_output);
+    m_log->poll();
+    m_logged = m_output.size();
+}
+
 void line_console::abandon() {
+    m_log.reset();
     if (m_backend) m_backend->abandon();
     m_backend.reset();
 }
@@ -85,6 +92,11 @@ void line_console::poll() {
     while (!m_replay.empty() && m_replay.front().when <= m_now()) {
         type(m_replay.front().text);
         m_replay.pop_front();
+    }
+    if (m_log && m_logged < m_output.size()) {
+        m_log->write(std::string_view(m_output).substr(m_logged));
+        m_log->poll();
+        m_logged = m_output.size();
     }
     if (!m_backend) return;
     if (m_forwarded < m_output.size()) {

@@ -27,6 +27,12 @@ public:
     /// When replay() wants to type next; `never` if it does not.
     ticks next_input() const { return m_replay.empty() ? never : m_replay.front().when; }
 
+    /// Writes what is printed into a file as it comes, beginning with what was printed before. \throws input_error
+    void log_into(const std::string& path);
+    void end_log() { m_log.reset(); }
+    /// From now on what the other end types is ignored, since a script does.
+    void mute_input() { m_replaying = true; }
+
     /// In a forked child: lets go of the other end without touching it.
     void abandon();
 
@@ -52,7 +58,8 @@ private:
     std::vector<chunk> m_typed;
     std::deque<chunk> m_replay;
     bool m_replaying = false;
-    std::unique_ptr<console_backend> m_backend;
+    std::unique_ptr<console_backend> m_backend, m_log;
+    std::size_t m_logged = 0;  ///< of m_output
 };
 
 }  // namespace fabricvp

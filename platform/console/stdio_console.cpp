@@ -3,10 +3,13 @@
 
 #include <cerrno>
 #include <cstdlib>
+#include <cstring>
 
 #include <poll.h>
 #include <termios.h>
 #include <unistd.h>
+
+#include "platform/platform.h"
 
 namespace fabricvp {
 namespace {
@@ -44,7 +47,11 @@ stdio_console::stdio_console() : m_terminal(enter_raw_mode()) {
 }
 
 stdio_console::~stdio_console() {
-    flush();
+    try {
+        flush();
+    } catch (const input_error&) {
+        // told before
+    }
     if (m_terminal) restore_terminal();
 }
 
@@ -68,6 +75,11 @@ void stdio_console::flush() {
             pollfd out{STDOUT_FILENO, POLLOUT, 0};
             ::poll(&out, 1, 100);
             continue;
+        }
+        if (done < 0 && errno != EPIPE && errno != EIO) {
+            const auto why = errno;
+            m_unwritten.clear();
+            throw input_error(std::string("standard output: cannot write: ") + std::strerror(why));
         }
         if (done <= 0) break;  // nobody reads any more
         rest.remove_prefix(static_cast<std::size_t>(done));

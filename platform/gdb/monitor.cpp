@@ -42,7 +42,7 @@ std::string monitor::help() const {
            "monitor trace off         end the trace\n"
            "monitor kernel [NAME]     breakpoints stop only wavefronts of this kernel; without a name of all\n"
            "monitor lane [N]          which lane of a wavefront is shown, or show another one\n"
-           "monitor reset             power-on reset of the machine\n"
+           "monitor reset             power-on reset of the node\n"
            "monitor time              simulated time\n"
            "To look at device registers: set mem inaccessible-by-default off\n";
 }
@@ -95,7 +95,7 @@ std::string monitor::reset() {
     if (!m_hooks.reset) return unsupported;
     m_hooks.reset();
     m_after_reset();
-    return "machine reset; GDB still shows old registers until `maintenance flush register-cache`\n";
+    return "node reset; GDB still shows old registers until `maintenance flush register-cache`\n";
 }
 
 std::string monitor::time() const {

@@ -27,7 +27,7 @@ using edge_list = std::vector<std::pair<std::size_t, std::size_t>>;
 /// The shape of the first node's PCIe tree; endpoints are numbered as they are listed.
 pcie_tree tree_of(const std::string& yaml, const std::string& name, const platform::overrides& set) {
     const auto params = read_machine_params(yaml, name, set);
-    const auto& pcie = params.node.front().pcie;
+    const auto& pcie = params.nodes.front().pcie;
     pcie_tree tree;
     std::map<std::string, std::size_t> nodes{{"root", pcie_tree::root}};
     const auto parent = [&](const char* kind, const auto& part) {

@@ -72,7 +72,7 @@ py::list wavefronts(session& x, std::size_t node, std::size_t index) {
 
 py::list apps() {
     py::list all;
-    for (const auto& a : gpu_apps()) all.append(py::make_tuple(a.name, a.size, a.unit, a.footprint, a.help));
+    for (const auto& a : gpu_apps()) all.append(py::make_tuple(a.name, a.size, a.unit, a.footprint(), a.help));
     return all;
 }
 
@@ -91,10 +91,12 @@ void bind_gpu(py::module_& m) {
     m.def("gpu_wavefronts", &wavefronts);
     m.def("apps", &apps);
     m.def("check_app", [](const std::string& name, std::uint64_t size, std::uint64_t gpus, const std::string& placement,
-                          const std::string& dispatch) { images_of_app(name, app_options{size, gpus, placement, dispatch}); });
+                          const std::string& dispatch, const std::string& input) {
+        images_of_app(name, app_options{size, gpus, placement, dispatch, input});
+    });
     m.def("load_app", [](session& x, std::size_t node, const std::string& name, std::uint64_t size, std::uint64_t gpus,
-                         const std::string& placement, const std::string& dispatch) {
-        x.load_images(node, images_of_app(name, app_options{size, gpus, placement, dispatch}));
+                         const std::string& placement, const std::string& dispatch, const std::string& input) {
+        x.load_app(node, name, app_options{size, gpus, placement, dispatch, input});
     });
 }
 

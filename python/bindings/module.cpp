@@ -56,6 +56,14 @@ py::list list_faults(const platform& p) {
     return all;
 }
 
+/// (node, label, from, to, statistics) of the regions that firmware has marked.
+py::list list_regions(platform& p) {
+    py::list all;
+    for (std::size_t i = 0; i < p.node_count(); ++i)
+        for (const auto& r : p.hardware().nodes[i]->host.marker.regions()) all.append(py::make_tuple(i, r.label, r.from, r.to, r.values));
+    return all;
+}
+
 py::object csr_number(const std::string& name) {
     static const auto numbers = [] {
         std::map<std::string, unsigned> all;
@@ -73,7 +81,7 @@ void bind_session(py::module_& m) {
         .def_static("exists", &session::exists)
         .def("node_count", [](session& x) { return x.machine().node_count(); })
         .def("load_images", [](session& x, std::size_t node, std::string firmware, std::string kernel, std::string initrd, std::string append,
-                               bool tohost) { x.load_images(node, image_set{firmware, kernel, initrd, append, tohost, {}}); })
+                               bool tohost) { x.load_images(node, image_set{firmware, kernel, initrd, append, tohost}); })
         .def("load_elf", &session::load_elf)
         .def("load_binary", [](session& x, std::size_t node, const std::string& path, std::uint64_t address) {
             x.check_not_running();
@@ -85,6 +93,7 @@ void bind_session(py::module_& m) {
         .def("request_stop", [](session& x) { x.machine().request_stop(); })
         .def("now", [](session& x) { return x.machine().now(); })
         .def("reset", &session::reset)
+        .def("outcome", &session::outcome)
         .def("call_at", &session::call_at)
         .def("stop_when_closed", &session::stop_when_closed)
         .def("before_fork", &session::before_fork)
@@ -131,6 +140,8 @@ void bind_session(py::module_& m) {
         .def("restart_statistics", [](session&, const std::string& prefix) { restart_statistics(prefix); })
         .def("time_series_names", &session::time_series_names)
         .def("time_series", &session::time_series)
+        .def("regions", [](session& x) { return list_regions(x.machine()); })
+        .def("set_command", [](session& x, std::vector<std::string> command) { x.machine().set_command(std::move(command)); })
         .def("write_results", [](session& x, const std::string& folder) { x.machine().write_results(folder); })
         .def("start_trace", [](session& x, ticks from, ticks to, const std::string& filter, std::uint64_t most) {
             x.machine().start_trace(from, to, filter, most);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bindings/parameter_list.h"
 
+#include <string>
 #include <vector>
 
 #include <pybind11/stl.h>

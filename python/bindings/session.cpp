@@ -10,26 +10,14 @@
 #include <fmt/format.h>
 
 #include "platform/console.h"
+#include "platform/loader/image_paths.h"
 #include "platform/machine.h"
+#include "platform/results.h"
 
 namespace fabricvp::python {
 namespace {
 
 constexpr std::chrono::milliseconds poll_period{20};  // of wall time: how soon Ctrl-C is seen
-
-const char* outcome_name(run_outcome outcome) {
-    switch (outcome) {
-        case run_outcome::time_limit: return "time_limit";
-        case run_outcome::power_off: return "power_off";
-        case run_outcome::guest_failure: return "guest_failure";
-        case run_outcome::breakpoint: return "breakpoint";
-        case run_outcome::event: return "event";
-        case run_outcome::interrupted: return "interrupted";
-        case run_outcome::idle: return "idle";
-        case run_outcome::watchdog: return "watchdog";
-    }
-    return "";
-}
 
 }  // namespace
 
@@ -97,7 +85,7 @@ std::tuple<std::string, int, std::string> session::run_until(ticks limit) {
     const auto done = [](const std::shared_ptr<python_timer>& t) { return !t->active(); };
     m_timers.erase(std::remove_if(m_timers.begin(), m_timers.end(), done), m_timers.end());
     if (m_failure) std::rethrow_exception(std::exchange(m_failure, nullptr));
-    return {outcome_name(result.outcome), result.guest_status, result.detail};
+    return {name_of(result.outcome), result.guest_status, result.detail};
 }
 
 void session::fail(std::exception_ptr error) {
@@ -128,7 +116,14 @@ void session::load_images(std::size_t node, const image_set& images) {
     auto& files = at(node).elf_files;
     m_platform->load_images(node, images);
     for (const auto& path : {images.firmware, images.kernel})
-        if (!path.empty()) files.push_back(path);
+        if (!path.empty()) files.push_back(find_image(path, {}));
+}
+
+void session::load_app(std::size_t node, const std::string& name, const app_options& options) {
+    check_not_running();
+    at(node);
+    fabricvp::load_app(*m_platform, node, name, options);
+    at(node).elf_files.push_back(find_image(images_of_app(name, options).firmware, {}));
 }
 
 std::uint64_t session::load_elf(std::size_t node, const std::string& path) {
@@ -139,9 +134,16 @@ std::uint64_t session::load_elf(std::size_t node, const std::string& path) {
     return entry;
 }
 
-void session::reset() {
+void session::reset(std::optional<std::size_t> node) {
     check_not_running();
-    m_platform->reset();
+    if (node) at(*node), m_platform->reset(*node);
+    else m_platform->reset();
+}
+
+std::tuple<std::string, int, std::string, ticks> session::outcome(std::size_t node) {
+    at(node);
+    const auto& o = m_platform->outcome(node);
+    return {name_of(o.state), o.status, o.detail, o.at};
 }
 
 std::shared_ptr<python_timer> session::call_at(ticks when, py::function function) {

@@ -20,6 +20,7 @@
 #include "bindings/python_device.h"
 #include "bindings/python_timer.h"
 #include "bindings/stop_listener.h"
+#include "platform/apps.h"
 #include "platform/machine.h"
 #include "platform/platform.h"
 
@@ -48,8 +49,12 @@ public:
     /// \throws std::runtime_error inside of run_until()
     void check_not_running() const;
     void load_images(std::size_t node, const image_set& images);
+    void load_app(std::size_t node, const std::string& name, const app_options& options);
     std::uint64_t load_elf(std::size_t node, const std::string& path);
-    void reset();
+    /// The whole machine, or one node.
+    void reset(std::optional<std::size_t> node);
+    /// State, exit code, one line, and when it ended.
+    std::tuple<std::string, int, std::string, ticks> outcome(std::size_t node);
     std::shared_ptr<python_timer> call_at(ticks when, py::function function);
     /// Keeps the Python exception that is being handled, and ends the run, which raises it.
     void fail(std::exception_ptr error);

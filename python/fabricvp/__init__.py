@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from .gpu import App, Gpu, Wavefront, apps
     from .platform import Platform
     from .remote import RemotePlatform
-    from .results import Match, Outcome, RunResult, read_results
+    from .results import Match, NodeOutcome, NodeState, Outcome, RunResult, read_results
     from .spawning import spawn
     from .units import seconds, to_picoseconds
 
@@ -42,7 +42,7 @@ _NAMES = {
     "gpu": ("App", "Gpu", "Wavefront", "apps"),
     "platform": ("Platform",),
     "remote": ("RemotePlatform",),
-    "results": ("Match", "Outcome", "RunResult", "read_results"),
+    "results": ("Match", "NodeOutcome", "NodeState", "Outcome", "RunResult", "read_results"),
     "spawning": ("spawn",),
     "units": ("seconds", "to_picoseconds"),
 }

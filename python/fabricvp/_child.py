@@ -15,6 +15,7 @@ def main() -> int:
     except (EOFError, OSError):
         return 1
     sys.path[:] = request["sys_path"]
+    sys.argv[:] = request["command"]
     try:
         from .platform import Platform
         from .serving import serve

@@ -19,7 +19,37 @@ PYTHON_COMMANDS: dict[str, tuple[str, str]] = {
 
 def main(arguments: list[str] | None = None) -> int:
     """Runs the command. Gives 0 for success, 1 where the guest failed, 2 for bad input."""
-    arguments = sys.argv[1:] if arguments is None else list(arguments)
+    if sys.stdout is None:  # closed; writing to what stands for it fails
+        sys.stdout = open(os.open(os.devnull, os.O_RDONLY), "w", closefd=False)
+    if sys.stderr is None:
+        sys.stderr = open(os.devnull, "w")
+    try:
+        status = _main(sys.argv[1:] if arguments is None else list(arguments))
+        sys.stdout.flush()
+        return status
+    except BrokenPipeError:  # the reader of our output is gone; that is its business
+        _drop_output()
+        return 0
+    except (OSError, ImportError, MemoryError) as error:
+        _drop_output()
+        print(f"fabricvp: {_words(error)}", file=sys.stderr)
+        return 2
+
+
+def _words(error: BaseException) -> str:
+    if isinstance(error, MemoryError):
+        return "out of memory"
+    if isinstance(error, OSError) and error.filename is None and error.strerror:
+        return f"standard output: cannot write: {error.strerror}"
+    return str(error).partition("\n")[0]
+
+
+def _drop_output() -> None:
+    """What is buffered has nowhere to go, at exit neither."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _main(arguments: list[str]) -> int:
     if arguments and arguments[0] in PYTHON_COMMANDS:
         return _python_command(*arguments)
     from . import _fabricvp
@@ -44,6 +74,3 @@ def _python_command(name: str, *arguments: str) -> int:
         return 2
     except KeyboardInterrupt:
         return 130
-    except BrokenPipeError:  # the reader of our output is gone; that is its business
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0

@@ -4,8 +4,10 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from .nodes import node_index
 from .results import Match
 
 if TYPE_CHECKING:
@@ -136,14 +138,16 @@ class Marker(Condition):
             del self._watch
 
 
-def as_conditions(until: Any) -> list[Condition]:
-    """Conditions from what users write. Raises `TypeError` for anything else."""
+def as_conditions(until: Any, node: int = 0) -> list[Condition]:
+    """Conditions from what users write; texts are for the console of ``node``. Raises `TypeError` for anything else."""
     if until is None:
         return []
     if isinstance(until, (str, re.Pattern)):
-        return [ConsoleText(until)]
+        return [ConsoleText(until, node)]
+    if isinstance(until, Mapping):
+        return [condition for key, item in until.items() for condition in as_conditions(item, node_index(key))]
     if isinstance(until, Condition):
         return [until]
     if isinstance(until, (list, tuple)):
-        return [condition for item in until for condition in as_conditions(item)]
+        return [condition for item in until for condition in as_conditions(item, node)]
     raise TypeError(f"until= takes text, a compiled regular expression or conditions, not {type(until).__name__}")

@@ -9,12 +9,15 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from . import _fabricvp
 from .errors import AddressError
 from .memory import Memory
+from .nodes import by_node
 
 if TYPE_CHECKING:
     import pandas
@@ -40,22 +43,36 @@ def apps() -> dict[str, App]:
     return {row[0]: App(*row) for row in _fabricvp.apps()}
 
 
-def check_app(app: str | None, size: int | None, gpus: int | None, placement: str, dispatch: str) -> dict[str, Any]:
-    """What `Platform.load_app()` is to be called with, checked; nothing without ``app``.
+#: One value for node 0, or a mapping from nodes (numbers, or "node1") to values.
+PerNode = Any
 
-    Raises `InputError` for an unknown name or policy, `ValueError` for numbers below 1, `TypeError` for a wish without
-    an application.
-    """
-    wishes = {"size": size, "gpus": gpus, "placement": placement, "dispatch": dispatch}
-    if app is None:
-        lost = [name for name, value in wishes.items() if value not in (None, "")]
-        if lost:
-            raise TypeError(f"{lost[0]}= is about an application: give app= too")
-        return {}
+
+def check_app(name: str, size: int | None, gpus: int | None, placement: str, dispatch: str, initrd: str) -> None:
+    """Raises `InputError` for an unknown name or policy or a wish without effect, `ValueError` for numbers below 1."""
     if (size is not None and size < 1) or (gpus is not None and gpus < 1):
-        raise ValueError(f"application {app} with size={size}, gpus={gpus}: 1 or more")
-    _fabricvp.check_app(app, size or 0, gpus or 0, placement, dispatch)
-    return {"name": app, **wishes}
+        raise ValueError(f"application {name} with size={size}, gpus={gpus}: 1 or more")
+    _fabricvp.check_app(name, size or 0, gpus or 0, placement, dispatch, initrd)
+
+
+def app_wishes(app: PerNode, **options: PerNode) -> list[dict[str, Any]]:
+    """What `Platform.load_app()` is to be called with, checked: once for each node that has an application. Options that
+    are no mappings are for all of them.
+
+    Raises as `check_app()`, and `TypeError` for a wish without an application.
+    """
+    apps = by_node(app)
+    given = {name: value for name, value in options.items() if value not in (None, "")}
+    for name, value in given.items():
+        if not apps or (isinstance(value, Mapping) and set(by_node(value)) - set(apps)):
+            raise TypeError(f"{name}= is about an application: give app= too")
+    wishes = []
+    for node, name in apps.items():
+        own = {key: by_node(value).get(node) if isinstance(value, Mapping) else value for key, value in given.items()}
+        wish = {"size": None, "gpus": None, "placement": "", "dispatch": "", "initrd": ""} | {k: v for k, v in own.items() if v is not None}
+        wish["initrd"] = os.fspath(wish["initrd"])
+        check_app(name, **wish)
+        wishes.append({"name": name, "node": node, **wish})
+    return wishes
 
 
 @dataclass(frozen=True)

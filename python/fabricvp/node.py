@@ -14,6 +14,8 @@ from .fabric import Fabric
 from .gpu import Gpu
 from .memory import Memory
 from .pcie import Pcie
+from .results import NodeOutcome, NodeState
+from .units import PICOSECONDS
 
 if TYPE_CHECKING:
     from .platform import Platform
@@ -22,7 +24,7 @@ _FIRST_FLOAT, _FIRST_CSR, _PC = 33, 65, 32  # GDB's numbering of RISC-V register
 
 
 class Node:
-    """One computer: ``harts``, ``memory``, ``console``, ``devices``, ``pcie``, ``gpus``, ``fabric``."""
+    """One computer: ``harts``, ``memory``, ``console``, ``devices``, ``pcie``, ``gpus``, ``fabric``, ``outcome``."""
 
     def __init__(self, platform: Platform, index: int) -> None:
         self._platform = platform
@@ -85,6 +87,23 @@ class Node:
         handle = self._core.add_device(self.index, base, size, device, name or type(device).__name__.lower(),
                                        -1 if interrupt is None else interrupt)
         return Device(handle, device, base, size, interrupt)
+
+    @property
+    def outcome(self) -> NodeOutcome:
+        """How far the node has come since power-on or its last reset: running, powered off or failed."""
+        state, status, detail, ended = self._core.outcome(self.index)
+        return NodeOutcome(NodeState(state), status, detail, None if state == NodeState.RUNNING else ended / PICOSECONDS)
+
+    @property
+    def app_ok(self) -> bool | None:
+        """Whether the node's GPU application computed what an independent reference on its host says; None before it has
+        ended, and where there is none."""
+        verdict = self._platform.statistics.snapshot(f"node{self.index}.app.ok").get(f"node{self.index}.app.ok")
+        return None if verdict is None else verdict == 1
+
+    def reset(self) -> None:
+        """Power-on reset of this node; images are loaded anew. Other nodes, statistics and time go on."""
+        self._core.reset(self.index)
 
     def address_of(self, where: int | str) -> int:
         """An address, or that of a symbol ("main", "main+8") of an ELF file loaded into this node; of several files the

@@ -5,10 +5,11 @@ from __future__ import annotations
 
 import os
 import re
+import sys
 from collections.abc import Callable, Iterable, Mapping
 from functools import cached_property
 from multiprocessing.connection import Pipe
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from . import _fabricvp
 from .conditions import Condition, ConsoleText, as_conditions
@@ -17,14 +18,18 @@ from .data import resolve_config
 from .devices import Timer
 from .errors import ExpectTimeout, GuestStopped
 from .faults import FaultArgument, FaultKind
-from .gpu import check_app
+from .gpu import PerNode, app_wishes, check_app
 from .node import Node
+from .nodes import node_index
 from .overrides import flatten
-from .remote import RemotePlatform, reap_child
-from .results import Outcome, RunResult
+from .remote import RemotePlatform, reap_child, refuse_without_main_guard
+from .results import NodeOutcome, Outcome, RunResult, region_columns
 from .spans import Spans
 from .statistics import Region, Statistics
 from .units import NEVER, PICOSECONDS, Time, to_picoseconds
+
+if TYPE_CHECKING:
+    import pandas
 
 
 class Platform:
@@ -36,12 +41,13 @@ class Platform:
 
     def __init__(self, core: _fabricvp.Session) -> None:
         self._core = core
+        core.set_command(sys.argv)
 
     # Construction --------------------------------------------------------------------------------------------------
 
     @classmethod
-    def from_config(cls, path: str | os.PathLike[str], *, app: str | None = None, size: int | None = None,
-                    gpus: int | None = None, placement: str = "", dispatch: str = "",
+    def from_config(cls, path: str | os.PathLike[str], *, app: PerNode = None, size: PerNode = None, gpus: PerNode = None,
+                    placement: PerNode = "", dispatch: PerNode = "", initrd: PerNode = "",
                     overrides: Mapping[str, Any] | None = None, **keywords: Any) -> Platform:
         """Reads a configuration and builds the machine.
 
@@ -50,27 +56,28 @@ class Platform:
         Quantities are text with a unit ("1.5 GHz").
 
         ``app`` is a GPU application (`fabricvp.apps()`) that node 0 runs, as by `load_app()`, which tells about ``size``,
-        ``gpus``, ``placement`` and ``dispatch``.
+        ``gpus``, ``placement``, ``dispatch`` and ``initrd``. With several nodes it is a mapping: ``{1: "spmv"}`` or
+        ``{"node0": "fir", "node1": "spmv"}``; the others may be mappings too, else they are for all applications.
 
         Raises `InputError` with one line that names file, line and key; `RuntimeError` if the process has had a platform.
         """
         _refuse_second()
-        wish = check_app(app, size, gpus, placement, dispatch)
+        wishes = app_wishes(app, size=size, gpus=gpus, placement=placement, dispatch=dispatch, initrd=initrd)
         core = _fabricvp.Session.from_config(resolve_config(path), list(flatten(overrides, keywords).items()))
-        return cls(core)._with_app(wish)
+        return cls(core)._with_apps(wishes)
 
     @classmethod
-    def from_text(cls, yaml: str, *, name: str = "text", app: str | None = None, size: int | None = None,
-                  gpus: int | None = None, placement: str = "", dispatch: str = "",
+    def from_text(cls, yaml: str, *, name: str = "text", app: PerNode = None, size: PerNode = None, gpus: PerNode = None,
+                  placement: PerNode = "", dispatch: PerNode = "", initrd: PerNode = "",
                   overrides: Mapping[str, Any] | None = None, **keywords: Any) -> Platform:
         """Builds a machine from YAML in a string; ``name`` stands for the file in messages. Else as `from_config()`."""
         _refuse_second()
-        wish = check_app(app, size, gpus, placement, dispatch)
+        wishes = app_wishes(app, size=size, gpus=gpus, placement=placement, dispatch=dispatch, initrd=initrd)
         core = _fabricvp.Session.from_text(yaml, name, list(flatten(overrides, keywords).items()))
-        return cls(core)._with_app(wish)
+        return cls(core)._with_apps(wishes)
 
-    def _with_app(self, wish: dict[str, Any]) -> Platform:
-        if wish:
+    def _with_apps(self, wishes: list[dict[str, Any]]) -> Platform:
+        for wish in wishes:
             self.load_app(**wish)
         return self
 
@@ -92,20 +99,22 @@ class Platform:
         self._core.load_images(node, os.fspath(firmware), os.fspath(kernel), os.fspath(initrd), append, tohost)
 
     def load_app(self, name: str, *, size: int | None = None, gpus: int | None = None, placement: str = "", dispatch: str = "",
-                 node: int = 0) -> None:
+                 initrd: str | os.PathLike[str] = "", node: int | str = 0) -> None:
         """Lets a node run one of the GPU applications (`fabricvp.apps()`). Call it before the first `run()`.
 
         ``size`` is in the application's unit (None: its default), ``gpus`` how many of the node's GPUs take part (None:
-        all), ``placement`` and ``dispatch`` name policies for pages and work-groups, as `fabricvp run --help` lists them.
-        When the run has ended, `app_ok` is the verdict. Raises `InputError` for an unknown name or policy.
+        all), ``placement`` and ``dispatch`` name policies for pages and work-groups, as `fabricvp run --help` lists them,
+        ``initrd`` is a file that it works on (`spmv`: Matrix Market) instead of making its input.
+        When the node has ended, its `app_ok` is the verdict. Raises `InputError` for an unknown name or policy, for a wish
+        that would have no effect, and if the node has no GPU or fewer than ``gpus``.
         """
-        check_app(name, size, gpus, placement, dispatch)
-        _fabricvp.load_app(self._core, node, name, size or 0, gpus or 0, placement, dispatch)
+        check_app(name, size, gpus, placement, dispatch, os.fspath(initrd))
+        _fabricvp.load_app(self._core, node_index(node), name, size or 0, gpus or 0, placement, dispatch, os.fspath(initrd))
 
     @property
     def app_ok(self) -> bool | None:
-        """Whether the application of `load_app()` computed what an independent reference on the host says; None as long as
-        none has ended."""
+        """Whether the applications of all nodes computed what an independent reference on the host says: False as soon as
+        one is wrong, True when all have ended, None before. A node's own is `Node.app_ok`."""
         verdict = self.statistics.snapshot().get("app.ok")
         return None if verdict is None else verdict == 1
 
@@ -138,7 +147,11 @@ class Platform:
         """Runs for ``time`` of simulated time from now ("10 ms" or seconds; None: without limit), or until something ends it.
 
         ``until`` is one condition or several: text or a compiled regular expression (console of node 0), or objects such
-        as `ConsoleText`, `Breakpoint`, `Watchpoint` and `Marker`. The GIL is released while the machine runs.
+        as `ConsoleText`, `Breakpoint`, `Watchpoint` and `Marker`; a mapping such as ``{1: "login:"}`` names the node of
+        texts. The GIL is released while the machine runs.
+
+        A node that powers off or fails rests, while others run on; the parameter ``simulation.until`` ("all", "any" or a
+        node's path) says whose end is that of the run. The result's ``nodes`` tells how far each has come.
 
         The result's outcome says what happened. Ctrl-C ends the run at a slice's border and raises `KeyboardInterrupt`
         then; the machine can be looked at and run on. An exception of a Python device or callback ends the run and is
@@ -173,22 +186,25 @@ class Platform:
             for condition in conditions:
                 armed.append(condition)
                 if condition.arm(self):  # true already
-                    return RunResult(Outcome.EVENT, 0, condition.description, self.now, condition.match)
+                    return RunResult(Outcome.EVENT, 0, condition.description, self.now, condition.match, self._outcomes())
             outcome, status, detail = self._core.run_until(limit)
         finally:
             for condition in armed:
                 condition.disarm(self)
         match = next((c.match for c in armed if c.match is not None), None)
-        return RunResult(Outcome(outcome), status, detail, self.now, match)
+        return RunResult(Outcome(outcome), status, detail, self.now, match, self._outcomes())
+
+    def _outcomes(self) -> tuple[NodeOutcome, ...]:
+        return tuple(node.outcome for node in self.nodes)
 
     def request_stop(self) -> None:
         """Ends a `run()` soon, with outcome "interrupted". May be called from any thread and from callbacks."""
         self._core.request_stop()
 
     def reset(self) -> None:
-        """Power-on reset of the whole machine; images are loaded anew, statistics and time go on."""
-        self._core.check_not_running()
-        self._core.reset()
+        """Power-on reset of the whole machine (of one node: `Node.reset()`); images are loaded anew, statistics and time go
+        on."""
+        self._core.reset(None)
 
     def call_at(self, time: Time, function: Callable[[], Any]) -> Timer:
         """Calls a function at an absolute simulated time, once. It must not block; its exception ends `run()`."""
@@ -274,8 +290,19 @@ class Platform:
         then ``roi.statistics`` is a dict of what the block did."""
         return Region(self._core, prefix)
 
+    def regions(self) -> pandas.DataFrame:
+        """Statistics of the regions of interest that firmware has marked so far: one column a node and label, as
+        `read_results()` gives them with ``regions=True``."""
+        import pandas
+
+        found = region_columns((node, label, (end - start) / PICOSECONDS, values) for node, label, start, end, values in self._core.regions())
+        columns = pandas.MultiIndex.from_arrays([[node for node, _ in found], [label for _, label in found]], names=["node", "region"])
+        return pandas.DataFrame({key: pandas.Series(each, dtype=float) for key, each in found.items()}, columns=columns).rename_axis("path")
+
     def write_results(self, folder: str | os.PathLike[str]) -> None:
-        """Writes stats.json, stats.csv, config.resolved.yaml and what was recorded. Raises `InputError` if it cannot."""
+        """Writes stats.json, stats.csv, config.resolved.yaml, what was recorded, and run.json with the outcome of each node.
+        Results of an earlier run in that folder go. Raises `InputError` if it cannot, where a run is still leaving its
+        results there for instance."""
         self._core.write_results(os.fspath(folder))
 
     def start_trace(self, start: Time = 0, end: Time | None = None, filter: str = "", most_bytes: int = 64 << 20) -> None:
@@ -293,6 +320,7 @@ class Platform:
 
 
 def _refuse_second() -> None:
+    refuse_without_main_guard("Platform.from_config()")
     if _fabricvp.Session.exists():
         raise RuntimeError("this process has a platform already (SystemC elaborates once a process); "
                            "use fabricvp.spawn() for another machine, or Platform.fork() for a branch of this one")

@@ -26,6 +26,21 @@ from .errors import RemoteError
 #: Name under which a child imports this program's script.
 PARENT_MAIN = "__fabricvp_parent__"
 
+#: True while a child does so.
+importing_parent_main = False
+
+
+class MissingMainGuard(RuntimeError):
+    """A script starts machines when it is imported."""
+
+
+def refuse_without_main_guard(what: str) -> None:
+    """In a child that imports the parent's script, for a function in it, nothing may be started again."""
+    if importing_parent_main:
+        raise MissingMainGuard(f'{what} is called while a child process imports this script: put what the script does under '
+                               'if __name__ == "__main__":')
+
+
 _open_connections: weakref.WeakSet[Connection] = weakref.WeakSet()
 _open_platforms: weakref.WeakSet[RemotePlatform] = weakref.WeakSet()
 

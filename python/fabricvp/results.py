@@ -6,8 +6,9 @@ from __future__ import annotations
 import enum
 import json
 import os
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ._fabricvp import InputError
 
@@ -28,6 +29,25 @@ class Outcome(enum.StrEnum):
     WATCHDOG = "watchdog"  #: no progress; `detail` names the stuck component
 
 
+class NodeState(enum.StrEnum):
+    """How far a node has come. Members compare equal to their text."""
+
+    RUNNING = "running"
+    POWERED_OFF = "powered_off"  #: its guest powered off cleanly
+    FAILED = "failed"  #: its guest reported failure
+
+
+@dataclass(frozen=True)
+class NodeOutcome:
+    """How far a node has come: ``status`` is its guest's exit code where it gave one, ``detail`` one line for people,
+    ``time`` the simulated time in seconds at which it ended (None while it runs)."""
+
+    state: NodeState
+    status: int = 0
+    detail: str = ""
+    time: float | None = None
+
+
 @dataclass(frozen=True)
 class Match:
     """Console text that a condition waited for."""
@@ -42,7 +62,8 @@ class RunResult:
     """How a run ended.
 
     ``guest_status`` is the guest's exit code where it gave one (0 otherwise), ``detail`` one line for people, ``time``
-    the simulated time in seconds at which the run ended, ``match`` the console text if a console condition ended it.
+    the simulated time in seconds at which the run ended, ``match`` the console text if a console condition ended it,
+    ``nodes`` how far each node had come.
     """
 
     outcome: Outcome
@@ -50,21 +71,59 @@ class RunResult:
     detail: str = ""
     time: float = 0.0
     match: Match | None = None
+    nodes: tuple[NodeOutcome, ...] = ()
 
 
-def read_results(*folders: str | os.PathLike[str]) -> pandas.DataFrame:
+def read_results(*folders: str | os.PathLike[str], regions: bool = False) -> pandas.DataFrame:
     """Statistics of finished runs (`run --out`, `Platform.write_results()`): one column a folder, one row a path.
 
-    Raises `InputError` if a folder holds no stats.json.
+    With ``regions``, the columns are those of the regions of interest that firmware has marked: by folder, node ("node0")
+    and label, numbered where a node marked a label several times ("kernels", "kernels#2"); `time_s` is how long each
+    lasted. A region's statistics count from its beginning, those of other nodes in the meantime among them.
+
+    Raises `InputError` if a folder holds no stats.json, or if its run has not ended.
     """
     import pandas
 
-    runs = {}
+    columns: dict[object, pandas.Series] = {}
     for folder in folders:
-        path = os.path.join(folder, "stats.json")
-        try:
-            with open(path) as file:
-                runs[os.fspath(folder)] = pandas.Series(json.load(file), dtype=float)
-        except (OSError, ValueError) as error:
-            raise InputError(f"{path}: cannot be read as statistics ({error})") from None
-    return pandas.DataFrame(runs).rename_axis("path")
+        _check_complete(folder)
+        name, values = os.fspath(folder), _read(folder, "stats.json")
+        if not isinstance(values, dict):
+            raise InputError(f"{os.path.join(folder, 'stats.json')}: holds no statistics")
+        if regions:
+            columns |= {(name, *key): pandas.Series(each, dtype=float) for key, each in _regions(folder).items()}
+        else:
+            columns[name] = pandas.Series(values, dtype=float)
+    frame = pandas.DataFrame(columns).rename_axis("path")
+    return frame.rename_axis(["run", "node", "region"], axis="columns") if regions and columns else frame
+
+
+def _regions(folder: str | os.PathLike[str]) -> dict[tuple[str, str], dict[str, float]]:
+    if not os.path.exists(os.path.join(folder, "regions.json")):
+        return {}
+    return region_columns((r["node"], r["label"], r["to_s"] - r["from_s"], r["statistics"]) for r in _read(folder, "regions.json"))
+
+
+def region_columns(regions: Iterable[tuple[int, str, float, dict[str, float]]]) -> dict[tuple[str, str], dict[str, float]]:
+    """Columns by node and label from (node, label, seconds, statistics) in the order of marking."""
+    counts: dict[tuple[int, str], int] = {}
+    columns = {}
+    for node, label, seconds, statistics in regions:
+        number = counts[node, label] = counts.get((node, label), 0) + 1
+        columns[f"node{node}", label if number == 1 else f"{label}#{number}"] = {"time_s": seconds, **statistics}
+    return columns
+
+
+def _check_complete(folder: str | os.PathLike[str]) -> None:
+    if os.path.exists(os.path.join(folder, "run.json")) and not _read(folder, "run.json").get("complete"):
+        raise InputError(f"{os.path.join(folder, 'run.json')}: this run has not ended, or was killed: there are no results")
+
+
+def _read(folder: str | os.PathLike[str], name: str) -> Any:
+    path = os.path.join(folder, name)
+    try:
+        with open(path) as file:
+            return json.load(file)
+    except (OSError, ValueError) as error:
+        raise InputError(f"{path}: cannot be read as statistics ({error})") from None

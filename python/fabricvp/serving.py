@@ -16,7 +16,7 @@ import traceback
 from multiprocessing.connection import Connection
 from typing import Any
 
-from . import config, console, devices, fabric, gpu, memory, node, pcie, platform, spans, statistics
+from . import config, console, devices, fabric, gpu, memory, node, pcie, platform, remote, spans, statistics
 from .errors import RemoteError
 from .remote import PARENT_MAIN, forget_in_child
 
@@ -75,7 +75,14 @@ def _load_parent_main(path: str) -> str:
         spec = importlib.util.spec_from_file_location(PARENT_MAIN, path)
         module = importlib.util.module_from_spec(spec)
         sys.modules[PARENT_MAIN] = module
-        spec.loader.exec_module(module)
+        remote.importing_parent_main = True
+        try:
+            spec.loader.exec_module(module)
+        except BaseException:
+            del sys.modules[PARENT_MAIN]
+            raise
+        finally:
+            remote.importing_parent_main = False
     return PARENT_MAIN
 
 
@@ -153,7 +160,8 @@ class Server:
                 finally:
                     self.busy = False
             except BaseException as error:  # KeyboardInterrupt and SystemExit of a request are the parent's to see
-                error.add_note("in the platform's process:\n" + traceback.format_exc().rstrip())
+                if not isinstance(error, remote.MissingMainGuard):
+                    error.add_note("in the platform's process:\n" + traceback.format_exc().rstrip())
                 succeeded, value = False, error
             try:
                 self.answer(succeeded, value)

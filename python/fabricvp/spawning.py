@@ -13,28 +13,30 @@ from typing import Any
 
 from .data import resolve_config
 from .errors import RemoteError
-from .gpu import check_app
+from .gpu import PerNode, app_wishes
 from .overrides import flatten
-from .remote import RemotePlatform
+from .remote import RemotePlatform, refuse_without_main_guard
 
 
 def spawn(path: str | os.PathLike[str] | None = None, *, text: str | None = None, name: str = "text",
-          app: str | None = None, size: int | None = None, gpus: int | None = None, placement: str = "", dispatch: str = "",
-          overrides: Mapping[str, Any] | None = None, **keywords: Any) -> RemotePlatform:
+          app: PerNode = None, size: PerNode = None, gpus: PerNode = None, placement: PerNode = "", dispatch: PerNode = "",
+          initrd: PerNode = "", overrides: Mapping[str, Any] | None = None, **keywords: Any) -> RemotePlatform:
     """Builds a platform in a child process and gives a `RemotePlatform`, which has the interface of `Platform`.
 
     ``path``, ``app`` with what belongs to it, ``overrides`` and ``**keywords`` are as for `Platform.from_config()`;
     ``text`` (with ``name`` for messages) is a configuration as a string instead of a file. The child is a new Python interpreter in a process group of its
     own; it ends with ``close()``, with the ``with`` block, or with this process.
 
-    Raises `InputError` as `Platform.from_config()` does, `RemoteError` if the child cannot start.
+    Raises `InputError` as `Platform.from_config()` does, `RemoteError` if the child cannot start, `RuntimeError` in a script
+    that a child imports for its functions, which needs ``if __name__ == "__main__":`` around what it does.
     """
     if (path is None) == (text is None):
         raise TypeError("spawn() takes a configuration file or text=, one of them")
-    check_app(app, size, gpus, placement, dispatch)
+    refuse_without_main_guard("spawn()")
+    wish = {"app": app, "size": size, "gpus": gpus, "placement": placement, "dispatch": dispatch, "initrd": initrd}
+    app_wishes(**wish)
     request = {"path": None if path is None else resolve_config(path), "text": text, "name": name,
-               "app": {"app": app, "size": size, "gpus": gpus, "placement": placement, "dispatch": dispatch},
-               "overrides": flatten(overrides, keywords), "sys_path": sys.path,
+               "app": wish, "overrides": flatten(overrides, keywords), "sys_path": sys.path, "command": sys.argv,
                "main_path": _main_path()}
     parent_end, child_end = Pipe()
     try:

@@ -10,7 +10,7 @@ from fabricvp.overrides import flatten
 
 @pytest.mark.parametrize("text", [
     "nodes: 0", "nodes: many", "nodes: [1]", "nodse: 1", "{", "- 1", "node: {host: {memory: 64}}", "node: {host: {memory: 3 parsec}}",
-    "node: {host: {hart: {clock: 0 Hz}}}", "node: {host: {harts: 65}}", "node1: {}", "\0", "a: &a [*a]"])
+    "node: {host: {hart: {clock: 0 Hz}}}", "node: {host: {harts: 65}}", "nodes: {}", "nodes: []", "node1: {}", "\0", "a: &a [*a]"])
 def test_configurations(text):
     with pytest.raises(fabricvp.InputError) as caught:
         fabricvp.spawn(text=text)

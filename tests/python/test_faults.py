@@ -103,7 +103,7 @@ def test_the_past_is_over(machine):
 
 def test_faults_of_a_configuration(machine):
     text = TREE + ("faults:\n  - {at: 10 us, target: node0.pcie.left, kind: retrain, lanes: 4}\n"
-                   "node0:\n  faults:\n    - at: 20 us\n      target: pcie.right\n      kind: link_down\n      lasting: 30 us\n")
+                   "nodes:\n  - faults:\n    - at: 20 us\n      target: pcie.right\n      kind: link_down\n      lasting: 30 us\n")
     platform = machine(IDLE, text=text)
     again = fabricvp.spawn(text=platform.resolved_config)
     assert again.resolved_config == platform.resolved_config
@@ -128,7 +128,7 @@ def test_bad_faults_of_a_configuration(item, message):
 
 
 def test_a_fault_waits_for_a_mark_of_the_firmware(machine):
-    platform = machine(LOOKS, text=TREE + "node0:\n  faults: [{when: x, at: 2 us, target: pcie.root.root_port0, kind: link_down}]\n")
+    platform = machine(LOOKS, text=TREE + "nodes:\n  - faults: [{when: x, at: 2 us, target: pcie.root.root_port0, kind: link_down}]\n")
     result = platform.run("1 ms", until=fabricvp.Marker("x"))
     marked = platform.now
     assert result.outcome == "event"

@@ -226,7 +226,7 @@ def test_results_folder(machine, tmp_path):
     values = json.loads((tmp_path / "out" / "stats.json").read_text())
     assert values["node0.host.hart0.instructions"] == platform.statistics["node0.host.hart0.instructions"]
     assert values["sim.time_s"] == platform.now
-    assert "nodes: 1" in (tmp_path / "out" / "config.resolved.yaml").read_text()
+    assert "nodes:\n  - images:" in (tmp_path / "out" / "config.resolved.yaml").read_text()
     (tmp_path / "file").write_text("")
     with pytest.raises(fabricvp.InputError):
         platform.write_results(tmp_path / "file" / "below")

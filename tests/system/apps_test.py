@@ -42,7 +42,7 @@ class Apps(CommandTest):
     def run_app(self, config, name, *more, out=None, size=None):
         folder = out or f"{config}.{name}"
         size = size or SIZES.get(name, OTHERWISE)
-        result = self.run_command("run", CONFIGS / f"{config}.yaml", "--app", name, "--size", size, "--out", folder, *more, timeout=100)
+        result = self.run_command("run", CONFIGS / f"{config}.yaml", "--app", name, "--size", size, "--out", folder, *more)
         return result, self.folder / folder
 
     def test_every_app_on_every_gpu(self):
@@ -76,7 +76,7 @@ class Apps(CommandTest):
     def test_a_wrong_result(self):
         """What the GPU writes to the host is lost on the way; signals, which are AtomicOps, come."""
         broken = self.write("broken.yaml", (CONFIGS / "gpu.yaml").read_text() + LOSSES)
-        result = self.run_command("run", broken, "--app", "vectoradd", "--size", OTHERWISE, "--out", "broken", timeout=100)
+        result = self.run_command("run", broken, "--app", "vectoradd", "--size", OTHERWISE, "--out", "broken")
         self.assertEqual(result.returncode, 1, result.text + result.errors)
         self.assertEqual(statistics(self.folder / "broken")["app.ok"], 0)
         self.assertRegex(result.text, r"vectoradd +FAILED")
@@ -99,6 +99,16 @@ class Apps(CommandTest):
             (("--app", "gupz"), "--app 'gupz': there is no such application, did you mean 'gups'?"),
             (("--app", "gups", "--size", "many"), "--size 'many': must be a number from 1 to 999999999999"),
             (("--app", "gups", "--size", "0"), "--size '0': must be a number"),
+            (("--app", "gups", "--size", "4294967296"), "--size 4294967296: gups takes at most 4294967040 entries"),
+            (("--app", "gups", "--size", "600000000"), "--size 600000000: gups needs 4.47 GiB of device memory, its GPUs on node0 have 4 GiB"),
+            (("--app", "fir", "--initrd", "/dev/null"), "--initrd '/dev/null' has no effect: fir makes its own input"),
+            (("--app", "spmv", "--initrd", "/dev/null", "--size", "5"), "--size 5 has no effect"),
+            (("--app", "spmv", "--kernel", "/dev/null"), "--app goes without --kernel"),
+            (("--app", "spmv", "--tohost"), "--app goes without --tohost"),
+            (("--app", "spmv", "--firmware", "/dev/null"), "--app goes without --firmware"),
+            (("--app", "spmv", "--append", "x"), "--app goes without --append"),
+            (("--spans",), "--spans needs --out"),
+            (("--gdb-nowait",), "--gdb-nowait needs --gdb"),
             (("--size", "5"), "--size needs --app"),
         ):
             with self.subTest(arguments):
@@ -107,8 +117,30 @@ class Apps(CommandTest):
                 self.assertIn(text, result.errors)
                 self.assertEqual(len(result.errors.splitlines()), 1)
 
+    def test_a_matrix_of_the_users_own(self):
+        """The Matrix Market file comes in the RAM disk, and what the application says of it is what is in it."""
+        matrix = self.write("m.mtx", "%%MatrixMarket matrix coordinate real general\n% a comment\n3 4 4\n1 1 2.5\n2 4 -1e2\n3 1 1\n3 3 0.5\n")
+        result = self.succeed("run", CONFIGS / "gpu.yaml", "--app", "spmv", "--initrd", matrix, "--out", "own")
+        self.assertRegex(result.text, r"matrix +3 rows, 4 columns, 4 entries")
+        self.assertEqual(statistics(self.folder / "own")["node0.app.ok"], 1)
+        broken = self.write("broken.mtx", "%%MatrixMarket matrix coordinate real general\n3 4 4\n1 1 2.5\n")
+        result = self.run_command("run", CONFIGS / "gpu.yaml", "--app", "spmv", "--initrd", broken)
+        self.assertEqual(result.returncode, 1)
+        self.assertRegex(result.text, "matrix, line [34]: ")
+
+    def test_the_time_limit_is_no_verdict(self):
+        result, folder = self.run_app("gpu", "fir", "--time", "1us")
+        self.assertEqual(result.returncode, 1)
+        self.assertIn("node0: application fir has not ended; the time limit was reached", result.errors)
+        self.assertNotIn("app.ok", statistics(folder))
+
     def test_a_machine_without_a_gpu(self):
         result = self.run_command("run", CONFIGS / "hello.yaml", "--app", "gups", "--out", "none")
+        self.assertEqual(result.returncode, 2)
+        self.assertEqual(result.errors, "fabricvp: --app gups: node0 has no GPU\n")
+        self.assertFalse((self.folder / "none").exists())
+        # The firmware sees it, too.
+        result = self.run_command("run", CONFIGS / "hello.yaml", "--firmware", "firmware:gpu_apps.elf", "--append", "app=gups", "--out", "none")
         self.assertEqual(result.returncode, 1)
         self.assertRegex(result.text, "no GPU|no PCIe host bridge")
         self.assertEqual(statistics(self.folder / "none")["app.ok"], 0)

@@ -114,5 +114,21 @@ class BadInput(CommandTest):
         self.assertFalse((self.folder / "out").exists())
 
 
+    def test_a_writable_image_is_for_one_disk(self):
+        self.write("disk.img", bytes(4096))
+        disk = "{{name: {}, kind: virtio_blk, virtio_blk: {{image: disk.img, mode: {}}}}}"
+
+        def machine(first, second, nodes=1):
+            return f"nodes: {nodes}\nnode: {{pcie: {{endpoints: [{disk.format('a', first)}, {disk.format('b', second)}]}}}}\n"
+
+        self.refused_yaml(machine("writable", "writable"), "disk.img: another disk uses it")
+        self.refused_yaml(machine("copy_on_write", "writable"), "disk.img: another disk uses it")
+        self.refused_yaml(machine("writable", "read_only"), "disk.img: another disk writes to it")
+        one = machine("writable", "read_only").replace(", " + disk.format("b", "read_only"), "")
+        self.refused_yaml(one.replace("nodes: 1", "nodes: 2"), "disk.img: another disk uses it")
+        self.assertIn("ok", self.succeed("check", self.write("good.yaml", one)).text)
+        self.assertIn("ok", self.succeed("check", self.write("good.yaml", machine("read_only", "copy_on_write", 2))).text)
+
+
 if __name__ == "__main__":
     command.main()

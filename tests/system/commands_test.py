@@ -15,12 +15,19 @@ CONFIGS = pathlib.Path(os.environ["FABRICVP_CONFIGS"])
 class Commands(CommandTest):
     def test_help(self):
         overview = self.succeed("--help").text
-        for name in "run", "check", "describe", "schema", "reference", "diff", "version":
+        for name in "list", "run", "check", "describe", "schema", "reference", "diff", "version":
             self.assertIn(f"\n  {name} ", overview)
             text = self.succeed(name, "--help").text
             self.assertIn(f"usage: fabricvp {name}", text)
             self.assertIn(f"example: fabricvp {name}", text)
         self.assertEqual(self.run_command().returncode, 2)
+
+    def test_list(self):
+        lines = self.succeed("list").text.splitlines()
+        self.assertEqual([line.split()[0] for line in lines], sorted(p.stem for p in CONFIGS.glob("*.yaml")))
+        self.assertRegex("\n".join(lines), r"(?m)^hello +The project's own bare-metal firmware: says hello on the console and powers off\.$")
+        for line in lines:
+            self.assertRegex(line, r"^\w+  +\S.*[.]$")
 
     def test_version(self):
         self.assertRegex(self.succeed("version").text, r"^fabricvp \d+\.\d+\.\d+ \(SystemC \d")
@@ -42,6 +49,23 @@ class Commands(CommandTest):
                 for name in "hart0", "hart2", "uart", "dram", "plic":
                     self.assertIn(name, texts)
 
+    def test_describe_a_path(self):
+        text = self.succeed("describe", CONFIGS / "cs_storm.yaml", "node.host.uart").text
+        self.assertRegex(text, r"(?m)^node0\.host\.uart$")
+        self.assertRegex(text, r"(?m)^  clock = 3\.6864 MHz +# input clock .* \(1 kHz … 1 GHz\)$")
+        self.assertRegex(text, r"(?m)^  transmitted \[1\] +# characters sent$")
+        self.assertNotIn("memory", text)
+        self.assertEqual(self.succeed("describe", CONFIGS / "cs_storm.yaml", "node0.host.uart").text, text)
+        one = self.succeed("describe", CONFIGS / "cs_storm.yaml", "node0.host.memory", "--set", "node.host.memory=1 GiB").text.splitlines()
+        self.assertEqual(len(one), 3)
+        self.assertIn("node0.host.memory = 1 GiB", one[2])
+        self.assertRegex(self.succeed("describe", CONFIGS / "cs_storm.yaml", "node0.pcie.gpu0.link").text, r"(?m)^Faults\n(  .*\n)*  retrain +# ")
+        self.assertIn("# number of harts", self.succeed("describe", CONFIGS / "two_nodes.yaml", "node1").text)
+        wrong = self.run_command("describe", CONFIGS / "hello.yaml", "node0.host.urat")
+        self.assertEqual(wrong.returncode, 2)
+        self.assertEqual(wrong.errors, "fabricvp: there is nothing at 'node0.host.urat' in this machine, did you mean 'node0.host.uart'?\n")
+        self.assertEqual(self.run_command("describe", CONFIGS / "hello.yaml", "node0", "--dot").returncode, 2)
+
     def test_describe_draws_the_pcie_tree(self):
         config = self.write("t.yaml", "node: {pcie: {switches: [{name: sw}], endpoints: [{name: ce0, below: sw}, {name: ce1}]}}\n")
         self.assertIn("copy_engine", self.succeed("describe", config, "--svg", self.folder / "t.svg").text)
@@ -54,7 +78,7 @@ class Commands(CommandTest):
         self.assertIn('"node0.pcie.root" -- "node0.pcie.ce1"', dot)
 
     def test_describe_many_nodes(self):
-        config = self.write("m.yaml", "nodes: 3\nnode: {host: {harts: 20}}\nnode1: {host: {harts: 1}}\n")
+        config = self.write("m.yaml", "node: {host: {harts: 20}}\nnodes: [{}, {host: {harts: 1}}, {}]\n")
         dot = self.succeed("describe", config, "--dot").text
         self.assertEqual(dot.count("subgraph"), 3)
         self.assertIn('"node1.host.hart0"', dot)

@@ -27,7 +27,7 @@ class Runs(CommandTest):
         self.assertEqual(result.text, "hello\n")
         self.assertIn("node0 powered off", result.errors)
         out = self.folder / "out"
-        self.assertEqual(sorted(p.name for p in out.iterdir()), ["config.resolved.yaml", "console.node0.log", "stats.csv", "stats.json"])
+        self.assertEqual(sorted(p.name for p in out.iterdir()), ["config.resolved.yaml", "console.node0.log", "run.json", "stats.csv", "stats.json"])
         self.assertEqual((out / "console.node0.log").read_text(), "hello\n")
         values = statistics(out)
         for path in "sim.time_s", "sim.wall_s", "sim.events", "sim.instructions":
@@ -86,6 +86,25 @@ class Runs(CommandTest):
             result = self.run_command("run", "bare", "--kernel", program, "--tohost", "--out", "out")
             self.assertEqual(result.returncode, status, result.errors)
             self.assertEqual(statistics(self.folder / "out")["tohost.test"], test)
+            self.assertEqual(statistics(self.folder / "out")["node0.tohost.test"], test)
+
+    def test_tohost_without_a_verdict(self):
+        program = self.write("t.elf", elf(FOREVER.ljust(0x1008, b"\0"), symbols=[("tohost", TOHOST)]))
+        result = self.run_command("run", "bare", "--kernel", program, "--tohost", "--time", "1ms", "--out", "out")
+        self.assertEqual(result.returncode, 1)
+        self.assertIn("node0: tohost: the guest has not said whether it passed; the time limit was reached", result.errors)
+        self.assertNotIn("tohost.test", statistics(self.folder / "out"))
+
+    def test_bus_errors_are_told_once_and_counted(self):
+        reads = b"".join(load_byte(0x2000_0000 + 0x1000 * i) for i in range(1, 9))  # traps at each, and goes on behind
+        handler = command._word(0x341023F3) + command._word(0x00438393) + command._word(0x34139073) + command._word(0x30200073)
+        set_up = command._word(0x00000317) + command._word(0x01030313) + command._word(0x30531073) + command._word(0x0140006F)
+        config = self.machine(set_up + handler + command._word(0x13) + reads + finish())
+        for options, lines in ((), 1), (("--quiet",), 0):
+            result = self.succeed("run", config, "--out", "out", *options)
+            self.assertEqual(result.errors.count("answered"), lines, result.errors)
+            self.assertEqual(statistics(self.folder / "out")["node0.host.bus.errors"], 8)
+        self.assertEqual(result.errors, "")
 
     def test_repeated_runs_are_identical(self):
         config = self.machine(HART0_ONLY + say("go") + ECHO, "  host: {harts: 3}\n")
@@ -93,6 +112,7 @@ class Runs(CommandTest):
         for name in "a", "b":
             self.succeed("run", config, "--time", "3ms", "--out", name, "--quiet", stdin=b"some input\n")
             files = {p.name: p.read_bytes() for p in (self.folder / name).iterdir()}
+            files["run.json"] = re.sub(rb'"command": [^]]*]', b"", files["run.json"])  # names the folder
             for key in "stats.json", "stats.csv":
                 files[key] = re.sub(rb".*sim\.wall_s.*\n", b"", files[key])
             outputs.append(files)
@@ -123,7 +143,7 @@ class Runs(CommandTest):
         config = self.machine(say("x" * 200) + finish())
         process = subprocess.Popen([command.FABRICVP, "run", config, "--quiet"], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE)
         process.stdout.close()
-        self.assertEqual(process.wait(60), 0)
+        self.assertEqual(process.wait(command.PATIENCE), 0)
 
     def test_interrupt_leaves_results(self):
         for number, status in (signal.SIGINT, 130), (signal.SIGTERM, 130):
@@ -131,7 +151,7 @@ class Runs(CommandTest):
                                        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
             self.assertEqual(process.stdout.readline(), b"ready\n")
             process.send_signal(number)
-            _, errors = process.communicate(timeout=60)
+            _, errors = process.communicate(timeout=command.PATIENCE)
             self.assertEqual(process.returncode, status)
             self.assertIn(b"stopped on request", errors)
             self.assertGreater(statistics(self.folder / "out")["sim.instructions"], 1000)
@@ -144,7 +164,7 @@ class Runs(CommandTest):
         self.addCleanup(process.terminate)
         port = int(re.search(rb"console of node0 on 127\.0\.0\.1:(\d+)", process.stderr.readline())[1])
         for _ in range(2):
-            with socket.create_connection(("127.0.0.1", port), timeout=30) as client:
+            with socket.create_connection(("127.0.0.1", port), timeout=command.PATIENCE) as client:
                 client.sendall(b"abc")
                 received = b""
                 while not received.endswith(b"abc"):
@@ -156,7 +176,7 @@ class Runs(CommandTest):
         began = time.monotonic()
         process = subprocess.Popen([command.FABRICVP, "run", config, "--time", "500ms"], stdin=subprocess.PIPE,
                                    stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        self.assertEqual(process.wait(60), 0)
+        self.assertEqual(process.wait(command.PATIENCE), 0)
         process.stdin.close()
         self.assertGreater(time.monotonic() - began, 0.45)
 

@@ -26,7 +26,7 @@ std::vector<std::string> starting_texts() {
     std::vector<std::filesystem::path> paths;
     for (const auto& entry : std::filesystem::directory_iterator(CONFIGS)) paths.push_back(entry.path());
     std::sort(paths.begin(), paths.end());
-    std::vector<std::string> texts = {"nodes: 2\nnode: &n\n  host: {harts: 2}\nnode1:\n  host:\n    memory: 64 MiB\n",
+    std::vector<std::string> texts = {"node: &n\n  host: {harts: 2}\nnodes:\n  - {}\n  - host:\n      memory: 64 MiB\n",
                                       "simulation: {quantum: 100 ns, seed: 7, log: debug}\n", resolved(machine_params())};
     for (const auto& path : paths) texts.push_back(read_file(path.string(), 1 << 20));
     return texts;
@@ -35,7 +35,7 @@ std::vector<std::string> starting_texts() {
 const std::vector<std::string> tokens = {
     "\n", "  ", ": ", "- ", "[", "]", "{", "}", ",", "\"", "'", "#", "&a ", "*a", "!!str ", "!<x> ", "|\n", ">\n", "? ", "---\n", "...\n",
     "%YAML 1.2\n", "\t", "<<: ", "~", "null", "0x", "-1", "1e400", "18446744073709551616", "nan", ".inf", "4 GiB", "0.5 ns", "1 Hz",
-    "99999999999 GHz", "node0", "node1:\n  host: {harts: 3}\n", "node", "nodes: 3\n", "images", "append: ", "\\x00", "\xef\xbb\xbf", "\xff", "\xc3\xa9"};
+    "99999999999 GHz", "node0", "  - host: {harts: 3}\n", "node", "nodes: 3\n", "images", "append: ", "\\x00", "\xef\xbb\xbf", "\xff", "\xc3\xa9"};
 
 const std::vector<std::string> keys = {"node.host.harts", "node0.host.memory", "node1.host.harts", "simulation.quantum", "nodes",
                                        "node.images.append", "node.host.hart.cpi.alu", "node", "node.host", "", ".", "node.host.harts.x"};

@@ -20,7 +20,7 @@ monitor stats node0.host.hart0.instructions
 monitor sing
 #> 'sing' is not a monitor command
 monitor reset
-#> machine reset
+#> node reset
 maintenance flush register-cache
 print/x $pc
 #> \$1 = 0x1000

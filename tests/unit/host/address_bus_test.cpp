@@ -91,7 +91,7 @@ TEST_CASE("decodes to targets, with its latency on top of theirs") {
     CHECK(b.log.empty());
 }
 
-TEST_CASE("unmapped addresses answer an address error, logged once an initiator and page") {
+TEST_CASE("unmapped addresses answer an address error, logged once an initiator and cause") {
     auto& b = fresh();
     const auto before = b.bus.errors.value();
     b.hart0.read32(0x4000);
@@ -100,9 +100,9 @@ TEST_CASE("unmapped addresses answer an address error, logged once an initiator 
     b.hart0.read32(0x4ffc);
     REQUIRE(b.log.size() == 1);
     CHECK(b.log[0] == "bus: hart0: read of 4 bytes at 0x4000 answered TLM_ADDRESS_ERROR_RESPONSE; "
-                      "further errors of this page are counted only");
+                      "its further ones are only counted (bus.errors)");
     b.hart1.write32(0x4000, 0);
-    b.hart0.read32(0x5000);
+    b.hart0.write32(0x4000, 0);
     CHECK(b.log.size() == 3);
     b.hart0.read32(0x5000);
     CHECK(b.log.size() == 3);

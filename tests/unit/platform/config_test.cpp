@@ -84,29 +84,56 @@ std::string printed(P p) {
 
 TEST_CASE("defaults come from the structs") {
     const auto p = read("nodes: 1\n");
-    CHECK(p.nodes == 1);
-    REQUIRE(p.node.size() == 1);
-    CHECK(p.node[0].host.harts == host::host_params().harts);
+    REQUIRE(p.nodes.size() == 1);
+    CHECK(p.nodes[0].host.harts == host::host_params().harts);
     CHECK(p.simulation.quantum.value == 1'000'000);
+    CHECK(p.simulation.until == "all");
+    CHECK(read("node: {host: {harts: 2}}\n").nodes.size() == 1);
 }
 
 TEST_CASE("a template serves all nodes, and a node's own keys win") {
-    const auto p = read("nodes: 3\nnode:\n  host: {harts: 2, memory: 64 MiB}\nnode1:\n  host: {harts: 4}\n");
-    REQUIRE(p.node.size() == 3);
-    CHECK(p.node[0].host.harts == 2);
-    CHECK(p.node[1].host.harts == 4);
-    CHECK(p.node[2].host.harts == 2);
-    CHECK(p.node[1].host.memory.bytes == 64u << 20);
+    const auto p = read("node:\n  host: {harts: 2, memory: 64 MiB}\nnodes:\n  - {}\n  - host: {harts: 4}\n  -\n");
+    REQUIRE(p.nodes.size() == 3);
+    CHECK(p.nodes[0].host.harts == 2);
+    CHECK(p.nodes[1].host.harts == 4);
+    CHECK(p.nodes[2].host.harts == 2);
+    CHECK(p.nodes[1].host.memory.bytes == 64u << 20);
+}
+
+TEST_CASE("the nodes are a list, or a number of nodes that are alike") {
+    CHECK(read("nodes: 3\nnode: {host: {harts: 2}}\n").nodes[2].host.harts == 2);
+    CHECK(read("nodes: [{host: {harts: 2}}]\n").nodes.at(0).host.harts == 2);
+    const std::string list = "nodes:\n  - host: {harts: 2}\n  - host: {harts: 3}\n";
+    CHECK(read(list, {{"nodes", "1"}}).nodes.size() == 1);
+    const auto more = read(list, {{"nodes", "3"}, {"node2.host.harts", "5"}});
+    REQUIRE(more.nodes.size() == 3);
+    CHECK(more.nodes[1].host.harts == 3);
+    CHECK(more.nodes[2].host.harts == 5);
+    const auto other = read(list, {{"nodes", "[{host: {memory: 64 MiB}}]"}});  // replaces the whole list
+    REQUIRE(other.nodes.size() == 1);
+    CHECK(other.nodes[0].host.harts == 1);
+    CHECK_THAT(error_of("nodes: {host: {harts: 2}}\n"), StartsWith("m.yaml:1: nodes: must be a list of nodes, or their number"));
+    CHECK_THAT(error_of("nodes: []\n"), StartsWith("m.yaml:1: nodes: "));
+    CHECK_THAT(error_of("nodes: [1]\n"), Contains("node0 must be a group of keys"));
+    CHECK_THAT(error_of("nodes:\n  - host: {harts: 2}\n  - hots: 2\n"), StartsWith("m.yaml:3: unknown key 'hots' in node1, did you mean 'host'?"));
+    CHECK_THAT(error_of("nodes: 2\nnode1: {host: {harts: 2}}\n"), StartsWith("m.yaml:2: node1 stands in a list: 'nodes:'"));
+    CHECK_THAT(error_of("nodes: 2\n", {{"nodes.1.host.harts", "2"}}), Contains("keys of one node start with node0, node1, …"));
+}
+
+TEST_CASE("whose end ends the run") {
+    for (const char* until : {"all", "any", "node0", "node1"}) CHECK(read("nodes: 2\n", {{"simulation.until", until}}).simulation.until == until);
+    CHECK_THAT(error_of("nodes: 2\nsimulation:\n  until: node2\n"), StartsWith("m.yaml:3: simulation.until: 'node2' is not one of all, any, node0, node1"));
+    CHECK_THAT(error_of("nodes: 4\nsimulation: {until: some}\n"), Contains("all, any, node0 … node3"));
 }
 
 TEST_CASE("overrides lie over the file, the later over the earlier") {
-    const std::string yaml = "nodes: 2\nnode: {host: {harts: 2}}\nnode0: {host: {harts: 3}}\n";
+    const std::string yaml = "node: {host: {harts: 2}}\nnodes: [{host: {harts: 3}}, {}]\n";
     const auto all = read(yaml, {{"node.host.harts", "5"}});
-    CHECK(all.node[0].host.harts == 5);
-    CHECK(all.node[1].host.harts == 5);
+    CHECK(all.nodes[0].host.harts == 5);
+    CHECK(all.nodes[1].host.harts == 5);
     const auto one = read(yaml, {{"node.host.harts", "5"}, {"node1.host.harts", "6"}});
-    CHECK(one.node[0].host.harts == 5);
-    CHECK(one.node[1].host.harts == 6);
+    CHECK(one.nodes[0].host.harts == 5);
+    CHECK(one.nodes[1].host.harts == 6);
     CHECK(read(yaml, {{"nodes", "1"}, {"simulation.quantum", "100 ns"}}).simulation.quantum.value == 100'000);
 }
 
@@ -121,8 +148,8 @@ TEST_CASE("errors name file, line and key") {
     CHECK_THAT(error_of("nodes: 1\nnodes: 2\n"), StartsWith("m.yaml:2: key 'nodes' appears twice"));
     CHECK_THAT(error_of("simulatoin:\n  quantum: 1 us\n"), Contains("m.yaml:1: unknown key 'simulatoin', did you mean 'simulation'?"));
     CHECK_THAT(error_of("simulation:\n  log: loud\n"), StartsWith("m.yaml:2: simulation.log: 'loud' is not one of error, warning, info, debug"));
-    CHECK_THAT(error_of("nodes: 2\nnode2: {host: {harts: 1}}\n"), Contains("m.yaml:2: there is no node2: this machine has 2 nodes"));
-    CHECK_THAT(error_of("nodes: 1000000000\n"), Contains("nodes: 1000000000 is out of range"));
+    CHECK_THAT(error_of("nodes: 2\n", {{"node2.host.harts", "1"}}), Contains("there is no node2: this machine has 2 nodes"));
+    CHECK_THAT(error_of("nodes: 1000000000\n"), StartsWith("m.yaml:1: nodes: 1000000000 is out of range"));
 }
 
 TEST_CASE("errors of overrides name the override") {
@@ -201,21 +228,22 @@ TEST_CASE("lists can be replaced, and single items overridden") {
 }
 
 TEST_CASE("the resolved configuration of a machine reads back the same") {
-    const auto p = read("nodes: 2\nnode1: {host: {harts: 3}, images: {append: 'a: \"b\" # c', tohost: true}}\nsimulation: {log: debug}\n");
+    const auto p = read("nodes: [{}, {host: {harts: 3}, images: {append: 'a: \"b\" # c', tohost: true}}]\nsimulation: {log: debug}\n");
     const auto text = printed(p);
     const auto again = read(text);
     CHECK(printed(again) == text);
-    CHECK(again.node[1].host.harts == 3);
-    CHECK(again.node[1].images.append == "a: \"b\" # c");
+    CHECK(again.nodes.at(1).host.harts == 3);
+    CHECK(again.nodes[1].images.append == "a: \"b\" # c");
     CHECK(again.simulation.log == log_level::debug);
 }
 
 TEST_CASE("the schema covers every key and its limits") {
     const auto schema = nlohmann::json::parse(machine_schema());
-    CHECK(schema["properties"]["nodes"]["minimum"] == 1);
-    CHECK(schema["properties"]["nodes"]["default"] == 1);
+    const auto& nodes = schema["properties"]["nodes"]["oneOf"];
+    CHECK(nodes[0]["minimum"] == 1);
+    CHECK(nodes[1]["items"]["oneOf"][1]["$ref"] == "#/$defs/node");
+    CHECK(schema["properties"]["node"]["$ref"] == "#/$defs/node");
     CHECK(schema["additionalProperties"] == false);
-    CHECK(schema["patternProperties"].size() == 1);
     const auto& host = schema["$defs"]["node"]["properties"]["host"];
     CHECK(host["properties"]["harts"]["type"] == "integer");
     CHECK(host["properties"]["memory"]["type"] == "string");

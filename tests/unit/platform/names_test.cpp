@@ -174,9 +174,9 @@ TEST_CASE("every parameter can be overridden by its path") {
     const auto changed = read_machine_params(everything, "everything.yaml",
                                              {{"node0.left.memory.gmmu.walkers", "3"}, {"node.gpu1.memory.gmmu.walkers", "5"},
                                               {"node0.pcie.disk.queues", "4"}, {"node0.fabric.g0.requests", "9"}});
-    CHECK(changed.node[0].gpus[0].core.memory.gmmu.walkers == 3);
-    CHECK(changed.node[0].gpus[1].core.memory.gmmu.walkers == 5);
-    CHECK(changed.node[0].fabric.generators[0].requests == 9);
+    CHECK(changed.nodes[0].gpus[0].core.memory.gmmu.walkers == 3);
+    CHECK(changed.nodes[0].gpus[1].core.memory.gmmu.walkers == 5);
+    CHECK(changed.nodes[0].fabric.generators[0].requests == 9);
 }
 
 namespace {
@@ -207,7 +207,7 @@ TEST_CASE("names of one parent's children are unique") {
 
 TEST_CASE("a block's own key lies over what its list says, where it was written later") {
     const std::string yaml = "node: {gpus: [{compute_units: 2}, {compute_units: 3}], gpu1: {compute_units: 4}}\nnode0: {gpu0: {sharing: 2}}\n";
-    const auto gpus = [&](const platform::overrides& set) { return read_machine_params(yaml, "m.yaml", set).node[0].gpus; };
+    const auto gpus = [&](const platform::overrides& set) { return read_machine_params(yaml, "m.yaml", set).nodes[0].gpus; };
     CHECK(gpus({})[0].core.compute_units == 2);
     CHECK(gpus({})[0].core.sharing == 2);
     CHECK(gpus({})[1].core.compute_units == 4);

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+// How the nodes of a machine end, and what that means for the run.
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "platform/apps.h"
+#include "platform/platform_state.h"
+
+namespace fabricvp {
+namespace {
+
+bool ended(const node_surroundings& a) { return a.outcome.state != node_state::running; }
+
+}  // namespace
+
+void platform::implementation::node_ended(std::size_t i, node_state state, int status, std::string detail) {
+    auto& a = around[i];
+    if (ended(a)) return;
+    a.outcome = {state, status, std::move(detail), hardware->timeline.now()};
+    a.end_unreported = true;
+    hardware->nodes[i]->power_down();
+    if (params.simulation.until == "any") return end_by_nodes(i);
+    if (all_ended() || (params.simulation.until != "all" && counts(i))) end_by_nodes();
+}
+
+void platform::implementation::report_ends() {
+    for (std::size_t i = 0; i < around.size(); ++i) {
+        auto& a = around[i];
+        if (!ended(a) || !a.gdb) continue;
+        if (std::exchange(a.end_unreported, false)) a.gdb->ended(a.outcome.status);
+        hardware->nodes[i]->power_down();  // a debugger that leaves, or comes later, does not wake the dead
+    }
+}
+
+bool platform::implementation::counts(std::size_t i) const {
+    const auto only = node_index(params.simulation.until);
+    return only ? *only == i : around[i].has_software();
+}
+
+bool platform::implementation::all_ended() const {
+    bool one = false;
+    for (std::size_t i = 0; i < around.size(); ++i) {
+        one = one || ended(around[i]);
+        if (!ended(around[i]) && (around[i].has_software() || counts(i))) return false;
+    }
+    return one;
+}
+
+void platform::implementation::end_by_nodes(std::optional<std::size_t> which) {
+    if (!which) which = node_index(params.simulation.until);
+    std::vector<const node_outcome*> told;
+    for (std::size_t i = 0; i < around.size(); ++i)
+        if (ended(around[i]) && (!which || *which == i)) told.push_back(&around[i].outcome);
+    // Failures first, the earliest before others.
+    std::stable_sort(told.begin(), told.end(), [](const node_outcome* a, const node_outcome* b) {
+        const bool failed = a->state == node_state::failed;
+        return failed != (b->state == node_state::failed) ? failed : failed && a->at < b->at;
+    });
+    constexpr std::size_t most = 4;  // name a few, count the rest
+    std::string detail;
+    for (std::size_t i = 0; i < std::min(most, told.size()); ++i) detail += (i ? "; " : "") + told[i]->detail;
+    if (told.size() > most) detail += fmt::format("; and {} more have ended", told.size() - most);
+    const bool failed = told.front()->state == node_state::failed;
+    end(failed ? run_outcome::guest_failure : run_outcome::power_off, std::move(detail), failed ? told.front()->status : 0);
+}
+
+void platform::implementation::add_verdicts(statistics_snapshot& values) const {
+    bool all_told = true, some = false, right = true;
+    for (std::size_t i = 0; i < around.size(); ++i) {
+        const auto& a = around[i];
+        if (!app_of(a.images).empty()) {
+            all_told = all_told && ended(a);
+            if (ended(a)) {
+                const bool ok = a.outcome.state == node_state::powered_off;
+                values[fmt::format("node{}.app.ok", i)] = ok;
+                some = true;
+                right = right && ok;
+            }
+        }
+        if (!a.test) continue;
+        values[fmt::format("node{}.tohost.test", i)] = static_cast<double>(*a.test);
+        auto& first = values.try_emplace("tohost.test", 0.0).first->second;
+        if (first == 0) first = static_cast<double>(*a.test);
+    }
+    if (some && (all_told || !right)) values["app.ok"] = right;
+}
+
+std::string platform::implementation::complaint() const {
+    const bool by_nodes = ending && ending->outcome == run_outcome::power_off;  // they have said all there is to say
+    const bool in_time = ending && ending->outcome != run_outcome::time_limit;
+    for (std::size_t i = 0; i < around.size() && !by_nodes; ++i)
+        if (counts(i) && around[i].outcome.state == node_state::failed) return around[i].outcome.detail;
+    for (std::size_t i = 0; i < around.size() && !by_nodes && !in_time; ++i) {
+        const auto& a = around[i];
+        if (!counts(i) || ended(a)) continue;
+        if (a.tohost) return fmt::format("node{}: tohost: the guest has not said whether it passed", i);
+        if (const auto app = app_of(a.images); !app.empty()) return fmt::format("node{}: application {} has not ended", i, app);
+    }
+    for (const auto& a : around)
+        if (a.script && !a.script->done()) return a.script->present() + ": the script was not done";
+    return {};
+}
+
+void platform::implementation::serve_scripts() {
+    bool all_done = true, some = false, finishes = false;
+    for (auto& a : around) {
+        if (!a.script) continue;
+        a.script->poll(hardware->timeline.now());
+        if (!a.script->failure().empty()) return end(run_outcome::guest_failure, a.script->failure(), 1);
+        some = true;
+        all_done = all_done && a.script->done();
+        finishes = finishes || a.script->finishes();
+    }
+    if (some && all_done && !finishes) end(run_outcome::event, "the script is done");
+}
+
+run_record platform::implementation::record(bool complete) const {
+    run_record r;
+    r.complete = complete;
+    r.command = command;
+    r.seed = params.simulation.seed;
+    r.until = params.simulation.until;
+    r.time = hardware->timeline.now();
+    if (complete) r.result = ending;
+    for (const auto& a : around) r.nodes.push_back({a.outcome, app_of(a.images), a.test});
+    return r;
+}
+
+}  // namespace fabricvp

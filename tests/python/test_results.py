@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What runs leave behind, read back."""
+
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+
+import fabricvp
+import guests
+
+GPU = """
+node:
+  host: {memory: 256 MiB}
+  pcie: {switches: [{name: switch0}]}
+  gpus: [{below: switch0, compute_units: 4}]
+"""
+
+def test_regions_as_columns(tmp_path):
+    folders = []
+    for size in (64, 128):
+        with fabricvp.spawn(text=GPU, app="jacobi2d", size=size) as platform:
+            platform.run("2 s")
+            frame = platform.regions()
+            folders.append(tmp_path / f"size{size}")
+            platform.write_results(folders[-1])
+        assert list(frame.columns) == [("node0", "kernels")] and list(frame.columns.names) == ["node", "region"]
+        assert frame.index.name == "path"
+        column = frame["node0", "kernels"]
+        assert 0 < column["time_s"] < 1
+    read = fabricvp.read_results(*folders, regions=True)
+    assert list(read.columns) == [(str(folder), "node0", "kernels") for folder in folders]
+    assert list(read.columns.names) == ["run", "node", "region"]
+    assert read[str(folders[1]), "node0", "kernels"].equals(column.reindex(read.index))
+    small, large = (read[str(folder), "node0", "kernels"]["node0.gpu0.wavefront_instructions"] for folder in folders)
+    assert 0 < 2 * small < large
+
+
+def test_regions_of_one_label_are_numbered(tmp_path):
+    out = tmp_path / "out"
+    out.mkdir()
+    (out / "stats.json").write_text("{}")
+    region = {"node": 1, "label": "a", "from_s": 1.0, "to_s": 1.5, "statistics": {"x": 1}}
+    (out / "regions.json").write_text(json.dumps([region, region | {"node": 0}, region | {"to_s": 3.0}, region | {"label": "b"}]))
+    read = fabricvp.read_results(out, regions=True)[str(out)]
+    assert list(read.columns) == [("node1", "a"), ("node0", "a"), ("node1", "a#2"), ("node1", "b")]
+    assert list(read.loc["time_s"]) == [0.5, 0.5, 2.0, 0.5]
+
+
+def test_without_regions(machine, tmp_path):
+    platform = machine(guests.HELLO)
+    platform.run("10 ms")
+    assert platform.regions().empty
+    platform.write_results(tmp_path / "out")
+    assert fabricvp.read_results(tmp_path / "out", regions=True).empty
+    assert fabricvp.read_results(tmp_path / "out").loc["node0.host.uart.transmitted"].item() == 13
+
+
+def test_the_record_of_a_run(machine, tmp_path):
+    platform = machine(guests.FAILS)
+    platform.run("10 ms")
+    platform.write_results(tmp_path / "out")
+    run = json.loads((tmp_path / "out" / "run.json").read_text())
+    assert run["complete"] and run["version"] == fabricvp.__version__ and run["command"] == sys.argv
+    assert run["outcome"] == "guest_failure" and run["nodes"][0]["outcome"] == "failed" and run["nodes"][0]["status"] == 7
+
+
+def test_results_replace_those_of_an_earlier_run(machine, tmp_path):
+    platform = machine(guests.HELLO)
+    platform.start_trace()
+    platform.run("10 ms")
+    platform.write_results(tmp_path / "out")
+    assert (tmp_path / "out" / "trace.json").exists()
+    other = machine(guests.FAILS)
+    other.run("10 ms")
+    other.write_results(tmp_path / "out")
+    assert not (tmp_path / "out" / "trace.json").exists()
+
+
+def test_a_run_that_has_not_ended_has_no_results(machine, tmp_path):
+    out = tmp_path / "out"
+    machine(guests.HELLO).write_results(out)
+    (out / "run.json").write_text('{"complete": false}')
+    with pytest.raises(fabricvp.InputError, match="run.json: this run has not ended"):
+        fabricvp.read_results(out)
+
+
+def test_no_trace_is_left_in_the_temporary_folder(tmp_path):
+    script = ("import os, fabricvp\nplatform = fabricvp.Platform.from_text('nodes: 1')\nplatform.start_trace()\n"
+              "platform.run('1 ms')\nplatform.write_results('out')\n")
+    for end in "", "os._exit(1)":
+        subprocess.run([sys.executable, "-c", script + end], cwd=tmp_path, env={**os.environ, "TMPDIR": str(tmp_path)}, timeout=600)
+        assert [p.name for p in tmp_path.iterdir()] == ["out"]
