@@ -1,11 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "platform/machine.h"
 
+#include <stdexcept>
+
 #include <fmt/format.h>
 
+#include "base/clock_domain.h"
 #include "base/random_streams.h"
 
 namespace fabricvp {
+namespace {
+
+/// A packet that waits longer than the watchdog is patient would end the run.
+void check_windows(const fabric::interconnect_params& f, duration patience) {
+    for (const auto& s : f.switches) {
+        if (!patience || s.netcrafter.pooling == fabric::netcrafter::pooling_mode::none) continue;
+        if (clock_domain(s.clock).span(s.netcrafter.window) >= patience)
+            throw std::invalid_argument(fmt::format("fabric: {}.netcrafter.window of {} cycles is not shorter than simulation.watchdog", s.name, s.netcrafter.window.count));
+    }
+}
+
+}  // namespace
+
 node::node(const sc_core::sc_module_name& name, const node_params& p) : model(name), params(p), host("host", p.host) {
     if (!params.pcie.empty()) plug_in();
     if (!params.fabric.empty()) link_up();
@@ -42,6 +58,7 @@ void node::power_up() {
 
 machine::machine(const machine_params& p) : params(completed(p)), timeline("calendar") {
     set_simulation_seed(params.simulation.seed);
+    for (const auto& n : params.nodes) check_windows(n.fabric, params.simulation.watchdog);
     for (std::size_t i = 0; i < params.nodes.size(); ++i)
         nodes.push_back(std::make_unique<node>(fmt::format("node{}", i).c_str(), params.nodes[i]));
 }

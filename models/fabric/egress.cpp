@@ -1,16 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "fabric/egress.h"
 
+#include <numeric>
+
 namespace fabricvp::fabric {
 
-fifo_egress::fifo_egress(const sc_core::sc_module_name& name, std::uint64_t entries)
-    : egress(name), m_share(entries / virtual_channels) {
+fifo_egress::fifo_egress(const sc_core::sc_module_name& name, std::uint64_t entries, std::uint64_t page_tables)
+    : egress(name), m_share{entries / 2, page_tables / 2} {
     for (auto& q : m_queues) q.set_capacity(64);
 }
 
 void fifo_egress::push(const packet_ptr& p) {
     const auto c = static_cast<unsigned>(p->channel());
-    waiting.add(m_flits[0] + m_flits[1]);
+    waiting.add(std::accumulate(m_flits.begin(), m_flits.end(), std::uint64_t{0}));
+    ++m_packets;
     if (m_queues[c].full()) m_queues[c].set_capacity(2 * m_queues[c].capacity());
     m_queues[c].push_back({p, p->flits});
     m_flits[c] += p->flits;
@@ -24,6 +27,7 @@ packet_ptr fifo_egress::next(port& out) {
         auto e = std::move(m_queues[c].front());
         m_queues[c].pop_front();
         m_flits[c] -= e.flits;
+        --m_packets;
         if (m_queues[c].size() > 1) __builtin_prefetch(m_queues[c][1].packet.get(), 1);
         return std::move(e.packet);
     }
@@ -33,12 +37,13 @@ packet_ptr fifo_egress::next(port& out) {
 void fifo_egress::reset() {
     for (auto& q : m_queues) q.clear();
     m_flits.fill(0);
+    m_packets = 0;
     m_turn = 0;
     model::reset();
 }
 
-std::unique_ptr<egress> make_fifo_egress(const char* name, const port&, std::uint64_t entries) {
-    return std::make_unique<fifo_egress>(name, entries);
+std::unique_ptr<egress> make_fifo_egress(const char* name, const port& out, std::uint64_t entries) {
+    return std::make_unique<fifo_egress>(name, entries, out.buffer.page_table_entries);
 }
 
 }  // namespace fabricvp::fabric

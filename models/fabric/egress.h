@@ -21,13 +21,17 @@ class egress : public model {
 public:
     explicit egress(const sc_core::sc_module_name& name) : model(name) {}
 
-    /// Whether a packet fits in.
-    virtual bool has_room(virtual_channel c, unsigned flits) const = 0;
+    /// Whether a packet for a terminal fits in.
+    virtual bool has_room(virtual_channel c, unsigned flits, unsigned destination) const = 0;
     virtual void push(const packet_ptr& p) = 0;
     virtual bool empty() const = 0;
     /// Takes what goes next by a port whose lanes are free; null if nothing may go. If something is there nevertheless, the
     /// port's transmitter_ready() must follow: port::has_credit() sees to that where a credit was missing.
     virtual packet_ptr next(port& out) = 0;
+    /// Packets for a terminal, which belongs to a cluster, leave here.
+    virtual void serve(unsigned /*terminal*/, unsigned /*cluster*/) {}
+    /// Time from the switch's pipeline to here.
+    virtual ticks latency() const { return 0; }
 };
 
 /// First come, first served in each virtual channel; the channels take turns packet by packet.
@@ -36,25 +40,28 @@ public:
     histogram waiting{*this, "waiting", "flits", "flits that a packet found before it"};
 
     /// \param entries flits that it holds, half of them requests, half responses; 0: as many as come
-    fifo_egress(const sc_core::sc_module_name& name, std::uint64_t entries);
+    /// \param page_tables the same of page-table packets with channels of their own
+    fifo_egress(const sc_core::sc_module_name& name, std::uint64_t entries, std::uint64_t page_tables);
 
-    bool has_room(virtual_channel c, unsigned flits) const override {
-        return m_share == 0 || m_flits[static_cast<unsigned>(c)] + flits <= m_share;
+    bool has_room(virtual_channel c, unsigned flits, unsigned) const override {
+        const auto share = m_share[!is_data(c)];
+        return share == 0 || m_flits[static_cast<unsigned>(c)] + flits <= share;
     }
     void push(const packet_ptr& p) override;
-    bool empty() const override { return m_flits[0] + m_flits[1] == 0; }
+    bool empty() const override { return m_packets == 0; }
     packet_ptr next(port& out) override;
 
     void reset() override;
 
 private:
-    std::uint64_t m_share;
+    std::array<std::uint64_t, 2> m_share;  // of a channel: of data, of page tables
     struct entry {
         packet_ptr packet;
         unsigned flits;  // of the packet, which has long left the host's caches
     };
     std::array<boost::circular_buffer<entry>, virtual_channels> m_queues;
     std::array<std::uint64_t, virtual_channels> m_flits{};
+    std::uint64_t m_packets = 0;
     unsigned m_turn = 0;
 };
 

@@ -35,11 +35,13 @@ void fill(packet& p, unsigned requester, unsigned server) {
 }
 
 bool intact(const packet& p, unsigned requester, unsigned server, unsigned sectors) {
+    const bool entry = p.type == packet_class::page_table_response;  // it brings eight bytes
     for (unsigned at = 0; at < line_bytes; at += sizeof(sector)) {
         if (!(sectors >> at / sizeof(sector) & 1)) continue;
         sector s;
         std::memcpy(s.data(), p.data.data() + at, sizeof s);
-        if (s != signature(p, requester, server, at)) return false;
+        const auto right = signature(p, requester, server, at);
+        if (entry ? p.offset / sizeof(sector) * sizeof(sector) != at || s[p.offset / 8 % 2] != right[p.offset / 8 % 2] : s != right) return false;
     }
     return true;
 }
@@ -153,8 +155,10 @@ void generator::send_one() {
             fill(*p, number, p->destination);
         }
     }
-    if (p->kind == access_kind::read && chance(traffic.one_sector)) p->needed_sectors = static_cast<std::uint8_t>(1u << (m_random() >> 62));
-    p->set_request(format, p->kind == access_kind::read && chance(traffic.page_tables), operands);
+    const bool walk = p->kind == access_kind::read && chance(traffic.page_tables);
+    if (walk) p->offset = static_cast<std::uint8_t>(p->line / line_bytes % 8 * 8);
+    else if (p->kind == access_kind::read && chance(traffic.one_sector)) p->needed_sectors = static_cast<std::uint8_t>(1u << (m_random() >> 62));
+    p->set_request(format, walk, operands);
     ++requests;
     ++m_sent;
     ++m_under_way;
@@ -175,7 +179,8 @@ void generator::packet_received(const packet_ptr& p) {
         --m_under_way;
         if (p->status != access_status::ok) ++refused;
         else if (p->kind == access_kind::read && is_generator(p->source) &&
-                 ((p->needed_sectors & ~p->valid_sectors) || !intact(*p, number, p->source, p->valid_sectors)))
+                 ((p->type == packet_class::read_response && p->needed_sectors & ~p->valid_sectors) ||
+                  !intact(*p, number, p->source, p->valid_sectors)))
             ++corrupt;
         if (span_recorder::on()) span_recorder::current().finish(p->spans, p->born, now(), this, name_of(p->type), p->line);
         pump();

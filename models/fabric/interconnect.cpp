@@ -23,6 +23,19 @@ void check_name(const std::string& name, const char* kind, std::set<std::string>
     if (!taken.insert(name).second) refuse(fmt::format("the name '{}' is taken twice", name));
 }
 
+void check_netcrafter(const interconnect_params& p, const interconnect_params::switch_node& s) {
+    const auto elsewhere = [&](const std::string& name) {
+        return std::any_of(p.switches.begin(), p.switches.end(), [&](const auto& other) { return other.name == name && other.cluster != s.cluster; });
+    };
+    if (std::none_of(p.links.begin(), p.links.end(), [&](const auto& l) { return (l.from == s.name && elsewhere(l.to)) || (l.to == s.name && elsewhere(l.from)); }))
+        refuse(fmt::format("{}.netcrafter is on, but '{}' has no link to another cluster", s.name, s.name));
+    if (s.netcrafter.pooling != netcrafter::pooling_mode::none && !s.netcrafter.stitching)
+        refuse(fmt::format("{}.netcrafter.pooling waits for packets to stitch: it needs stitching", s.name));
+    if (p.packet.header.bytes != netcrafter::header_bytes || p.packet.address.bytes != netcrafter::address_bytes)
+        refuse(fmt::format("{}.netcrafter has headers of {} B and addresses of {} B: packet.header and packet.address must be that", s.name, netcrafter::header_bytes, netcrafter::address_bytes));
+    if (p.packet.payload() % 4) refuse(fmt::format("{}.netcrafter cuts packets into flits that carry a multiple of 4 B: packet.flit less packet.crc is {}", s.name, p.packet.payload()));
+}
+
 const interconnect_params& checked(const interconnect_params& p) {
     std::set<std::string> names;
     for (const auto& d : p.devices) check_name(d, "device", names);
@@ -45,16 +58,25 @@ const interconnect_params& checked(const interconnect_params& p) {
             refuse(fmt::format("the switch '{}' has {} links: at most {}", s.name, n, most_switch_ports));
     for (const auto& g : p.generators)
         if (!uses[g.name]) refuse(fmt::format("the generator '{}' has no link", g.name));
+    if (p.packet.crc.bytes >= p.packet.flit.bytes) refuse("packet.crc leaves no byte of a flit");
     // A buffer that could never hold the longest packet would stop everything.
     const auto longest = p.packet.flits(static_cast<std::uint32_t>(p.packet.header.bytes + p.packet.address.bytes) + line_bytes);
     const auto check_room = [&](std::uint64_t entries, const std::string& what) {
-        if (entries / virtual_channels < longest)
-            refuse(fmt::format("{} of {} flits leaves {} for requests: the longest packet has {}", what, entries, entries / virtual_channels, longest));
+        if (entries / data_channels < longest)
+            refuse(fmt::format("{} of {} flits leaves {} for requests: the longest packet has {}", what, entries, entries / data_channels, longest));
+    };
+    const auto check_walks = [&](std::uint64_t entries, const std::string& what) {
+        const auto flits = p.packet.flits(static_cast<std::uint32_t>(p.packet.header.bytes + p.packet.address.bytes));
+        if (p.packet.page_table_channels && entries / 2 < flits)
+            refuse(fmt::format("{} of {} flits leaves {} for requests: a page-table packet has {}", what, entries, entries / 2, flits));
     };
     check_room(p.device.input.entries, "device.input.entries");
+    check_walks(p.device.input.page_table_entries, "device.input.page_table_entries");
     for (const auto& s : p.switches) {
         check_room(s.input.entries, s.name + ".input.entries");
+        check_walks(s.input.page_table_entries, s.name + ".input.page_table_entries");
         check_room(s.output_entries, s.name + ".output_entries");
+        if (s.netcrafter.on()) check_netcrafter(p, s);
     }
     return p;
 }
@@ -181,8 +203,9 @@ void interconnect::route() {
             if (link == no_link) continue;
             const auto& ends = m_links[link];
             const bool first = m_topology.links[link].first == v;
-            switches[i]->set_route(static_cast<unsigned>(d), (first ? ends.a : ends.b)->index);
+            switches[i]->set_route(static_cast<unsigned>(d), (first ? ends.a : ends.b)->index, others->cluster[d]);
         }
+        switches[i]->check_room();
     }
 }
 
@@ -210,7 +233,7 @@ std::uint64_t interconnect::packet_hops() const {
 
 double interconnect::padded_share() const {
     packet_counts::sums s;
-    for (const auto* p : m_crossing) s += p->sent.all();
+    for (const auto* p : m_crossing) s += p->sent.wire();
     return s.flits ? static_cast<double>(s.padded[1] + s.padded[2] + s.padded[3] + s.padded[4]) / static_cast<double>(s.flits) : 0;
 }
 

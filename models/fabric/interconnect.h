@@ -52,10 +52,10 @@ public:
 
     /// Sums over all links between clusters.
     derived inter_cluster_flits{*this, "inter_cluster.flits", "1", "flits on links between clusters", [this] { return total([](const auto& s) { return s.flits; }); }};
-    derived inter_cluster_bytes{*this, "inter_cluster.bytes", "B", "bytes of packets on links between clusters, without padding", [this] { return total([](const auto& s) { return s.bytes; }); }};
+    derived inter_cluster_bytes{*this, "inter_cluster.bytes", "B", "bytes on links between clusters, without padding", [this] { return total([](const auto& s) { return s.bytes; }); }};
     derived inter_cluster_padding{*this, "inter_cluster.padding_bytes", "B", "padding on links between clusters", [this] { return total([](const auto& s) { return s.padding; }); }};
     derived inter_cluster_padded_flits{*this, "inter_cluster.padded_share", "1", "share of the flits on links between clusters of which at least a quarter is padding", [this] { return padded_share(); }};
-    derived inter_cluster_page_tables{*this, "inter_cluster.page_table_share", "1", "share of the flits on links between clusters that belong to page-table packets", [this] { return page_table_share(); }};
+    derived inter_cluster_page_tables{*this, "inter_cluster.page_table_share", "1", "share of the flits of packets on links between clusters, before any stitching, that belong to page-table packets", [this] { return page_table_share(); }};
     derived inter_cluster_utilisation{*this, "inter_cluster.utilisation", "1", "mean over both directions of all links between clusters", [this] { return mean_utilisation(); }};
 
     /// \param maker of the queues of switches \throws std::invalid_argument if names or links do not fit each other
@@ -79,7 +79,7 @@ private:
     template <class Field>
     double total(Field field) const {
         double sum = 0;
-        for (const auto* p : m_crossing) sum += static_cast<double>(field(p->sent.all()));
+        for (const auto* p : m_crossing) sum += static_cast<double>(field(p->sent.wire()));
         return sum;
     }
     double padded_share() const;

@@ -3,6 +3,8 @@
 
 #include <utility>
 
+#include "fabric/netcrafter/wire_unit.h"
+
 namespace fabricvp::fabric {
 
 const char* name_of(packet_class c) {
@@ -11,42 +13,61 @@ const char* name_of(packet_class c) {
     return names[static_cast<unsigned>(c)];
 }
 
-const char* name_of(virtual_channel c) { return c == virtual_channel::request ? "request" : "response"; }
+const char* name_of(virtual_channel c) {
+    static constexpr const char* names[] = {"request", "response", "page_table_request", "page_table_response"};
+    return names[static_cast<unsigned>(c)];
+}
 
 void packet_format::describe(parameter_visitor& v) {
     v.field("flit", flit, between{1, 256}, "what links carry at a time; the last flit of a packet is padded");
     v.field("header", header, between{1, 64}, "of every packet: type, destination, identifier");
     v.field("address", address, between{0, 64}, "of requests and page-table responses");
+    v.field("page_table_channels", page_table_channels, "page-table packets have virtual channels with buffers and credits of their own from GPU to GPU");
+    v.field("crc", crc, between{0, 64}, "bytes of every flit that a CRC takes; 0 B: it has wires of its own");
 }
 
 void packet::set_size(const packet_format& f, std::uint32_t data_bytes, bool with_address) {
-    bytes = static_cast<std::uint16_t>(f.header.bytes + (with_address ? f.address.bytes : 0) + data_bytes);
+    set_bytes(f, static_cast<std::uint32_t>(f.header.bytes + (with_address ? f.address.bytes : 0)) + data_bytes);
+}
+
+void packet::set_bytes(const packet_format& f, std::uint32_t all_bytes) {
+    bytes = static_cast<std::uint16_t>(all_bytes);
     flits = static_cast<std::uint16_t>(f.flits(bytes));
     wire_bytes = static_cast<std::uint16_t>(f.wire_bytes(bytes));
 }
 
+void packet::set_type(const packet_format& f, packet_class c) {
+    type = c;
+    vc = channel_of(c, f.page_table_channels);
+}
+
 void packet::set_request(const packet_format& f, bool page_table, std::uint32_t operands) {
     const bool reads = kind == access_kind::read || kind == access_kind::load_reserved;
-    type = page_table ? packet_class::page_table_request : reads ? packet_class::read_request : packet_class::write_request;
+    set_type(f, page_table ? packet_class::page_table_request : reads ? packet_class::read_request : packet_class::write_request);
     set_size(f, kind == access_kind::write ? line_bytes : operands, true);
 }
 
 void packet::turn(const packet_format& f) {
-    type = response_to(type);
+    auto answer = response_to(type);
     std::swap(source, destination);
     switch (kind) {
         case access_kind::atomic:
-        case access_kind::load_reserved: type = packet_class::read_response; break;  // they bring a value back
+        case access_kind::load_reserved: answer = packet_class::read_response; break;  // they bring a value back
         default: break;
     }
+    set_type(f, answer);
     // A page-table response carries an entry, as long as an address.
     const bool entry = type == packet_class::page_table_response;
-    set_size(f, type != packet_class::read_response || status != access_status::ok ? 0 : kind == access_kind::read ? line_bytes : 8, entry);
+    std::uint32_t data_bytes = 0;
+    if (type == packet_class::read_response && status == access_status::ok)
+        data_bytes = kind == access_kind::read ? 16 * static_cast<std::uint32_t>(__builtin_popcount(valid_sectors & 0xf)) : 8;
+    set_size(f, data_bytes, entry);
 }
 
 void packet::recycle() {
     static_cast<packet_fields&>(*this) = packet_fields{};
     spans.clear();
+    if (unit) intrusive_ptr_release(std::exchange(unit, nullptr));
 }
 
 packet_ptr make_packet() {

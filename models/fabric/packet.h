@@ -30,10 +30,17 @@ constexpr bool is_response(packet_class c) { return c >= packet_class::read_resp
 /// The class of the answer.
 constexpr packet_class response_to(packet_class c) { return is_response(c) ? c : static_cast<packet_class>(static_cast<unsigned>(c) + 3); }
 
-/// Virtual channels, each with buffers and credits of its own. Responses never wait for requests.
-enum class virtual_channel : std::uint8_t { request, response };
-inline constexpr unsigned virtual_channels = 2;
+/// Virtual channels, each with buffers and credits of its own. Responses never wait for requests. Page-table packets go by
+/// those of data unless packet_format::page_table_channels gives them their own.
+enum class virtual_channel : std::uint8_t { request, response, page_table_request, page_table_response };
+inline constexpr unsigned virtual_channels = 4, data_channels = 2;
 const char* name_of(virtual_channel c);
+constexpr bool is_data(virtual_channel c) { return c <= virtual_channel::response; }
+/// \param apart page-table packets have channels of their own
+constexpr virtual_channel channel_of(packet_class c, bool apart) {
+    const bool walk = c == packet_class::page_table_request || c == packet_class::page_table_response;
+    return static_cast<virtual_channel>((is_response(c) ? 1 : 0) + (apart && walk ? 2 : 0));
+}
 
 /// What a request wants. Each goes in the nearest of the six classes: see packet::set_request().
 enum class access_kind : std::uint8_t { read, write, atomic, load_reserved, store_conditional, lock, unlock };
@@ -45,16 +52,14 @@ struct packet_format {
     byte_size flit{16};
     byte_size header{4};
     byte_size address{8};
+    byte_size crc{0};
+    bool page_table_channels = false;
     void describe(parameter_visitor& v);
+    /// Bytes of a flit that carry packets.
+    std::uint32_t payload() const { return static_cast<std::uint32_t>(flit.bytes - crc.bytes); }
     /// Bytes of the flits that carry a packet of `bytes`.
-    std::uint32_t wire_bytes(std::uint32_t bytes) const {
-        const auto f = static_cast<std::uint32_t>(flit.bytes);
-        return (bytes + f - 1) / f * f;
-    }
-    std::uint32_t flits(std::uint32_t bytes) const {
-        const auto f = static_cast<std::uint32_t>(flit.bytes);
-        return (bytes + f - 1) / f;
-    }
+    std::uint32_t wire_bytes(std::uint32_t bytes) const { return flits(bytes) * static_cast<std::uint32_t>(flit.bytes); }
+    std::uint32_t flits(std::uint32_t bytes) const { return (bytes + payload() - 1) / payload(); }
 };
 
 /// What every block on the way looks at comes first, in one cache line.
@@ -62,6 +67,7 @@ struct packet_fields {
     packet_class type = packet_class::read_request;
     access_kind kind = access_kind::read;
     access_status status = access_status::ok;
+    virtual_channel vc = virtual_channel::request;  ///< follows from the type
     std::uint8_t route = 0;              ///< in the switch it is in: the port by which it leaves
     std::uint16_t source = 0, destination = 0;  ///< terminals
     std::uint16_t bytes = 0;             ///< header, address and data
@@ -85,16 +91,23 @@ struct packet_fields {
     bool succeeded = false;              ///< store_conditional, lock, unlock
     std::uint8_t needed_sectors = 0xf;   ///< reads: 16-byte sectors that the requester wants; three spare bits of the address
     std::uint8_t valid_sectors = 0;      ///< read responses: sectors that are carried
+    bool sectored = false;               ///< reads: for a sector cache, which takes the needed sectors alone
 };
 
 struct packet;
 using packet_ptr = pooled_ptr<packet>;
 
+namespace netcrafter {
+class wire_unit;
+}
+
 struct packet : pooled<packet>, packet_fields {
     alignas(16) std::array<std::uint8_t, line_bytes> data;
     span_trail spans;
+    /// Not null: this is nobody's packet but what goes over a link between clusters as one. The packet holds a reference.
+    netcrafter::wire_unit* unit = nullptr;
 
-    virtual_channel channel() const { return is_response(type) ? virtual_channel::response : virtual_channel::request; }
+    virtual_channel channel() const { return vc; }
     /// Class and size of a request by its `kind`. Plain reads and writes are read and write requests, walks' reads page-table
     /// requests. Load-reserved goes as a read; atomics and store-conditional as writes that carry their operands (8 bytes, or
     /// 16 for compare and swap) instead of a line; locks as writes without data.
@@ -103,6 +116,8 @@ struct packet : pooled<packet>, packet_fields {
     /// Turns it round: it becomes its response.
     void turn(const packet_format& f);
     void set_size(const packet_format& f, std::uint32_t data_bytes, bool with_address);
+    void set_bytes(const packet_format& f, std::uint32_t all_bytes);
+    void set_type(const packet_format& f, packet_class c);
 
     void pass(const span_stage& stage, span_kind kind, ticks until) { spans.pass(stage, kind, until); }
     void recycle();

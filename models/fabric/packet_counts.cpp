@@ -20,12 +20,31 @@ packet_counts::sums packet_counts::of(packet_class c) const {
     for (unsigned bytes = 0; bytes < sizes; ++bytes) {
         const auto n = m_counts[static_cast<unsigned>(c)][bytes] - m_base[static_cast<unsigned>(c)][bytes];
         if (n == 0) continue;
-        const auto flits = (bytes + m_flit - 1) / m_flit, padding = flits * m_flit - bytes;
-        const auto quarters = 4 * padding / m_flit + (4 * padding % m_flit != 0);
-        s += {n, n * bytes, n * flits, n * padding, {}};
-        s.padded[0] += n * (flits - 1);
-        s.padded[quarters] += n;
+        s += of_packets(n, bytes, (bytes + m_flit - 1) / m_flit);
     }
+    return s;
+}
+
+/// Packets that are all alike.
+packet_counts::sums packet_counts::of_packets(std::uint64_t n, std::uint64_t bytes, std::uint64_t flits) const {
+    const auto padding = flits * m_flit - bytes;
+    const auto quarters = 4 * padding / m_flit + (4 * padding % m_flit != 0);
+    sums s{n, n * bytes, n * flits, n * padding, {}};
+    s.padded[0] = n * (flits - 1);
+    s.padded[quarters] += n;
+    return s;
+}
+
+void packet_counts::add_unit(unsigned bytes, unsigned flits) { m_units += of_packets(1, bytes, flits); }
+
+packet_counts::sums packet_counts::wire() const {
+    if (m_units.packets == 0) return all();
+    auto s = m_units;
+    s.packets -= m_units_base.packets;
+    s.bytes -= m_units_base.bytes;
+    s.flits -= m_units_base.flits;
+    s.padding -= m_units_base.padding;
+    for (std::size_t i = 0; i < s.padded.size(); ++i) s.padded[i] -= m_units_base.padded[i];
     return s;
 }
 
@@ -44,6 +63,7 @@ std::uint64_t packet_counts::total_packets() const {
 
 void packet_counts::restart() {
     m_base = m_counts;
+    m_units_base = m_units;
     m_since = calendar::current().now();
 }
 
@@ -57,6 +77,7 @@ void packet_counts::report(statistics_snapshot& to) const {
         for (std::size_t i = 0; i < s.padded.size(); ++i) to[prefix + '.' + shares[i] + "_flits"] = static_cast<double>(s.padded[i]);
     };
     put(path(), all());
+    if (m_units.packets) put(path() + ".wire", wire());
     for (unsigned c = 0; c < packet_classes; ++c)
         put(fmt::format("{}.{}", path(), name_of(static_cast<packet_class>(c))), of(static_cast<packet_class>(c)));
 }

@@ -21,11 +21,17 @@ public:
 
     packet_counts(const sc_core::sc_object& owner, std::string name, std::string help) : statistic(owner, std::move(name), "1", std::move(help)) {}
 
+    /// \param bytes of a flit that carry packets
     void set_flit(std::uint64_t bytes) { m_flit = bytes; }
     void add(const packet& p) { ++m_counts[static_cast<unsigned>(p.type)][p.bytes < sizes ? p.bytes : sizes - 1]; }
 
+    /// What carried packets that were stitched together; then every unit of them must be given, beside its packets.
+    void add_unit(unsigned bytes, unsigned flits);
+
     sums of(packet_class c) const;
     sums all() const;
+    /// What was on the link: the same as all() unless packets were stitched together.
+    sums wire() const;
     /// Since construction, whatever the region of interest.
     std::uint64_t total_packets() const;
 
@@ -38,7 +44,10 @@ private:
     static constexpr unsigned sizes = 256;
     using table = std::array<std::array<std::uint64_t, sizes>, packet_classes>;  // by class and bytes
     std::uint64_t m_flit = 16;
+    sums of_packets(std::uint64_t packets, std::uint64_t bytes, std::uint64_t flits) const;
+
     table m_counts{}, m_base{};
+    sums m_units, m_units_base;
     ticks m_since = 0;
 };
 

@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "fabric/netcrafter/wire_unit.h"
+
 namespace fabricvp::fabric {
 
 namespace {
@@ -23,7 +25,7 @@ link::channel_params channel_of(const link_params& p) {
 
 port::buffers room_of(const buffer_params& b) {
     port::buffers room;
-    for (auto& channel : room) channel = {b.share()};
+    for (unsigned c = 0; c < virtual_channels; ++c) room[c] = {b.share(static_cast<virtual_channel>(c))};
     return room;
 }
 
@@ -41,6 +43,7 @@ void link_params::describe(parameter_visitor& v) {
 
 void buffer_params::describe(parameter_visitor& v) {
     v.field("entries", entries, between{2, 1e6}, "flits that an input buffer holds, half of them for requests, half for responses");
+    v.field("page_table_entries", page_table_entries, between{2, 1e6}, "with packet.page_table_channels: flits for page-table packets beside these, half for requests, half for responses");
     v.field("credit_latency", credit_latency, between{0, 1e9}, "from freeing entries to the transmitter's knowing of it");
 }
 
@@ -52,14 +55,17 @@ port::port(const sc_core::sc_module_name& name, const link_params& p, const buff
            port_owner& owner, unsigned i, bool crosses)
     : link::port<port_traits>(name, channel_of(p)), params(p), buffer(b), index(i), crosses_clusters(crosses),
       m_flit(static_cast<std::uint32_t>(format.flit.bytes)), m_owner(owner) {
-    sent.set_flit(format.flit);
+    sent.set_flit(format.payload());
 }
 
 void port::send(const packet_ptr& p, ticks tail_ready) {
     take_credits(*p);
-    sent.add(*p);
-    ++p->hops;
-    p->crossed_clusters |= crosses_clusters;
+    netcrafter::for_each_packet(*p, [this](packet& each) {
+        sent.add(each);
+        ++each.hops;
+        each.crossed_clusters |= crosses_clusters;
+    });
+    if (p->unit) sent.add_unit(p->unit->used, p->unit->flits);
     auto passage = transmitter.send(now(), tail_ready, p->wire_bytes, m_flit);
     if (passage.lost) {  // it goes on as far as it came, so that its requester hears of it
         ++spoilt;
@@ -70,16 +76,18 @@ void port::send(const packet_ptr& p, ticks tail_ready) {
     p->head = passage.head_arrival;
     p->tail = passage.tail_arrival;
     if (span_recorder::on()) {
-        p->pass(queue_span, span_kind::queueing, now());
-        p->pass(lanes_span, span_kind::queueing, passage.begin);
-        p->pass(serialisation_span, span_kind::service, passage.head_arrival - std::min<ticks>(params.propagation, passage.head_arrival));
-        p->pass(wire_span, span_kind::service, passage.head_arrival);
+        netcrafter::for_each_packet(*p, [&](packet& each) {
+            each.pass(queue_span, span_kind::queueing, now());
+            each.pass(lanes_span, span_kind::queueing, passage.begin);
+            each.pass(serialisation_span, span_kind::service, passage.head_arrival - std::min<ticks>(params.propagation, passage.head_arrival));
+            each.pass(wire_span, span_kind::service, passage.head_arrival);
+        });
     }
     launch(*p, passage.head_arrival);
 }
 
 ticks port::announced(packet& p, ticks) {
-    m_occupied[port_traits::class_of(p)] += p.flits;
+    netcrafter::for_each_packet(p, [this](packet& each) { m_occupied[port_traits::class_of(each)] += each.flits; });
     return p.due = m_owner.packet_announced(*this, p);
 }
 

@@ -30,9 +30,10 @@ struct link_params {
 /// A receiver's buffers.
 struct buffer_params {
     std::uint64_t entries = 1024;          ///< flits; half of them for requests, half for responses
+    std::uint64_t page_table_entries = 16; ///< where page-table packets have channels of their own; half for each
     duration credit_latency{1'000};        ///< from freeing entries to the transmitter's knowing of it
     void describe(parameter_visitor& v);
-    std::uint64_t share() const { return entries / virtual_channels; }
+    std::uint64_t share(virtual_channel c = virtual_channel::request) const { return (is_data(c) ? entries : page_table_entries) / 2; }
 };
 
 class port;
@@ -88,6 +89,12 @@ public:
 
     /// True if the partner has room. Otherwise transmitter_ready() follows when it may be so.
     bool has_credit(virtual_channel c, unsigned flits) { return has_credits(static_cast<unsigned>(c), {flits}); }
+    /// The same, without being told later.
+    bool covers(virtual_channel c, unsigned flits) { return covered(static_cast<unsigned>(c), {flits}); }
+    /// Takes credits for a packet whose bytes travel in another's flits.
+    void take_credit(virtual_channel c, unsigned flits) { take_credits(static_cast<unsigned>(c), {flits}); }
+    /// Makes transmitter_ready() follow at `when` or before: something waits for a given time.
+    void call_at(ticks when) { wake_by(when); }
     /// Sends; the lanes must be free and credits there. \param tail_ready when the packet's last byte is at hand
     void send(const packet_ptr& p, ticks tail_ready);
     /// Time that the lanes take for a packet; 0 while there are none.

@@ -2,10 +2,12 @@
 #include "fabric/switch.h"
 
 #include <algorithm>
+#include <stdexcept>
 
 #include <fmt/format.h>
 
 #include "base/log.h"
+#include "fabric/netcrafter/controller.h"
 
 namespace fabricvp::fabric {
 
@@ -15,40 +17,89 @@ void switch_params::describe(parameter_visitor& v) {
     v.group("input", input, "every input buffer");
     v.field("output_entries", output_entries, between{2, 1e6}, "flits that wait at an output, half of them requests, half responses");
     v.field("cut_through", cut_through, "a packet goes on when its head has come; otherwise when all of it has come");
+    v.group("netcrafter", netcrafter, "NetCrafter's controller at links to other clusters; off unless a part is on");
 }
 
 fabric_switch::fabric_switch(const sc_core::sc_module_name& name, const switch_params& p, unsigned c, const packet_format& format,
                              const std::vector<port_node>& nodes, const egress_maker& maker)
-    : model(name), params(p), cluster(c), m_latency(clock_domain(p.clock).span(p.latency)), m_ingress(nodes.size()), m_turn(nodes.size()) {
+    : model(name), params(p), cluster(c), m_latency(clock_domain(p.clock).span(p.latency)),
+      m_unstitching(clock_domain(p.clock).span(p.netcrafter.latency)), m_ingress(nodes.size()), m_turn(nodes.size()) {
     for (const auto& n : nodes) {
         m_ports.push_back(std::make_unique<port>(n.name.c_str(), n.link, p.input, format, static_cast<port_owner&>(*this), ports(), n.crosses_clusters));
-        m_egress.push_back(maker((n.name + "_egress").c_str(), *m_ports.back(), p.output_entries));
+        const auto queue = n.name + "_egress";
+        if (n.crosses_clusters && p.netcrafter.on())
+            m_egress.push_back(std::make_unique<netcrafter::controller>(queue.c_str(), p.netcrafter, format, clock_domain(p.clock).span(1)));
+        else
+            m_egress.push_back(maker(queue.c_str(), *m_ports.back(), p.output_entries));
+        m_unstitchers.push_back(n.crosses_clusters ? std::make_unique<netcrafter::unstitcher>(format) : nullptr);
     }
     for (auto& i : m_ingress)
         for (auto& w : i.waiting) w.set_capacity(16);
 }
 
-void fabric_switch::set_route(unsigned terminal, unsigned port) {
+void fabric_switch::set_route(unsigned terminal, unsigned port, unsigned cluster) {
     if (terminal >= m_routes.size()) m_routes.resize(terminal + 1, no_route);
     m_routes[terminal] = port;
+    m_egress[port]->serve(terminal, cluster);
+    for (auto& u : m_unstitchers)
+        if (u) u->know(terminal);
 }
 
-ticks fabric_switch::packet_announced(port&, packet& p) {
+void fabric_switch::check_room() const {
+    for (const auto& e : m_egress)
+        if (const auto* c = dynamic_cast<const netcrafter::controller*>(e.get()); c && c->queue().entries() < c->queue().least_entries(c->queue().clusters()))
+            throw std::invalid_argument(fmt::format("fabric: {}.netcrafter.entries of {} flits: {} other clusters need {}, for a longest packet on each virtual channel",
+                                                    basename(), c->queue().entries(), c->queue().clusters(), c->queue().least_entries(c->queue().clusters())));
+}
+
+ticks fabric_switch::packet_announced(port& at, packet& p) {
+    if (p.unit) return unit_announced(at, p);
     p.route = static_cast<std::uint8_t>(m_routes[p.destination]);
-    if (!params.cut_through) return p.tail + m_latency;
+    const auto ahead = m_latency + m_egress[p.route]->latency();
+    if (!params.cut_through) return p.tail + ahead;
     const auto out = m_ports[p.route]->serialisation(p);
-    return std::max(p.head, p.tail > out ? p.tail - out : 0) + m_latency;
+    return std::max(p.head, p.tail > out ? p.tail - out : 0) + ahead;
+}
+
+/// A packet that is alone in its flits goes on as others do. Stitched ones are taken apart when all of them have come.
+ticks fabric_switch::unit_announced(port& at, packet& p) {
+    const auto destination = m_unstitchers[at.index]->destination_of(*p.unit);
+    if (p.unit->parts.size() > 1 || destination == netcrafter::destinations) return p.tail + m_latency + m_unstitching;
+    const auto route = m_routes[destination];
+    const auto ahead = m_latency + m_egress[route]->latency();
+    if (!params.cut_through) return p.tail + ahead;
+    const auto out = m_ports[route]->serialisation(p);
+    return std::max(p.head, p.tail > out ? p.tail - out : 0) + ahead;
+}
+
+void fabric_switch::unit_arrived(port& at, packet& p) {
+    netcrafter::unstitcher::packets complete;
+    if (const auto* wrong = m_unstitchers[at.index]->take(*p.unit, p.status != access_status::ok, complete)) {
+        ++malformed;
+        log(log_level::warning, *this, "what came by {} is no packets: {}", at.basename(), wrong);
+    }
+    for (const auto& each : complete) {
+        each->head = each->tail = p.tail;
+        each->due = p.due;
+        each->route = static_cast<std::uint8_t>(m_routes[each->destination]);
+        accept(at, each);
+    }
 }
 
 void fabric_switch::packet_arrived(port& at, const packet_ptr& p) {
+    if (p->unit) return unit_arrived(at, *p);
+    accept(at, p);
+}
+
+void fabric_switch::accept(port& at, const packet_ptr& p) {
     p->pass(m_tail_span, span_kind::service, p->due - m_latency);
     p->pass(m_pipeline_span, span_kind::service, now());
     auto& waiting = m_ingress[at.index].waiting[static_cast<unsigned>(p->channel())];
-    if (!waiting.empty() || !m_egress[p->route]->has_room(p->channel(), p->flits)) {
+    if (!waiting.empty() || !m_egress[p->route]->has_room(p->channel(), p->flits, p->destination)) {
         ++blocked;
         ++m_waiting;
         if (waiting.full()) waiting.set_capacity(2 * waiting.capacity());
-        waiting.push_back({p, p->route, p->flits});
+        waiting.push_back({p, p->route, p->flits, p->destination});
         return;
     }
     move(at.index, p);
@@ -109,6 +160,8 @@ void fabric_switch::reset() {
         for (auto& w : i.waiting) w.clear();
     std::fill(m_turn.begin(), m_turn.end(), 0u);
     m_waiting = 0;
+    for (auto& u : m_unstitchers)
+        if (u) u->reset();
     model::reset();
 }
 

@@ -19,6 +19,8 @@
 #include "base/parameters.h"
 #include "base/statistics.h"
 #include "fabric/egress.h"
+#include "fabric/netcrafter/parameters.h"
+#include "fabric/netcrafter/unstitcher.h"
 #include "fabric/port.h"
 
 namespace fabricvp::fabric {
@@ -29,6 +31,7 @@ struct switch_params {
     buffer_params input;
     std::uint64_t output_entries = 1024;
     bool cut_through = true;
+    netcrafter::parameters netcrafter;
     void describe(parameter_visitor& v);
 };
 
@@ -39,6 +42,7 @@ public:
 
     counter packets{*this, "packets", "1", "packets passed on"};
     counter blocked{*this, "blocked", "1", "packets that waited in an input buffer for room at their output"};
+    counter malformed{*this, "malformed", "1", "stitched packets that could not be taken apart; what was in them goes on poisoned"};
 
     struct port_node {
         std::string name;
@@ -49,8 +53,11 @@ public:
     fabric_switch(const sc_core::sc_module_name& name, const switch_params& params, unsigned cluster, const packet_format& format,
                   const std::vector<port_node>& ports, const egress_maker& maker = make_fifo_egress);
 
-    /// By which port packets for a terminal leave.
-    void set_route(unsigned terminal, unsigned port);
+    /// By which port packets for a terminal leave. \param cluster of the terminal
+    void set_route(unsigned terminal, unsigned port, unsigned cluster = 0);
+
+    /// \throws std::invalid_argument if a queue is too small for all that goes through it
+    void check_room() const;
 
     unsigned ports() const { return static_cast<unsigned>(m_ports.size()); }
     port& at(unsigned index) { return *m_ports[index]; }
@@ -62,26 +69,31 @@ private:
     static constexpr unsigned no_route = ~0u;
     struct entry {
         packet_ptr packet;
-        unsigned route, flits;
+        unsigned route;
+        std::uint16_t flits, destination;
     };
     struct ingress {
         std::array<boost::circular_buffer<entry>, virtual_channels> waiting;
     };
 
     ticks packet_announced(port& at, packet& p) override;
+    ticks unit_announced(port& at, packet& p);
+    void unit_arrived(port& at, packet& p);
+    void accept(port& at, const packet_ptr& p);
     void packet_arrived(port& at, const packet_ptr& p) override;
     void transmitter_ready(port& at) override { transmit(at.index); }
     void move(unsigned ingress, const packet_ptr& p);
-    bool fits(const entry& e, unsigned channel) const { return m_egress[e.route]->has_room(static_cast<virtual_channel>(channel), e.flits); }
+    bool fits(const entry& e, unsigned channel) const { return m_egress[e.route]->has_room(static_cast<virtual_channel>(channel), e.flits, e.destination); }
     void transmit(unsigned egress);
     void refill(unsigned egress);
     bool advance(unsigned ingress, unsigned channel, unsigned egress);
 
-    const ticks m_latency;
+    const ticks m_latency, m_unstitching;
     span_stage m_tail_span{*this, "tail"}, m_pipeline_span{*this, "pipeline"}, m_blocked_span{*this, "blocked"};
     std::vector<std::unique_ptr<port>> m_ports;
     std::vector<std::unique_ptr<egress>> m_egress;
     std::vector<ingress> m_ingress;
+    std::vector<std::unique_ptr<netcrafter::unstitcher>> m_unstitchers;  // by port: of links between clusters
     std::vector<unsigned> m_routes;  // by terminal
     std::vector<unsigned> m_turn;  // by egress: the input that may go next
     unsigned m_waiting = 0;        // packets in input buffers that wait for room

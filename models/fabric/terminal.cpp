@@ -12,7 +12,7 @@ void terminal_params::describe(parameter_visitor& v) {
 }
 
 terminal::terminal(const sc_core::sc_module_name& name, const terminal_params& p, unsigned n, const packet_format& f, const link_params* l)
-    : model(name), params(p), number(n), format(f), m_held(16) {
+    : model(name), params(p), number(n), format(f) {
     if (l) link = std::make_unique<port>("link", *l, params.input, format, static_cast<port_owner&>(*this), 0, false);
 }
 
@@ -38,11 +38,12 @@ void terminal::transmit() {
     link->send(p, now());
     if (!m_queue.empty()) link->call_when_idle();
     if (!is_response(p->type)) return;
-    --m_serving;
-    if (m_held.empty()) return;
-    const auto next = std::move(m_held.front());
-    m_held.pop_front();
-    m_held_since = m_held.empty() ? never : now();
+    auto& s = service_of(*p);
+    --s.serving;
+    if (s.held.empty()) return;
+    const auto next = std::move(s.held.front());
+    s.held.pop_front();
+    s.held_since = s.held.empty() ? never : now();
     next->pass(m_held_span, span_kind::queueing, now());
     serve(next);
 }
@@ -56,15 +57,16 @@ void terminal::packet_arrived(port&, const packet_ptr& p) {
         m_client->packet_received(p);
         return;
     }
-    if (m_serving < params.serving && m_held.empty()) return serve(p);
+    auto& s = service_of(*p);
+    if (s.serving < params.serving && s.held.empty()) return serve(p);
     ++held;
-    if (m_held.empty()) m_held_since = now();
-    if (m_held.full()) m_held.set_capacity(2 * m_held.capacity());
-    m_held.push_back(p);
+    if (s.held.empty()) s.held_since = now();
+    if (s.held.full()) s.held.set_capacity(2 * s.held.capacity());
+    s.held.push_back(p);
 }
 
 void terminal::serve(const packet_ptr& p) {
-    ++m_serving;
+    ++service_of(*p).serving;
     ++requests_served;
     one_way.add(now() - p->born);
     link->release(*p, now());
@@ -72,14 +74,17 @@ void terminal::serve(const packet_ptr& p) {
 }
 
 std::optional<model::wait> terminal::waits() const {
-    if (m_held_since == never) return std::nullopt;
-    return wait{m_held_since, fmt::format("its device, which serves {} requests and lets {} wait", m_serving, m_held.size())};
+    const auto& s = m_service[m_service[1].held_since < m_service[0].held_since];
+    if (s.held_since == never) return std::nullopt;
+    return wait{s.held_since, fmt::format("its device, which serves {} requests and lets {} wait", s.serving, s.held.size())};
 }
 
 void terminal::reset() {
-    m_held.clear();
-    m_held_since = never;
-    m_serving = 0;
+    for (auto& s : m_service) {
+        s.held.clear();
+        s.serving = 0;
+        s.held_since = never;
+    }
     model::reset();
 }
 

@@ -85,12 +85,17 @@ private:
     void transmit();
     void serve(const packet_ptr& p);
 
-    fifo_egress m_queue{"queue", 0};
+    fifo_egress m_queue{"queue", 0, 0};
     span_stage m_held_span{*this, "held"}, m_input_span{*this, "input"};
     terminal_client* m_client = nullptr;
-    boost::circular_buffer<packet_ptr> m_held;
-    std::uint64_t m_serving = 0;
-    ticks m_held_since = never;
+    /// Requests of one channel that a device serves, and those that wait for it.
+    struct service {
+        boost::circular_buffer<packet_ptr> held{16};
+        std::uint64_t serving = 0;
+        ticks held_since = never;
+    };
+    service& service_of(const packet& p) { return m_service[!is_data(p.channel())]; }
+    std::array<service, 2> m_service;  // of data, and of page tables with channels of their own
     std::shared_ptr<const neighbourhood> m_others = std::make_shared<neighbourhood>();
 };
 

@@ -148,10 +148,15 @@ protected:
         if (when != never) wake_by(when);
         return false;
     }
-    void take_credits(const packet& p) {
-        const auto c = Traits::class_of(p);
+    /// The same; ready() does not follow.
+    bool covered(unsigned c, const amounts& needed) {
+        bool all = true;
+        for (unsigned k = 0; k < Traits::kinds; ++k) all &= m_credits[c][k].covers(needed[k], now());
+        return all;
+    }
+    void take_credits(const packet& p) { take_credits(Traits::class_of(p), Traits::credits_of(p)); }
+    void take_credits(unsigned c, const amounts& needed) {
         m_waiting_since[c] = never;
-        const auto needed = Traits::credits_of(p);
         for (unsigned k = 0; k < Traits::kinds; ++k) m_credits[c][k].take(needed[k]);
     }
     /// Takes credits away for good.

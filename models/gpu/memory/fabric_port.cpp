@@ -74,6 +74,8 @@ void fabric_port::send(const line_request_ptr& request) {
         case line_kind::read:
             ++(r.page_table ? to.page_table_reads : to.reads);
             p->needed_sectors = r.needed_sectors;
+            p->sectored = r.sectored;
+            if (r.page_table) p->offset = r.offset;
             if (!r.page_table && r.needed_sectors) ++to.needing[static_cast<unsigned>(__builtin_popcount(r.needed_sectors)) - 1];
             break;
         case line_kind::write:
@@ -130,6 +132,8 @@ void fabric_port::serve(const fabric::packet_ptr& p) {
         case line_kind::read:
             ++(r.page_table ? served_page_table_reads : served_reads);
             r.needed_sectors = p->needed_sectors;
+            r.sectored = p->sectored;
+            if (r.page_table) r.offset = p->offset;
             break;
         case line_kind::write:
             ++served_writes;

@@ -158,7 +158,7 @@ void l2_bank::perform(line_request& r, std::size_t at) {
             ++reads;
             page_table_reads += r.page_table;
             m_memory.read_line(offset, r.data.data());
-            r.valid_sectors = 0xf;
+            r.valid_sectors = r.sectored ? r.needed_sectors : 0xf;
             break;
         case line_kind::write:
             ++writes;

@@ -112,6 +112,7 @@ public:
     memory_fault fault = memory_fault::none;
     std::uint8_t needed_sectors = 0xf;     ///< reads: bit n, sector n; set by the requester
     std::uint8_t valid_sectors = 0;        ///< of the answer; all unless a trimmer cut it
+    bool sectored = false;                 ///< reads: for a sector cache, which takes the needed sectors alone
     std::uint8_t size = 0;                 ///< atomics: 4 or 8, at `offset`
     std::uint8_t offset = 0;
     atomic_extension::operation operation = atomic_extension::operation::add;
@@ -129,7 +130,7 @@ public:
     span_list spans;
 
     void recycle() {
-        page_table = succeeded = committed = false;
+        page_table = succeeded = committed = sectored = false;
         fault = memory_fault::none;
         needed_sectors = 0xf;
         valid_sectors = 0;

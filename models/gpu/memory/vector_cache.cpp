@@ -13,6 +13,7 @@ void vector_cache_params::describe(parameter_visitor& v) {
     v.field("mshrs", mshrs, between{1, 1024}, "lines that can be fetched at a time");
     v.field("latency", latency, between{0, 1000}, "of a hit, from lookup to registers, in GPU cycles");
     v.field("tag_latency", tag_latency, between{0, 1000}, "from lookup to the request for a line that is not there, in GPU cycles");
+    v.field("sectored", sectored, "a miss fetches the 16-byte sectors that the load wants, from everywhere; otherwise the line");
     v.field("fill_latency", fill_latency, between{0, 1000}, "from a line's arrival to registers, in GPU cycles");
 }
 
@@ -69,6 +70,7 @@ void vector_cache::fetch(unsigned m, const vector_access& access, std::uint8_t s
     request->scope = access.scope;
     request->line = m_mshrs[m].line;
     request->needed_sectors = sectors;
+    request->sectored = params.sectored;
     request->client = this;
     request->cookie = m_epoch << 16 | m;
     request->issued = departure;

@@ -25,6 +25,7 @@ struct vector_cache_params {
     cycles latency{20};       ///< hit: lookup to registers
     cycles tag_latency{4};    ///< miss: lookup to request
     cycles fill_latency{4};   ///< miss: line to registers
+    bool sectored = false;    ///< fetches the sectors of 16 bytes that loads want, not lines
     void describe(parameter_visitor& v);
 };
 

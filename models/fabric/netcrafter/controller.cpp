@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fabric/netcrafter/controller.h"
+
+#include <algorithm>
+
+namespace fabricvp::fabric::netcrafter {
+
+namespace {
+
+struct credits_of_port final : link_credits {
+    port& out;
+    explicit credits_of_port(port& p) : out(p) {}
+    bool covers(virtual_channel c, unsigned flits) const override { return out.covers(c, flits); }
+    bool covers_or_calls(virtual_channel c, unsigned flits) override { return out.has_credit(c, flits); }
+    void take(virtual_channel c, unsigned flits) override { out.take_credit(c, flits); }
+};
+
+}  // namespace
+
+controller::controller(const sc_core::sc_module_name& name, const parameters& p, const packet_format& f, ticks cycle)
+    : egress(name), params(p), m_format(f), m_latency(p.latency * cycle), m_stitcher(p, f, p.window * cycle) {}
+
+void controller::serve(unsigned terminal, unsigned cluster) {
+    auto at = std::find(m_clusters.begin(), m_clusters.end(), cluster);
+    if (at == m_clusters.end()) {
+        m_stitcher.queue.add_destination();
+        m_clusters.push_back(cluster);
+        at = m_clusters.end() - 1;
+    }
+    if (m_cluster_of.size() <= terminal) m_cluster_of.resize(terminal + 1);
+    m_cluster_of[terminal] = static_cast<std::uint16_t>(at - m_clusters.begin());
+}
+
+/// A whole line of which its requester wants one sector. It says so in three bits of its request's address.
+bool controller::trim(packet& p) {
+    if (p.type != packet_class::read_response || p.kind != access_kind::read || p.valid_sectors != 0xf || p.bytes < line_bytes) return false;
+    if (__builtin_popcount(p.needed_sectors & 0xf) != 1) return false;
+    const auto before = p.flits;
+    p.valid_sectors = p.needed_sectors & 0xf;
+    p.set_size(m_format, sector_bytes, false);
+    ++trimmed;
+    saved_by_trimming += before - p.flits;
+    return true;
+}
+
+void controller::push(const packet_ptr& p) {
+    if (params.trimming) trim(*p);
+    waiting.add(m_stitcher.queue.flits());
+    ++packets;
+    if (m_stitcher.queue.goes_first(m_stitcher.push(m_cluster_of[p->destination], p, now()))) ++went_first;
+}
+
+packet_ptr controller::next(port& out) {
+    if (!m_spare) m_spare = make_wire_unit();
+    credits_of_port credits(out);
+    const auto before = m_stitcher.pooled();
+    const bool goes = m_stitcher.next(now(), credits, *m_spare);
+    pooled += m_stitcher.pooled().waited - before.waited;
+    if (!goes) {
+        if (m_stitcher.wake() != never) out.call_at(m_stitcher.wake());
+        return nullptr;
+    }
+    pooled_found += m_stitcher.pooled().found - before.found;
+    pooled_time += m_stitcher.pooled().time - before.time;
+    count(*m_spare);
+    const auto carrier = make_packet();
+    const auto& head = *m_spare->parts[0].record;
+    carrier->type = head.type;
+    carrier->vc = head.vc;
+    carrier->destination = head.destination;
+    carrier->bytes = m_spare->used;
+    carrier->flits = 0;  // its packets have taken their credits
+    carrier->wire_bytes = static_cast<std::uint16_t>(m_spare->flits * m_format.flit.bytes);
+    carrier->tail = m_spare->ready + m_latency;
+    carrier->unit = m_spare.detach();
+    return carrier;
+}
+
+void controller::count(const wire_unit& u) {
+    ++units;
+    wire_flits += u.flits;
+    padding_bytes += u.length() - u.used;
+    for (std::size_t i = 0; i < u.parts.size(); ++i) {
+        const auto& part = u.parts[i];
+        if (part.record) {
+            ++left;
+            buffer_flits += part.flits;
+        }
+        if (i == 0) continue;
+        if (part.what == wire_unit::portion::tail) {
+            ++stitched_ends;
+            ++saved_by_ends;
+            sub_header_bytes += u.format.sub_header;
+        } else {
+            ++stitched;
+            ++saved_by_stitching;
+        }
+    }
+}
+
+void controller::reset() {
+    m_stitcher.reset();
+    model::reset();
+}
+
+}  // namespace fabricvp::fabric::netcrafter

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <vector>
+
+#include "fabric/egress.h"
+#include "fabric/netcrafter/stitcher.h"
+
+namespace fabricvp::fabric::netcrafter {
+
+/// NetCrafter's controller at one link to another cluster: trims what comes, keeps it in the cluster queue, and hands the
+/// link units of packets that were stitched together.
+class controller final : public egress {
+public:
+    const parameters params;
+
+    counter packets{*this, "packets", "1", "packets that came in"};
+    counter left{*this, "left", "1", "packets that went on, each with its last part"};
+    counter units{*this, "units", "1", "packets and stitched packets that went over the link as one"};
+    counter wire_flits{*this, "wire_flits", "1", "flits on the link"};
+    counter buffer_flits{*this, "buffer_flits", "1", "flits that the packets take in buffers behind the link, one by one"};
+    counter padding_bytes{*this, "padding_bytes", "B", "padding on the link"};
+    counter sub_header_bytes{*this, "sub_header_bytes", "B", "sub-headers before ends of packets"};
+    counter stitched{*this, "stitched", "1", "whole packets that rode in padding"};
+    counter stitched_ends{*this, "stitched_ends", "1", "ends of packets that rode in padding"};
+    counter trimmed{*this, "trimmed", "1", "read responses cut to one sector"};
+    counter pooled{*this, "pooled", "1", "packets that waited for others to ride"};
+    counter pooled_found{*this, "pooled_found", "1", "of them: that left with others"};
+    counter pooled_time{*this, "pooled_time", "ps", "from when they first waited until they left"};
+    counter went_first{*this, "went_first", "1", "packets that went before all others"};
+    /// Flits that the link did not have to carry; without any of this there were `wire_flits` and the sum of these.
+    counter saved_by_stitching{*this, "saved_flits.stitching", "1", "flits saved by whole packets that rode"};
+    counter saved_by_ends{*this, "saved_flits.ends", "1", "flits saved by ends that rode"};
+    counter saved_by_trimming{*this, "saved_flits.trimming", "1", "flits saved by cutting read responses"};
+    histogram waiting{*this, "waiting", "flits", "flits that a packet found before it"};
+
+    /// What it takes in hardware.
+    derived memory{*this, "overhead.bytes", "B", "cluster queue and stitching buffer", [this] { return overhead_bytes(); }};
+    derived of_l2{*this, "overhead.of_16_mib_l2", "1", "the same as a share of a 16 MiB L2 (MI250X)", [this] { return overhead_bytes() / (16 << 20); }};
+    derived of_switch{*this, "overhead.of_64_mib_switch", "1", "the same as a share of a switch with 64 MiB of buffers", [this] { return overhead_bytes() / (64 << 20); }};
+
+    /// \param cycle of the switch
+    controller(const sc_core::sc_module_name& name, const parameters& params, const packet_format& format, ticks cycle);
+
+    bool has_room(virtual_channel c, unsigned flits, unsigned destination) const override {
+        return m_stitcher.queue.has_room(m_cluster_of[destination], c, flits);
+    }
+    void push(const packet_ptr& p) override;
+    bool empty() const override { return m_stitcher.queue.packets() == 0; }
+    packet_ptr next(port& out) override;
+    void serve(unsigned terminal, unsigned cluster) override;
+    ticks latency() const override { return m_latency; }
+
+    const cluster_queue& queue() const { return m_stitcher.queue; }
+    /// Packets whose end has ridden ahead.
+    std::size_t cut() const { return m_stitcher.identifiers.held(); }
+
+    void reset() override;
+
+private:
+    double overhead_bytes() const { return static_cast<double>((params.entries + 1) * m_format.flit.bytes); }
+    bool trim(packet& p);
+    void count(const wire_unit& u);
+
+    const packet_format m_format;
+    const ticks m_latency;
+    stitcher m_stitcher;
+    std::vector<std::uint16_t> m_cluster_of;  // by terminal: number in the cluster queue
+    std::vector<unsigned> m_clusters;         // by that number
+    wire_unit_ptr m_spare;
+};
+
+}  // namespace fabricvp::fabric::netcrafter

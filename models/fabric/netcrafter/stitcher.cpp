@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fabric/netcrafter/stitcher.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace fabricvp::fabric::netcrafter {
+
+namespace {
+
+constexpr unsigned bit(virtual_channel c) { return 1u << static_cast<unsigned>(c); }
+bool is_page_table(const packet& p) { return p.type == packet_class::page_table_request || p.type == packet_class::page_table_response; }
+
+}  // namespace
+
+stitcher::stitcher(const parameters& p, const packet_format& format, ticks window)
+    : queue(format, p.entries, p.stitching, p.sequencing != sequencing_mode::none),
+      identifiers(wire_format{0, static_cast<std::uint8_t>(p.sub_header.bytes)}.most_tail_id() + 1), m_params(p), m_format(format), m_window(window),
+      m_payload(format.payload()), m_sub_header(static_cast<unsigned>(p.sub_header.bytes)) {}
+
+bool stitcher::wants_to_go_first(unsigned cluster, const packet& p) {
+    if (m_params.sequencing == sequencing_mode::page_tables) return is_page_table(p);
+    if (m_params.sequencing == sequencing_mode::none) return false;
+    // The control: for each page-table packet, the data packet that comes next.
+    if (m_owed.size() <= cluster) m_owed.resize(cluster + 1);
+    auto& owed = m_owed[cluster][static_cast<unsigned>(p.channel())];
+    if (is_page_table(p)) {
+        ++owed;
+        return false;
+    }
+    return owed && owed--;
+}
+
+unsigned stitcher::push(unsigned cluster, const packet_ptr& p, ticks now) {
+    const auto q = queue.queue_for(*p, wants_to_go_first(cluster, *p));
+    queue.push(cluster, q, p, now);
+    return q;
+}
+
+bool stitcher::next(ticks now, link_credits& credits, wire_unit& to) {
+    m_wake = never;
+    unsigned refused = 0;
+    const auto clusters = queue.clusters();
+    for (unsigned level = 0; level < 2; ++level) {
+        const auto at_level = level == 0 ? queue.first() : queue.all() & ~queue.first();
+        if (!at_level) continue;
+        for (unsigned tried = 0; tried < virtual_channels; ++tried) {
+            const auto channel = (m_channel + tried) % virtual_channels;
+            const auto mine = at_level & queue.of_channel(static_cast<virtual_channel>(channel));
+            auto& turn = m_turn[level][channel];
+            const auto start = turn / 32, behind = ~0u << turn % 32;
+            for (unsigned step = 0; step <= clusters; ++step) {
+                const auto cluster = (start + step) % clusters;
+                auto waiting = queue.filled(cluster) & mine;
+                if (step == 0) waiting &= behind;
+                if (step == clusters) waiting &= ~behind;
+                for (; waiting; waiting &= waiting - 1) {
+                    const auto q = static_cast<unsigned>(__builtin_ctz(waiting));
+                    // Behind one that lacks credits, only what has its own already goes on; it may be what holds them.
+                    const bool out_of_turn = refused >> channel & 1;
+                    if (out_of_turn && !queue.front(cluster, q).reserved) continue;
+                    const auto outcome = serve(cluster, q, now, credits, to);
+                    if (outcome == attempt::lacks_credits) refused |= 1u << channel;
+                    if (outcome != attempt::sent) continue;
+                    if (!out_of_turn) turn = cluster * 32 + q + 1;
+                    m_channel = (channel + 1) % virtual_channels;
+                    return true;
+                }
+            }
+        }
+    }
+    return false;
+}
+
+stitcher::attempt stitcher::serve(unsigned cluster, unsigned q, ticks now, link_credits& credits, wire_unit& to) {
+    const auto c = queue.shape_of(q).channel;
+    const auto& waiting = queue.front(cluster, q);
+    const unsigned needs = waiting.flits - std::min(waiting.flits, waiting.reserved);
+    if (needs && !credits.covers_or_calls(c, needs)) {
+        m_claimed |= bit(c);
+        return attempt::lacks_credits;
+    }
+    auto head = queue.pop(cluster, q);
+    const unsigned free = head.tail || !m_params.stitching ? 0 : head.flits * m_payload - head.packet->bytes;
+    candidate unused{};
+    const bool found = free && find(cluster, free, credits, c, needs, unused);
+    if (must_wait(head, q, free, found, now)) {
+        m_wake = std::min(m_wake, head.since + m_window);
+        if (head.pooled == never) {
+            head.pooled = now;
+            ++m_pooled.waited;
+        }
+        queue.put_back(cluster, q, std::move(head));
+        return attempt::waits;
+    }
+    if (needs) {
+        m_claimed &= ~bit(c);
+        credits.take(c, needs);
+    }
+    m_riders.clear();
+    if (found) stitch(cluster, free, c, credits, to);
+    if (head.pooled != never) {
+        m_pooled.found += found;
+        m_pooled.time += now - head.pooled;
+    }
+    write(to, head);
+    return attempt::sent;
+}
+
+/// Pooling: for one window from its arrival at most, and only where something could ever ride.
+bool stitcher::must_wait(const cluster_queue::entry& e, unsigned q, unsigned free, bool found, ticks now) const {
+    if (m_params.pooling == pooling_mode::none || !free || now >= e.since + m_window) return false;
+    if (queue.goes_first(q) && m_params.sequencing != sequencing_mode::none) return false;
+    if (m_params.pooling == pooling_mode::selective && is_page_table(*e.packet)) return false;
+    if (found) return m_params.whole_window;
+    const bool end = m_params.partial && free > m_sub_header && queue.with_end_fitting(free - m_sub_header);
+    return end || queue.fitting(free);
+}
+
+bool stitcher::find(unsigned cluster, unsigned free, const link_credits& credits, virtual_channel c, unsigned taken, candidate& found) const {
+    const auto filled = queue.filled(cluster);
+    if (const auto whole = filled & queue.fitting(free)) {
+        if (pick(cluster, whole & queue.first(), false, credits, c, taken, found)) return true;
+        if (pick(cluster, whole & ~queue.first(), false, credits, c, taken, found)) return true;
+    }
+    if (!m_params.partial || free <= m_sub_header) return false;
+    return pick(cluster, filled & queue.with_end_fitting(free - m_sub_header), true, credits, c, taken, found);
+}
+
+bool stitcher::pick(unsigned cluster, std::uint32_t among, bool end, const link_credits& credits, virtual_channel c, unsigned taken, candidate& found) const {
+    for (; among; among &= among - 1) {
+        const auto q = static_cast<unsigned>(__builtin_ctz(among));
+        const auto& s = queue.shape_of(q);
+        if (m_claimed & bit(s.channel) & ~bit(c)) continue;  // the head's own channel is the head's turn
+        if (end && (queue.front(cluster, q).tail || s.last > wire_format{0, static_cast<std::uint8_t>(m_sub_header)}.longest_tail())) continue;
+        if (!credits.covers(s.channel, s.flits + (s.channel == c ? taken : 0))) continue;
+        found = {q, end};
+        return true;
+    }
+    return false;
+}
+
+void stitcher::stitch(unsigned cluster, unsigned free, virtual_channel c, link_credits& credits, wire_unit& to) {
+    candidate found{};
+    while (free && m_riders.size() < m_params.candidates && find(cluster, free, credits, c, 0, found)) {
+        const auto& s = queue.shape_of(found.queue);
+        credits.take(s.channel, s.flits);
+        if (!found.end) {
+            m_riders.push_back({queue.pop(cluster, found.queue), false});
+            free -= s.last;
+            continue;
+        }
+        auto& e = queue.cut(cluster, found.queue);
+        e.reserved = s.flits;
+        e.tail = static_cast<std::uint8_t>(s.last);
+        e.id = identifiers.take();
+        identifiers.hold(e.id);
+        m_riders.push_back({e, true});
+        free -= m_sub_header + s.last;
+    }
+}
+
+void stitcher::write(wire_unit& to, cluster_queue::entry& head) {
+    to.format = {static_cast<std::uint16_t>(m_payload), static_cast<std::uint8_t>(m_sub_header)};
+    const auto behind = [&](std::size_t i) {
+        return i == m_riders.size() ? follower::padding : m_riders[i].end ? follower::tail : follower::packet;
+    };
+    std::array<std::uint8_t, longest_packet> whole;
+    auto* at = to.bytes.data();
+    {
+        const packet& p = *head.packet;
+        to.ready = p.tail;
+        const auto id = head.tail ? head.id : identifiers.take();
+        const wire_header h{type_of(p), behind(0), p.destination, id};
+        const auto bytes = static_cast<std::uint8_t>(p.bytes - head.tail);
+        if (head.tail) {
+            identifiers.release(id);
+            serialise(p, h, whole.data());
+            std::memcpy(at, whole.data(), bytes);
+        } else {
+            serialise(p, h, at);
+        }
+        at += bytes;
+        to.parts.push_back({std::move(head.packet), head.tail ? wire_unit::portion::body : wire_unit::portion::whole, p.channel(), bytes, p.flits, id});
+    }
+    for (std::size_t i = 0; i < m_riders.size(); ++i) {
+        auto& r = m_riders[i];
+        const packet& p = *r.entry.packet;
+        to.ready = std::max(to.ready, p.tail);
+        if (r.end) {
+            to.format.put({behind(i + 1), r.entry.tail, r.entry.id}, at);
+            at += m_sub_header;
+            serialise(p, {type_of(p), follower::padding, p.destination, r.entry.id}, whole.data());
+            std::memcpy(at, whole.data() + p.bytes - r.entry.tail, r.entry.tail);
+            at += r.entry.tail;
+            to.parts.push_back({nullptr, wire_unit::portion::tail, p.channel(), r.entry.tail, p.flits, r.entry.id});
+        } else {
+            const auto id = identifiers.take();
+            serialise(p, {type_of(p), behind(i + 1), p.destination, id}, at);
+            at += p.bytes;
+            to.parts.push_back({std::move(r.entry.packet), wire_unit::portion::whole, p.channel(), static_cast<std::uint8_t>(p.bytes), p.flits, id});
+        }
+    }
+    to.used = static_cast<std::uint16_t>(at - to.bytes.data());
+    to.flits = static_cast<std::uint16_t>((to.used + m_payload - 1) / m_payload);
+    std::memset(at, 0, to.length() - to.used);
+    m_riders.clear();
+}
+
+void stitcher::reset() {
+    queue.clear();
+    identifiers.reset();
+    m_turn = {};
+    m_channel = m_claimed = 0;
+    m_owed.clear();
+    m_wake = never;
+}
+
+}  // namespace fabricvp::fabric::netcrafter
