@@ -99,6 +99,7 @@ public:
     void set_bootargs(std::string arguments) { m_bootargs = std::move(arguments); }
     /// Initial RAM disk in memory at [start, end).
     void set_initrd(std::uint64_t start, std::uint64_t end);
+    std::pair<std::uint64_t, std::uint64_t> initrd() const { return {m_initrd_start, m_initrd_end}; }
 
     /// Writes boot ROM and device tree and starts all harts at the reset vector.
     void start();

@@ -2,14 +2,22 @@
 #include "bindings/gpu.h"
 
 #include <algorithm>
+#include <array>
+#include <cstdint>
+#include <optional>
 #include <stdexcept>
 #include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 #include <pybind11/stl.h>
 
 #include "bindings/session.h"
 #include "platform/apps.h"
+#include "platform/files.h"
+#include "platform/kernel_job.h"
 
 namespace fabricvp::python {
 namespace {
@@ -76,6 +84,37 @@ py::list apps() {
     return all;
 }
 
+using given_buffer = std::tuple<std::uint64_t, std::optional<py::bytes>, bool, std::uint64_t>;  // bytes, contents, out, offset in the arguments
+
+/// A RAM disk with a job, and where in it each buffer is. \param gpu none: all of the node
+std::pair<py::bytes, std::vector<std::uint64_t>> kernel_job(const std::string& elf, const std::string& kernel, const std::array<std::uint32_t, 3>& items,
+                                                            const std::array<std::uint32_t, 3>& group, std::uint32_t lds, const py::bytes& arguments,
+                                                            const std::vector<given_buffer>& buffers, std::optional<unsigned> gpu) {
+    kernel_job_request r;
+    r.elf = read_file(elf, std::size_t{1} << 28);
+    r.kernel = kernel;
+    r.items = items;
+    r.group = group;
+    r.lds_bytes = lds;
+    r.arguments = arguments;
+    for (const auto& [bytes, contents, out, argument] : buffers) r.buffers.push_back({bytes, contents ? std::string(*contents) : std::string(), out, argument});
+    r.gpu = gpu;
+    r.keep = true;
+    auto image = make_kernel_job(r);
+    return {py::bytes(image.bytes), std::move(image.contents)};
+}
+
+/// Lets a node wait for jobs in its RAM disk, which begins with `job` and has `room` bytes.
+void serve_kernel_jobs(session& x, std::size_t node, const py::bytes& job, std::size_t room) {
+    std::string disk = job;
+    disk.resize(std::max(disk.size(), room));
+    image_set images;
+    images.firmware = "firmware:gpu_apps.elf";
+    images.append = "app=kernel";
+    images.initrd = file_of_bytes(disk);
+    x.load_images(node, images);
+}
+
 }  // namespace
 
 void bind_gpu(py::module_& m) {
@@ -90,6 +129,14 @@ void bind_gpu(py::module_& m) {
     m.def("gpu_translate", &translate);
     m.def("gpu_wavefronts", &wavefronts);
     m.def("apps", &apps);
+    m.def("kernel_job", &kernel_job);
+    m.def("serve_kernel_jobs", &serve_kernel_jobs);
+    m.def("kernel_job_head", [] { return std::make_pair(kernel_job_head_bytes(), kernel_job_state_offset()); });
+    m.def("read_kernel_job", [](const py::bytes& head) {
+        const auto r = read_kernel_job(head);
+        return std::make_tuple(r.state, r.fault, r.nanoseconds);
+    });
+    m.def("initrd", [](session& x, std::size_t node) { return x.machine().hardware().nodes.at(node)->host.initrd(); });
     m.def("check_app", [](const std::string& name, std::uint64_t size, std::uint64_t gpus, const std::string& placement,
                           const std::string& dispatch, const std::string& input) {
         images_of_app(name, app_options{size, gpus, placement, dispatch, input});

@@ -25,9 +25,10 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from .conditions import Breakpoint, ConsoleText, Marker, Watchpoint
     from .data import config_path, configs, firmware_path, firmwares
-    from .errors import AddressError, ExpectTimeout, GuestStopped, InputError, RemoteError
+    from .errors import AddressError, ExpectTimeout, GuestStopped, InputError, KernelFault, RemoteError
     from .faults import FaultArgument, FaultKind
     from .gpu import App, Gpu, Wavefront, apps
+    from .launch import Launch
     from .platform import Platform
     from .remote import RemotePlatform
     from .results import Match, NodeOutcome, NodeState, Outcome, RunResult, read_results
@@ -37,9 +38,10 @@ if TYPE_CHECKING:
 _NAMES = {
     "conditions": ("Breakpoint", "ConsoleText", "Marker", "Watchpoint"),
     "data": ("config_path", "configs", "firmware_path", "firmwares"),
-    "errors": ("AddressError", "ExpectTimeout", "GuestStopped", "InputError", "RemoteError"),
+    "errors": ("AddressError", "ExpectTimeout", "GuestStopped", "InputError", "KernelFault", "RemoteError"),
     "faults": ("FaultArgument", "FaultKind"),
     "gpu": ("App", "Gpu", "Wavefront", "apps"),
+    "launch": ("Launch",),
     "platform": ("Platform",),
     "remote": ("RemotePlatform",),
     "results": ("Match", "NodeOutcome", "NodeState", "Outcome", "RunResult", "read_results"),

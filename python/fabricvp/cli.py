@@ -11,7 +11,7 @@ import sys
 PYTHON_COMMANDS: dict[str, tuple[str, str]] = {
     "congestion": ("fabricvp.congestion_command:main", "PCIe congestion factors of messages, in closed form"),
     "congestion-search": ("fabricvp.congestion_command:search_main", "the best order of a halo exchange"),
-    "new": ("fabricvp.new_command:main", "a small project to start from: a firmware or a device of your own"),
+    "new": ("fabricvp.new_command:main", "a small project to start from: a kernel, a firmware or a device of your own"),
     "sdk": ("fabricvp.new_command:sdk_main", "the folder that firmware and kernels outside of the tree are built with"),
     "experiment": ("fabricvp.experiments.command:main", "measure something and put it beside what was published"),
 }

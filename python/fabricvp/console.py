@@ -62,6 +62,10 @@ class Console:
         before = _CONTROLS.sub("", self.expect(prompt, timeout).before)
         return before.removeprefix(line).removeprefix("\n")
 
+    def skip(self) -> None:
+        """Counts all output so far as seen, so that `expect()` looks at what comes after it."""
+        self._position = len(self.output_bytes)
+
     def attach(self, where: str) -> None:
         """Connects the line to "stdio", "file:PATH", "tcp:PORT" (loopback; 0: any) or "none". Raises `InputError`."""
         self._core.console_attach(self._node.index, where)

@@ -33,8 +33,20 @@ class GuestStopped(RuntimeError):
         return type(self), (self.args[0], self.result)
 
 
+class KernelFault(RuntimeError):
+    """A kernel of `Gpu.launch()` ended with a fault. ``fault`` is its number (`enum gpu_fault` of firmware/abi/gpu.h; 256: it ran
+    too long)."""
+
+    def __init__(self, message: str, fault: int = 0) -> None:
+        super().__init__(message)
+        self.fault = fault
+
+    def __reduce__(self):
+        return type(self), (self.args[0], self.fault)
+
+
 class RemoteError(RuntimeError):
     """A platform in a child process is gone, or raised something that cannot be carried between processes."""
 
 
-__all__ = ["AddressError", "ExpectTimeout", "GuestStopped", "InputError", "RemoteError"]
+__all__ = ["AddressError", "ExpectTimeout", "GuestStopped", "InputError", "KernelFault", "RemoteError"]

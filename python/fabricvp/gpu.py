@@ -10,14 +10,16 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from . import _fabricvp
 from .errors import AddressError
+from .launch import Arguments, Launch, collect, default_group, three
 from .memory import Memory
 from .nodes import by_node
+from .units import Time
 
 if TYPE_CHECKING:
     import pandas
@@ -132,8 +134,11 @@ class Gpu:
     def statistics(self) -> dict[str, float]:
         """The GPU's statistics; names without the GPU's own ("wavefront_instructions",
         "memory.unit0.l1.hits", "dispatcher.dispatches", "link.tlps_sent")."""
+        return self._short(self._platform.statistics.snapshot(self.name + "."))
+
+    def _short(self, values: Mapping[str, float]) -> dict[str, float]:
         prefix = self.name + "."
-        return {path[len(prefix):]: value for path, value in self._platform.statistics.snapshot(prefix).items()}
+        return {path[len(prefix):]: value for path, value in values.items() if path.startswith(prefix)}
 
     def total(self, ending: str) -> float:
         """Sum of all statistics of the GPU whose names end so: ``total("l1.hits")`` over all compute units."""
@@ -144,6 +149,34 @@ class Gpu:
         ``fetch`` (instructions), ``fence``, ``barrier``, ``simd`` (others on the same SIMD unit)."""
         statistics = self.statistics
         return {reason: sum(v for k, v in statistics.items() if k.endswith(".stall_" + reason)) / 1e12 for reason in _STALLS}
+
+    def launch(self, elf: str | os.PathLike[str], grid: int | Sequence[int], args: Sequence[Any] = (), buffers: Mapping[str, Any] | None = None, *,
+               group: int | Sequence[int] | None = None, kernel: str = "", lds: int = 0, outputs: Sequence[Any] | None = None,
+               all_gpus: bool = False, room: int = 0, limit: Time | None = None) -> Launch:
+        """Runs a kernel of an ELF file (`fabricvp new kernel` makes a project with one) and waits for its end.
+
+        ``grid`` and ``group`` are work-items, one to three sizes; a group has 256 unless given. ``args`` are laid out as C
+        lays out the kernel's struct: whole numbers are 64 bits, floats are doubles, everything else is a value of ctypes or
+        numpy. A numpy array, or the name of one of ``buffers``, stands for a pointer to it. Buffers are arrays, or a number of
+        bytes for one that begins as zeros. ``outputs`` are the buffers that come back, by name or by place among ``args``
+        (None: all).
+
+        ``kernel`` is which one of the file (default: the first), ``lds`` bytes of dynamic local data share for each
+        work-group, ``all_gpus`` spreads grid and buffers over all GPUs of the node. ``limit`` is simulated time for all of it.
+        ``room`` is how many bytes the largest job will have, where later ones are larger than twice the first.
+
+        The project's driver does it on the simulated host: buffers travel over PCIe, the launch goes through a queue. So the
+        node must not run anything else, and the first launch boots it.
+
+        Raises `KernelFault` where a lane goes wrong, `InputError` for what cannot be launched, `GuestStopped` at the limit,
+        `TypeError` and `ValueError` for arguments that are none.
+        """
+        items = three(grid, "grid")
+        arguments = Arguments(args, buffers or {}, outputs)
+        jobs = self._platform.nodes[self._node].kernel_jobs
+        time, values, contents = jobs.run(None if all_gpus else self.index, elf, kernel, items, three(group, "group") if group is not None else default_group(items),
+                                          lds, arguments, room, limit)
+        return Launch(time, self._short(values), collect(arguments, contents))
 
     def to_pandas(self) -> pandas.DataFrame:
         """Compute units in rows, their counters in columns."""

@@ -14,6 +14,7 @@ from .errors import InputError
 _TEMPLATES = Path(__file__).with_name("templates")
 #: What can be made, with one line of help; a folder of `templates` each.
 KINDS = {
+    "kernel": "C for the GPU's lanes, launched from Python with numpy arrays",
     "firmware": "a program in C for the host's harts, with a machine of its own",
     "device": "a device in Python on the host's bus, with a driver in C",
 }
@@ -27,7 +28,7 @@ def main(given: list[str]) -> int:
     """`fabricvp new KIND NAME`: 0, or `InputError`."""
     kinds = "\n".join(f"  {name:<9} {text}" for name, text in KINDS.items())
     parser = ArgumentParser("new", f"Makes a folder NAME with a small project that `make -C NAME run` builds and runs.\n\nkinds:\n{kinds}",
-                            "fabricvp new firmware boot1 && make -C boot1 run")
+                            "fabricvp new kernel saxpy && make -C saxpy run")
     parser.add_argument("kind", metavar="KIND", help=", ".join(KINDS))
     parser.add_argument("name", metavar="NAME", help="of the project, the folder and the program")
     parser.add_argument("--in", dest="where", metavar="DIR", default=".", help="folder that the project's folder goes into (default: here)")

@@ -12,6 +12,7 @@ from .console import Console
 from .devices import Device, DeviceObject
 from .fabric import Fabric
 from .gpu import Gpu
+from .launch import Jobs
 from .memory import Memory
 from .pcie import Pcie
 from .results import NodeOutcome, NodeState
@@ -55,6 +56,11 @@ class Node:
     def gpus(self) -> list[Gpu]:
         """The node's GPUs, in the order of the configuration."""
         return [Gpu(self._platform, self.index, n) for n in range(_fabricvp.gpu_count(self._core, self.index))]
+
+    @cached_property
+    def kernel_jobs(self) -> Jobs:
+        """The driver that `Gpu.launch()` gives kernels to."""
+        return Jobs(self)
 
     @cached_property
     def console(self) -> Console:

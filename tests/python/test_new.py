@@ -12,7 +12,7 @@ import pytest
 REPOSITORY = Path(__file__).resolve().parents[2]
 BUILD = REPOSITORY / "build" / "release"
 #: What `make run` of each kind prints.
-SAYS = {"firmware": "sum 4999950000, ok", "device": "12345 squared is 152399025"}
+SAYS = {"kernel": "the result is right", "firmware": "sum 4999950000, ok", "device": "12345 squared is 152399025"}
 
 
 def make(folder, **environment):
@@ -51,9 +51,9 @@ def test_from_an_installation(tmp_path):
 
 
 @pytest.mark.parametrize("arguments, says", [
-    (["new"], "KIND"), (["new", "kernel"], "NAME"), (["new", "thing", "x"], "firmware, device"), (["new", "firmware", "Int"], "'Int' is no name"),
-    (["new", "firmware", "int"], "'int' is no name"), (["new", "firmware", "../x"], "is no name"), (["new", "firmware", "there"], "is there already"),
-    (["new", "firmware", "x", "--in", "/proc/nowhere"], "cannot be written"), (["sdk", "please"], "please"),
+    (["new"], "KIND"), (["new", "kernel"], "NAME"), (["new", "thing", "x"], "kernel, firmware, device"), (["new", "kernel", "Int"], "'Int' is no name"),
+    (["new", "kernel", "int"], "'int' is no name"), (["new", "kernel", "../x"], "is no name"), (["new", "kernel", "there"], "is there already"),
+    (["new", "kernel", "x", "--in", "/proc/nowhere"], "cannot be written"), (["sdk", "please"], "please"),
 ])
 def test_bad_input(arguments, says, command, tmp_path):
     (tmp_path / "there").mkdir()

@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "platform/kernel_job.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <cstring>
+#include <limits>
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <fmt/format.h>
+
+#include "abi/gpu.h"
+#include "abi/kernel_job.h"
+#include "base/parameters.h"
+#include "platform/config/config_tree.h"
+#include "platform/files.h"
+#include "platform/platform.h"
+
+namespace fabricvp {
+namespace {
+
+constexpr std::size_t most_arguments = 256;  // abi/kernel_job.h
+constexpr std::uint64_t most_bytes = std::uint64_t{1} << 32;
+constexpr std::size_t page = 4096;  // so that copies of buffers begin where lines do
+
+void align(std::string& bytes, std::size_t to) { bytes.resize((bytes.size() + to - 1) / to * to); }
+
+std::uint64_t append(std::string& bytes, const std::string& what, std::size_t alignment) {
+    align(bytes, alignment);
+    const auto at = bytes.size();
+    bytes += what;
+    return at;
+}
+
+void check(const kernel_job_request& r) {
+    if (r.elf.compare(0, 4, "\x7f" "ELF") != 0) throw input_error("the kernel is no ELF file");
+    if (r.kernel.size() > sizeof kernel_job::kernel) throw input_error(fmt::format("kernel {}: names have at most {} characters", quoted(r.kernel), sizeof kernel_job::kernel));
+    std::uint64_t items = 1;
+    for (unsigned d = 0; d < 3; ++d) {
+        if (!r.items[d] || !r.group[d]) throw input_error("grid and work-group: each size is 1 or more");
+        items *= std::min<std::uint64_t>(r.group[d], GPU_GROUP_ITEMS + 1);
+    }
+    if (items > GPU_GROUP_ITEMS) throw input_error(fmt::format("a work-group has at most {} work-items", GPU_GROUP_ITEMS));
+    if (r.arguments.size() > most_arguments) throw input_error(fmt::format("{} bytes of arguments: at most {}", r.arguments.size(), most_arguments));
+    std::uint64_t all = 0;
+    for (const auto& b : r.buffers) {
+        if (!b.bytes || b.bytes > most_bytes) throw input_error(fmt::format("a buffer of {} bytes: 1 to {}", b.bytes, most_bytes));
+        all += b.bytes;
+    }
+    if (all > most_bytes) throw input_error(fmt::format("buffers of {} bytes: at most {} in all", all, most_bytes));
+}
+
+template <class T>
+std::string raw(T value) {
+    std::string bytes(sizeof value, '\0');
+    std::memcpy(bytes.data(), &value, sizeof value);
+    return bytes;
+}
+
+template <class T>
+std::string number(const std::string& text, const std::string& all) {
+    T value{};
+    const auto end = text.data() + text.size();
+    const auto [stop, error] = std::from_chars(text.data(), end, value);
+    if (text.empty() || error != std::errc() || stop != end) throw input_error(fmt::format("--arg {}: not such a number", quoted(all)));
+    return raw(value);
+}
+
+std::uint64_t size_of(const std::string& text, const std::string& all) {
+    byte_size value;
+    parameter p("--arg", "", parameter_kind::byte_size, &value);
+    try {
+        p.parse(text);
+    } catch (const std::invalid_argument& e) {
+        throw input_error(fmt::format("--arg {}: {}", quoted(all), e.what()));
+    }
+    return value;
+}
+
+}  // namespace
+
+kernel_job_image make_kernel_job(const kernel_job_request& r) {
+    check(r);
+    kernel_job_image image;
+    kernel_job job{};
+    std::vector<kernel_job_buffer> table(r.buffers.size());
+    image.bytes.resize(sizeof job);
+    job.magic = KERNEL_JOB_MAGIC;
+    job.flags = r.keep ? KERNEL_JOB_KEEP : 0;
+    job.gpu = r.gpu.value_or(KERNEL_JOB_ALL_GPUS);
+    std::memcpy(job.kernel, r.kernel.data(), r.kernel.size());
+    std::copy(r.items.begin(), r.items.end(), job.items);
+    std::copy(r.group.begin(), r.group.end(), job.group);
+    job.lds_bytes = r.lds_bytes;
+    job.argument_bytes = static_cast<std::uint32_t>(r.arguments.size());
+    job.arguments = append(image.bytes, r.arguments, 8);
+    job.elf = append(image.bytes, r.elf, 8);
+    job.elf_bytes = r.elf.size();
+    job.buffer_count = static_cast<std::uint32_t>(table.size());
+    job.buffers = append(image.bytes, std::string(table.size() * sizeof(kernel_job_buffer), '\0'), 8);
+    for (std::size_t i = 0; i < table.size(); ++i) {
+        const auto& b = r.buffers[i];
+        auto& entry = table[i];
+        entry.bytes = b.bytes;
+        entry.argument = b.argument;
+        entry.flags = (b.contents.empty() ? 0u : unsigned{KERNEL_JOB_IN}) | (b.out ? unsigned{KERNEL_JOB_OUT} : 0u);
+        if (entry.flags) {
+            entry.contents = append(image.bytes, b.contents, page);
+            image.bytes.resize(entry.contents + b.bytes);
+        }
+        image.contents.push_back(entry.contents);
+    }
+    align(image.bytes, page);
+    job.bytes = image.bytes.size();
+    job.state = KERNEL_JOB_READY;
+    std::memcpy(image.bytes.data(), &job, sizeof job);
+    if (!table.empty()) std::memcpy(image.bytes.data() + job.buffers, table.data(), table.size() * sizeof table[0]);
+    return image;
+}
+
+kernel_job_result read_kernel_job(const std::string& head) {
+    kernel_job job{};
+    std::memcpy(&job, head.data(), std::min(head.size(), sizeof job));
+    return {job.state, job.fault, job.nanoseconds};
+}
+
+std::size_t kernel_job_head_bytes() { return sizeof(kernel_job); }
+std::size_t kernel_job_state_offset() { return offsetof(kernel_job, state); }
+
+void add_kernel_arguments(kernel_job_request& r, const std::vector<std::string>& texts) {
+    for (const auto& text : texts) {
+        const auto colon = text.find(':');
+        const auto kind = text.substr(0, colon), value = colon == std::string::npos ? std::string() : text.substr(colon + 1);
+        std::string bytes;
+        if (kind == "u32") bytes = number<std::uint32_t>(value, text);
+        else if (kind == "i32") bytes = number<std::int32_t>(value, text);
+        else if (kind == "u64") bytes = number<std::uint64_t>(value, text);
+        else if (kind == "i64") bytes = number<std::int64_t>(value, text);
+        else if (kind == "f32") bytes = number<float>(value, text);
+        else if (kind == "f64") bytes = number<double>(value, text);
+        else if (kind == "zeros" || kind == "file") {
+            kernel_job_request::buffer b;
+            if (kind == "file") b.contents = read_file(value, most_bytes);
+            b.bytes = kind == "file" ? b.contents.size() : size_of(value, text);
+            bytes.resize(8);
+            align(r.arguments, 8);
+            b.argument = r.arguments.size();
+            r.buffers.push_back(std::move(b));
+        } else {
+            throw input_error(fmt::format("--arg {}: must be u32:N, i32:N, u64:N, i64:N, f32:X, f64:X, zeros:SIZE or file:PATH", quoted(text)));
+        }
+        append(r.arguments, bytes, bytes.size());
+    }
+}
+
+std::array<std::uint32_t, 3> parse_grid(const std::string& text, const char* option) {
+    std::array<std::uint32_t, 3> sizes{1, 1, 1};
+    const auto refuse = [&] { throw input_error(fmt::format("{} {}: must be N, NxM or NxMxK, each 1 to {}", option, quoted(text), std::numeric_limits<std::uint32_t>::max())); };
+    const char *at = text.data(), *end = at + text.size();
+    for (unsigned d = 0;; ++d) {
+        if (d == 3) refuse();
+        const auto [stop, error] = std::from_chars(at, end, sizes[d]);
+        if (error != std::errc() || !sizes[d]) refuse();
+        if (stop == end) return sizes;
+        if (*stop != 'x') refuse();
+        at = stop + 1;
+    }
+}
+
+std::string file_of_bytes(const std::string& bytes) {
+    const int file = memfd_create("fabricvp", MFD_CLOEXEC);
+    for (std::size_t done = 0; file >= 0 && done < bytes.size();) {
+        const auto n = write(file, bytes.data() + done, bytes.size() - done);
+        if (n <= 0) throw input_error(fmt::format("a job of {} bytes cannot be kept: {}", bytes.size(), std::strerror(errno)));
+        done += static_cast<std::size_t>(n);
+    }
+    if (file < 0) throw input_error(fmt::format("a job cannot be kept: {}", std::strerror(errno)));
+    return fmt::format("/proc/self/fd/{}", file);
+}
+
+}  // namespace fabricvp

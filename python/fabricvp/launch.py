@@ -1,0 +1,181 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Kernels of one's own on a node's GPUs: the project's driver runs on the host, takes jobs from the RAM disk, copies buffers over
+PCIe, and launches through a queue."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from . import _fabricvp
+from .conditions import Marker
+from .errors import GuestStopped, InputError, KernelFault
+from .results import Outcome
+from .units import Time, to_picoseconds
+
+if TYPE_CHECKING:
+    import numpy
+
+    from .node import Node
+
+_READY, _DONE, _FAULT = 1, 2, 3  # enum kernel_job_state (firmware/abi/kernel_job.h)
+_LABEL = "kernels"  # of the region that the driver marks around a launch
+_LEAST_ROOM = 16 << 20
+
+
+@dataclass(frozen=True)
+class Launch:
+    """How a kernel went. ``time`` is simulated, in seconds, from the launch to its end, without the copies; ``statistics`` are
+    those of that time, of the GPU that ran it as `Gpu.statistics` names them; ``buffers`` what was copied back, by name, or by
+    the place among the arguments for arrays that stood there."""
+
+    time: float
+    statistics: dict[str, float]
+    buffers: dict[Any, numpy.ndarray]
+
+
+class Arguments:
+    """The argument block of a kernel, laid out as C lays out a struct, and the buffers that it points to."""
+
+    def __init__(self, args: Sequence[Any], buffers: Mapping[str, Any], outputs: Sequence[Any] | None) -> None:
+        self.block = bytearray()
+        self.buffers: list[tuple[int, bytes | None, bool, int]] = []
+        self.back: list[tuple[Any, Any]] = []  #: of each buffer: key, array or None
+        named = dict(buffers)
+        for place, argument in enumerate(args):
+            if isinstance(argument, str):
+                if argument not in named:
+                    raise ValueError(f"argument {place}: no buffer '{argument}', or it is there twice; there are: {', '.join(buffers) or 'none'}")
+                self._buffer(argument, named.pop(argument))
+            elif _is_array(argument):
+                self._buffer(place, argument)
+            else:
+                self._value(place, argument)
+        if named:
+            raise ValueError(f"no argument points to {', '.join(named)}: name each buffer among the arguments")
+        if outputs is not None:
+            keys = {key for key, _ in self.back}
+            unknown = [key for key in outputs if key not in keys]
+            if unknown:
+                raise ValueError(f"outputs: no buffer {unknown[0]!r}; there are: {', '.join(map(repr, keys)) or 'none'}")
+            self.buffers = [(size, contents, key in outputs, at) for (size, contents, _, at), (key, _) in zip(self.buffers, self.back)]
+
+    def _buffer(self, key: Any, given: Any) -> None:
+        if _is_array(given):
+            contents = given.tobytes()
+            size = len(contents)
+        elif isinstance(given, int):
+            contents, size = None, given
+        else:
+            raise TypeError(f"buffer {key!r}: a numpy array, or a number of bytes for one that begins as zeros, not {type(given).__name__}")
+        if size < 1:
+            raise ValueError(f"buffer {key!r} is empty")
+        self.buffers.append((size, contents, True, self._put(bytes(8))))
+        self.back.append((key, given if contents is not None else None))
+
+    def _value(self, place: int, value: Any) -> None:
+        if isinstance(value, (ctypes._SimpleCData, ctypes.Structure)):
+            self._put(bytes(value), ctypes.alignment(value))
+        elif hasattr(value, "dtype") and hasattr(value, "tobytes"):  # a scalar of numpy
+            self._put(value.tobytes())
+        elif isinstance(value, bool) or not isinstance(value, (int, float)):
+            raise TypeError(f"argument {place}: a number, a value of ctypes or numpy, an array or the name of a buffer, not {type(value).__name__}")
+        elif isinstance(value, float):
+            self._put(bytes(ctypes.c_double(value)))
+        else:
+            if not -(1 << 63) <= value < 1 << 64:
+                raise ValueError(f"argument {place}: {value} does not fit 64 bits")
+            self._put((value & (1 << 64) - 1).to_bytes(8, "little"))
+
+    def _put(self, data: bytes, alignment: int | None = None) -> int:
+        self.block += bytes(-len(self.block) % (alignment or len(data)))
+        self.block += data
+        return len(self.block) - len(data)
+
+
+def _is_array(value: Any) -> bool:
+    return hasattr(value, "tobytes") and getattr(value, "shape", ()) != ()
+
+
+def three(sizes: int | Sequence[int], what: str) -> tuple[int, int, int]:
+    """One to three sizes, as three. Raises `ValueError`."""
+    given = (sizes,) if isinstance(sizes, int) or hasattr(sizes, "__index__") else tuple(sizes)
+    whole = [int(size) for size in given]
+    if not 1 <= len(whole) <= 3 or any(not 1 <= size < 1 << 32 for size in whole):
+        raise ValueError(f"{what}={sizes!r}: one to three sizes of 1 to 2^32 - 1")
+    return (*whole, *(1,) * (3 - len(whole)))  # type: ignore[return-value]
+
+
+class Jobs:
+    """The driver of a node, as long as it waits for kernels."""
+
+    def __init__(self, node: Node) -> None:
+        self._node, self._platform, self._core = node, node._platform, node._core
+        self._disk: tuple[int, int] | None = None
+
+    def run(self, gpu: int | None, elf: str | os.PathLike[str], kernel: str, items: tuple[int, int, int], group: tuple[int, int, int], lds: int,
+            arguments: Arguments, room: int, limit: Time | None) -> tuple[float, dict[str, float], list[bytes]]:
+        """Time, statistics when the kernel ended, contents of the buffers. Raises as `Gpu.launch()`."""
+        job, places = _fabricvp.kernel_job(os.fspath(elf), kernel, items, group, lds, bytes(arguments.block), arguments.buffers, gpu)
+        self._begin(job, room)
+        start, _ = self._disk or (0, 0)
+        began, statistics = self._platform.now, {}
+        while True:
+            left = None if limit is None else began + to_picoseconds(limit) / 1e12 - self._platform.now
+            index = self._node.index
+            result = self._platform.run(left, until=[Marker(_LABEL, "dump", index), Marker("job ended", "note", index)])
+            if result.outcome != Outcome.EVENT:
+                raise GuestStopped(f"{result.outcome} ({result.detail}) before the kernel had ended; the console ends with "
+                                   f"{self._node.console.output[-300:]!r}", result)
+            if "job ended" in result.detail:
+                break
+            statistics = self._platform.statistics.snapshot(f"node{index}.")
+        state, fault, nanoseconds = _fabricvp.read_kernel_job(self._node.memory.read(start, _fabricvp.kernel_job_head()[0]))
+        said = self._node.console.unread.replace("\r", "").strip()
+        if state == _FAULT:
+            raise KernelFault(f"the kernel ended with a fault:\n{said[-1000:]}", fault)
+        if state != _DONE:
+            raise InputError(said.splitlines()[-1] if said else "the driver refused the job")
+        return nanoseconds / 1e9, statistics, [self._node.memory.read(start + at, size) if out else b""
+                                               for (size, _, out, _), at in zip(arguments.buffers, places)]
+
+    def _begin(self, job: bytes, room: int) -> None:
+        self._node.console.skip()
+        if self._disk is None:
+            if self._platform.now_ps:
+                raise InputError(f"node {self._node.index} runs other software: launch kernels on a machine that has not run yet")
+            _fabricvp.serve_kernel_jobs(self._core, self._node.index, job, max(room, _LEAST_ROOM, 2 * len(job)))
+            self._disk = _fabricvp.initrd(self._core, self._node.index)
+            return
+        start, end = self._disk
+        if len(job) > end - start:
+            raise InputError(f"a job of {len(job)} bytes, and there is room for {end - start}: give the first launch room={len(job)}")
+        head, at = _fabricvp.kernel_job_head()
+        memory = self._node.memory
+        memory.write(start + head, job[head:])
+        memory.write(start, job[:at] + bytes(4) + job[at + 4:head])
+        memory.write(start + at, job[at:at + 4])
+
+
+def default_group(items: tuple[int, int, int]) -> tuple[int, int, int]:
+    """256 work-items: in a row, or 16 by 16."""
+    if items[1:] == (1, 1):
+        return min(256, items[0]), 1, 1
+    if items[2] == 1:
+        return min(16, items[0]), min(16, items[1]), 1
+    return min(8, items[0]), min(8, items[1]), min(4, items[2])
+
+
+def collect(arguments: Arguments, contents: Sequence[bytes]) -> dict[Any, numpy.ndarray]:
+    """Buffers as arrays of the type and shape that they came with; those that came as a number of bytes as bytes."""
+    import numpy
+
+    found = {}
+    for (key, array), data, (_, _, out, _) in zip(arguments.back, contents, arguments.buffers):
+        if out:
+            whole = numpy.frombuffer(bytearray(data), numpy.uint8 if array is None else array.dtype)
+            found[key] = whole if array is None else whole.reshape(array.shape)
+    return found

@@ -1,0 +1,126 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A user's own kernels: arguments and buffers from Python and from the command line."""
+
+import ctypes
+import subprocess
+from pathlib import Path
+
+import numpy
+import pytest
+
+import fabricvp
+from fabricvp.data import sdk_folder
+from fabricvp.launch import Arguments, default_group, three
+
+SOURCE = """
+#include "gpu/gpu.h"
+struct arguments { const float *a; uint8_t small; int16_t middle; float *b; double factor; uint32_t n; };
+KERNEL(scale, struct arguments)
+{
+    const size_t i = global_id(1) * grid_size(0) + global_id(0);
+    if (i < args->n) args->b[i] = (float)args->factor * args->a[i] + args->small + args->middle;
+}
+struct pair { uint64_t *sum; const uint32_t *values; };
+KERNEL(add, struct pair)
+{
+    atomic_add_u64(args->sum, args->values[global_id(0)]);
+}
+struct one { uint64_t *where; };
+KERNEL(wild, struct one)
+{
+    if (global_id(0) == 3) *(volatile uint64_t *)16 = 1;
+}
+KERNEL(forever, struct one)
+{
+    for (;;) gpu_pause();
+}
+"""
+
+
+@pytest.fixture(scope="module")
+def elf(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("kernels")
+    (folder / "mine.c").write_text(SOURCE)
+    (folder / "Makefile").write_text(f"include {sdk_folder()}/fabricvp.mk\nmine.elf: mine.c\n\t$(build_kernel)\n")
+    done = subprocess.run(["make", "-C", folder, "mine.elf"], capture_output=True, text=True, timeout=100)
+    assert done.returncode == 0 and not done.stderr, done.stderr
+    return folder / "mine.elf"
+
+
+SMALL = {"node__gpus__0__compute_units": 4}
+
+
+@pytest.mark.timeout(200)
+def test_arrays_go_in_and_come_out_launch_after_launch(elf):
+    with fabricvp.spawn("gpu", **SMALL) as platform:
+        gpu = platform.nodes[0].gpus[0]
+        a = numpy.random.default_rng(1).random((50, 60), dtype=numpy.float32)
+        done = gpu.launch(elf, (60, 50), [a, ctypes.c_uint8(200), ctypes.c_int16(-3), "b", 2.5, ctypes.c_uint32(3000)], {"b": numpy.zeros_like(a)}, kernel="scale")
+        numpy.testing.assert_allclose(done.buffers["b"], numpy.float32(2.5) * a + 197, rtol=1e-6)
+        assert (done.buffers[0] == a).all() and done.buffers["b"].shape == (50, 60)
+        assert 1e-7 < done.time < 1e-3 and done.statistics["dispatcher.dispatches"] == 1
+        assert done.statistics["wavefront_instructions"] > 3000 / 64 * 5
+        # Again on the same machine, with other sizes: the driver waits for jobs.
+        booted = platform.now
+        for n in (1, 1000, 70000):
+            values = numpy.arange(n, dtype=numpy.uint32)
+            done = gpu.launch(elf, n, ["sum", values], {"sum": 8}, kernel="add", outputs=["sum"])
+            assert done.buffers["sum"].view("<u8")[0] == values.sum(dtype=numpy.uint64) and list(done.buffers) == ["sum"]
+        assert platform.now > booted
+
+
+@pytest.mark.timeout(200)
+def test_faults_and_limits_are_told_and_survived(elf):
+    with fabricvp.spawn("gpu", **SMALL) as platform:
+        gpu = platform.nodes[0].gpus[0]
+        with pytest.raises(fabricvp.KernelFault, match="wild|fault|page") as raised:
+            gpu.launch(elf, 64, [numpy.zeros(1, "<u8")], kernel="wild")
+        assert raised.value.fault > 0
+        done = gpu.launch(elf, 64, ["sum", numpy.ones(64, numpy.uint32)], {"sum": 8}, kernel="add")
+        assert done.buffers["sum"].view("<u8")[0] == 64
+        with pytest.raises(fabricvp.InputError, match="no such kernel"):
+            gpu.launch(elf, 64, [numpy.zeros(1)], kernel="nobody")
+        with pytest.raises(fabricvp.InputError, match="no ELF"):
+            gpu.launch(Path(__file__), 64, [numpy.zeros(1)])
+        with pytest.raises(fabricvp.InputError, match="room"):
+            gpu.launch(elf, 64, ["sum", numpy.zeros(50 << 20, numpy.uint8)], {"sum": 8}, kernel="add")
+        with pytest.raises(fabricvp.GuestStopped, match="time_limit"):
+            gpu.launch(elf, 64, [numpy.zeros(1, "<u8")], kernel="forever", limit="3 ms")
+
+
+@pytest.mark.timeout(200)
+def test_over_all_gpus(elf):
+    with fabricvp.spawn("netcrafter_quad") as platform:
+        values = numpy.arange(40000, dtype=numpy.uint32)
+        done = platform.nodes[0].gpus[0].launch(elf, 40000, ["sum", values], {"sum": 8}, kernel="add", all_gpus=True)
+        assert done.buffers["sum"].view("<u8")[0] == values.sum(dtype=numpy.uint64)
+        assert all(gpu.statistics["dispatcher.dispatches"] > 0 for gpu in platform.nodes[0].gpus)
+
+
+def test_a_machine_that_runs_something_else_is_left_alone(elf):
+    with fabricvp.spawn("gpu", **SMALL) as platform:
+        platform.run("10 us")
+        with pytest.raises(fabricvp.InputError, match="runs other software"):
+            platform.nodes[0].gpus[0].launch(elf, 64, [numpy.zeros(1)])
+
+
+def test_arguments_are_laid_out_as_in_c():
+    a = numpy.arange(4, dtype=numpy.int16)
+    laid = Arguments([ctypes.c_uint8(1), a, ctypes.c_uint16(2), numpy.float32(1.0), -1, 0.5, "b"], {"b": 100}, None)
+    assert laid.block.hex() == "01" + "00" * 7 + "00" * 8 + "0200" + "0000" + "0000803f" + "ff" * 8 + "000000000000e03f" + "00" * 8
+    assert laid.buffers == [(8, a.tobytes(), True, 8), (100, None, True, 40)]
+    for wrong, error, says in (([object()], TypeError, "argument 0"), ([True], TypeError, "argument 0"), ([1 << 64], ValueError, "64 bits"),
+                               (["x"], ValueError, "no buffer 'x'"), (["b", "b"], ValueError, "twice"), ([1], ValueError, "points to b"),
+                               ([numpy.zeros(0), "b"], ValueError, "empty")):
+        with pytest.raises(error, match=says):
+            Arguments(wrong, {"b": 8}, None)
+    with pytest.raises(ValueError, match="outputs"):
+        Arguments(["b"], {"b": 8}, ["c"])
+
+
+def test_grids():
+    assert three(5, "grid") == (5, 1, 1) and three((5, 6), "grid") == (5, 6, 1) and three(numpy.int64(7), "grid") == (7, 1, 1)
+    for wrong in (0, (), (1, 2, 3, 4), (1 << 32,), (4, -1)):
+        with pytest.raises(ValueError, match="grid="):
+            three(wrong, "grid")
+    assert default_group((1000, 1, 1)) == (256, 1, 1) and default_group((4, 100, 1)) == (4, 16, 1) and default_group((9, 9, 9)) == (8, 8, 4)
