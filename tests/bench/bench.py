@@ -1,11 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """bench.py [KEY...]: measures the speed of the simulator, prints a table and writes build/bench.json.
 
-Each measurement alternates ours with its baseline in one run and takes medians, so the ratios mean something on any
-machine. Given keys, only those are measured anew; the other results in the file stay.
+Each measurement alternates ours with its baseline in one run and takes medians, and stands beside S, the timed events a
+second of stock SystemC just before and after it, so the ratios mean something on any machine. Given keys, only those are
+measured anew; the other results in the file stay. With --quick everything is tried once on little work: whether it
+runs, not how fast.
 """
+import argparse
 import importlib
 import json
+import pathlib
 import sys
 import traceback
 
@@ -15,7 +19,9 @@ from rich.table import Table
 import tools
 from registry import MEASUREMENTS, Result, Unavailable
 
-MODULES = ["calendar_speed", "iss_speed", "boot_speed", "congestion_speed", "pcie_speed", "fabric_speed", "gpu_speed"]
+MODULES = ["calendar_speed", "iss_speed", "boot_speed", "congestion_speed", "pcie_speed", "fabric_speed", "gpu_speed", "command_speed"]
+COLUMNS = (("measurement", "left"), ("ours", "right"), ("baseline", "right"), ("unit", "left"), ("ratio", "right"), ("of S", "right"),
+           ("goal", "left"))
 
 
 def number(value):
@@ -24,44 +30,72 @@ def number(value):
     return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.3g}"
 
 
-def main(wanted):
+def systemc():
+    """S at present, None where it cannot be measured."""
+    try:
+        return sys.modules["calendar_speed"].systemc(tools.sized(5, 1))
+    except Unavailable:
+        return None
+
+
+def measure(m):
+    """Its result, and whether it failed."""
+    before = systemc()
+    try:
+        result, failed = m.run(), False
+    except Unavailable as why:
+        return Result(None, None, m.unit, note=str(why)), False
+    except Exception as error:
+        traceback.print_exc()
+        return Result(None, None, m.unit, note=f"failed: {error}"), True
+    after = systemc()
+    result.systemc = (before + after) / 2 if before and after else None
+    return result, failed
+
+
+def arguments(argv):
+    parser = argparse.ArgumentParser(prog="bench", description="measures the speed of the simulator")
+    parser.add_argument("keys", nargs="*", metavar="KEY", help="only these measurements")
+    parser.add_argument("--quick", action="store_true", help="try everything once on little work")
+    parser.add_argument("--output", type=pathlib.Path, metavar="FILE", help="instead of build/bench.json (with --quick build/bench/quick.json)")
+    return parser.parse_args(argv)
+
+
+def main(argv):
+    asked = arguments(argv)
+    tools.quick = asked.quick
     for module in MODULES:
         importlib.import_module(module)
-    unknown = set(wanted) - {m.key for m in MEASUREMENTS}
+    unknown = set(asked.keys) - {m.key for m in MEASUREMENTS}
     if unknown:
         print(f"bench: no measurement {', '.join(sorted(unknown))}; there are: {', '.join(m.key for m in MEASUREMENTS)}", file=sys.stderr)
         return 2
     tools.WORK.mkdir(parents=True, exist_ok=True)
-    file = tools.TREE / "build" / "bench.json"
-    results = json.loads(file.read_text()) if wanted and file.exists() else {}
-    console = Console(width=max(120, Console().width))
-    failed = False
+    file = asked.output or (tools.WORK / "quick.json" if asked.quick else tools.TREE / "build" / "bench.json")
+    results = json.loads(file.read_text()) if asked.keys and file.exists() else {}
+    console = Console(width=max(140, Console().width))
+    any_failed = False
     table = Table(title="Speed of the simulator")
-    for column, side in (("measurement", "left"), ("ours", "right"), ("baseline", "right"), ("unit", "left"), ("ratio", "right"), ("goal", "left")):
+    for column, side in COLUMNS:
         table.add_column(column, justify=side)
     notes = []
     for m in MEASUREMENTS:
-        if wanted and m.key not in wanted:
+        if asked.keys and m.key not in asked.keys:
             continue
         console.print(f"measuring {m.key} …")
-        try:
-            result = m.run()
-        except Unavailable as why:
-            result = Result(None, None, m.unit, note=str(why))
-        except Exception as error:
-            traceback.print_exc()
-            failed = True
-            result = Result(None, None, m.unit, note=f"failed: {error}")
+        result, failed = measure(m)
+        any_failed |= failed
         results[m.key] = result.as_json()
         file.write_text(json.dumps(results, indent=2) + "\n")
-        table.add_row(m.title, number(result.value), number(result.baseline), m.unit, number(result.ratio), m.goal)
+        table.add_row(m.title, number(result.value), number(result.baseline), m.unit, number(result.ratio), number(result.of_systemc), m.goal)
         if result.note:
             notes.append(f"{m.key}: {result.note}")
     console.print(table)
     for note in notes:
         console.print(note, markup=False)
-    console.print(f"written to {file.relative_to(tools.TREE)}")
-    return 1 if failed else 0
+    console.print("S: timed events a second of processor time of stock SystemC, 1,000 random timers, measured beside each row")
+    console.print(f"written to {file}")
+    return 1 if any_failed else 0
 
 
 if __name__ == "__main__":

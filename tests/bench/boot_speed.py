@@ -24,7 +24,7 @@ def uboot():
     need(OPENSBI, U_BOOT)
     wanted = "Hit any key"
     value, baseline = alternately(
-        5,
+        tools.sized(5, 1),
         lambda: tools.seconds_to_text(tools.fabricvp("uboot.yaml"), wanted)[0],
         lambda: tools.seconds_to_text(tools.qemu("-bios", OPENSBI, "-kernel", U_BOOT), wanted)[0])
     return Result(value, baseline, "s")
@@ -42,7 +42,7 @@ def linux_seconds():
     append = re.search(r"^ *append: *(.*?)(?: +#.*)?$", (tools.TREE / "configs" / "linux.yaml").read_text(), re.MULTILINE)[1]
     # Medians of wall and of processor time, each.
     return alternately(
-        3,
+        tools.sized(3, 1),
         lambda: tools.seconds_to_text(tools.fabricvp("linux.yaml"), "~ # "),
         lambda: tools.seconds_to_text(
             tools.qemu("-bios", OPENSBI_DYNAMIC, "-kernel", image, "-initrd", initrd, "-append", append), "~ # "))

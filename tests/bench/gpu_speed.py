@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 """Speed and size of a GPU: caches, TLBs and HBM modelled, one core. Processor time, so other load hardly counts."""
-import json
 import os
 import shutil
 import statistics
@@ -46,22 +45,18 @@ def applications():
     return [line.split()[0] for line in lines[1:] if line.strip()]
 
 
-@measurement("gpu_alu_wavefront_instructions_per_s", "GPU lanes, arithmetic in registers", "wavefront-instructions/s", goal="≥ 5,000,000")
+@measurement("gpu_alu_wavefront_instructions_per_s", "GPU lanes, arithmetic in registers", "wavefront-instructions/s", goal="≥ 6 S")
 def alu():
-    bench = tools.BUILD / "bin" / "lanes_bench"
-    if not bench.exists():
-        raise Unavailable(f"{bench.relative_to(tools.TREE)} is not built")
-    rows = [json.loads(subprocess.run([bench, tools.BUILD / "firmware", "alu"], check=True, capture_output=True, text=True, timeout=300).stdout.splitlines()[-1])
-            for _ in range(5)]
+    rows = tools.rows("lanes_bench", tools.BUILD / "firmware", "alu", rounds=5)
     return Result(statistics.median(row["alu_wavefront_instructions_per_s"] for row in rows), None, "wavefront-instructions/s",
                   note=f"64 compute units, lanes by {rows[0]['operations']}")
 
 
-@measurement("gpu_wavefront_instructions_per_s", "GPU, all applications at their default sizes", "wavefront-instructions/s", goal="≥ 1,000,000")
+@measurement("gpu_wavefront_instructions_per_s", "GPU, all applications at their default sizes", "wavefront-instructions/s", goal="≥ 0.5 S")
 def kernel_set():
     """All instructions of all applications over all time: the host's part (input, reference) included."""
     notes, executed, took = [], 0, 0
-    for name in applications():
+    for name in tools.sized(applications(), ["vectoradd", "reduction"]):
         found, seconds, _ = run_app(name)
         executed += instructions(found)
         took += seconds
@@ -69,16 +64,16 @@ def kernel_set():
     return Result(executed / took, None, "wavefront-instructions/s", note=f"{executed / 1e6:.1f} million in {took:.1f} s; millions/s: " + ", ".join(notes))
 
 
-@measurement("gpu_memory_transactions_per_s", "GPU, random updates (gups)", "L1 transactions/s", goal="≥ 400,000")
+@measurement("gpu_memory_transactions_per_s", "GPU, random updates (gups)", "L1 transactions/s", goal="≥ 0.14 S")
 def gups():
-    found, seconds, _ = run_app("gups")
+    found, seconds, _ = run_app("gups", *tools.sized((), ("--size", "4096")))
     return Result(transactions(found) / seconds, None, "L1 transactions/s", note=f"{transactions(found) / 1e6:.1f} million, a table larger than L2")
 
 
 @measurement("gpu_mb_per_gpu", "host memory for a GPU that is full of wavefronts", "MB", goal="≤ 150")
 def megabytes():
     """Against the same host alone; what the application touches of host and device memory counts too."""
-    _, _, full = run_app("mm")  # nearly all wavefront slots, little data
+    _, _, full = run_app("mm", *tools.sized((), ("--size", "64")))  # nearly all wavefront slots, little data
     bare = tools.WORK / "no_gpu.yaml"
     config = (tools.TREE / "configs" / "gpu.yaml").read_text()
     bare.write_text(config[: config.index("  pcie:")])
@@ -96,5 +91,5 @@ def megabytes():
 
 @measurement("transpose_2048_quad_s", "transpose of 2048 x 2048 words over four GPUs", "s", goal="< 30")
 def transpose_on_quad():
-    found, seconds, _ = run_app("transpose", "--size", "2048", machine="netcrafter_quad.yaml")
+    found, seconds, _ = run_app("transpose", "--size", str(tools.sized(2048, 128)), machine="netcrafter_quad.yaml")
     return Result(seconds, None, "s", note=f"256 compute units, {transactions(found) / 1e6:.1f} million L1 transactions, host's part included")

@@ -6,7 +6,7 @@ import subprocess
 import tools
 from registry import Result, alternately, measurement
 
-ROUNDS = 5
+ROUNDS = tools.sized(5, 1)
 # Long enough that a start-up of tens of milliseconds, which is subtracted, does not matter.
 ITERATIONS = {"integer": (12_000_000, 40_000_000), "memory": (25_000_000, 100_000_000), "straight": (25_000_000, 200_000_000)}
 
@@ -19,7 +19,7 @@ def ours(elf):
 
 def million_a_second(loop):
     """Medians of ours and of QEMU's speed: wall time of a run minus that of a run without iterations."""
-    few, many = ITERATIONS[loop]
+    few, many = (n // tools.sized(1, 4) for n in ITERATIONS[loop])
     empty, short, long = (tools.compile_loop(loop, n) for n in (0, few, many))
     each = tools.instructions_per_iteration(loop)
     start, retired_at_start = ours(empty)
@@ -62,7 +62,7 @@ def host_instructions(elf):
 
 
 def host_instructions_each(loop):
-    less, more = 20_000, 120_000
+    less, more = 20_000, tools.sized(120_000, 40_000)
     counts = [host_instructions(tools.compile_loop(loop, n)) for n in (less, more)]
     return (counts[1] - counts[0]) / ((more - less) * tools.instructions_per_iteration(loop))
 

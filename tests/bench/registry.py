@@ -9,22 +9,46 @@ class Unavailable(Exception):
     """A measurement cannot be made on this machine; the text says why."""
 
 
+def a_second(unit):
+    """What one of a rate's unit is in things a second; None for what is no rate."""
+    if unit.endswith("/s"):
+        return 1
+    return {"MIPS": 1e6, "boots/min": 1 / 60}.get(unit)
+
+
 @dataclasses.dataclass
 class Result:
-    """`ratio` is value / baseline; None where it cannot be measured, and `note` says why."""
+    """`ratio` is value / baseline; None where it cannot be measured, and `note` says why.
+
+    `systemc` is S, the timed events a second of stock SystemC beside this measurement. Machines differ in speed, and
+    shared ones from minute to minute, so rates count as multiples of S, and times as events that S executes in them.
+    """
 
     value: float | None
     baseline: float | None
     unit: str
     note: str = ""
+    systemc: float | None = None
 
     @property
     def ratio(self):
         return self.value / self.baseline if self.value is not None and self.baseline else None
 
+    @property
+    def of_systemc(self):
+        one = a_second(self.unit)
+        return self.value * one / self.systemc if self.value is not None and self.systemc and one else None
+
+    @property
+    def systemc_events(self):
+        return self.value * self.systemc if self.value is not None and self.systemc and self.unit == "s" else None
+
     def as_json(self):
-        fields = {"value": self.value, "baseline": self.baseline, "ratio": self.ratio, "unit": self.unit}
-        return fields | ({"note": self.note} if self.note else {})
+        fields = {"value": self.value, "baseline": self.baseline, "ratio": self.ratio, "unit": self.unit, "of_systemc": self.of_systemc}
+        for name in ("systemc_events", "systemc", "note"):
+            if (value := getattr(self, name)) not in (None, ""):
+                fields[name] = value
+        return fields
 
 
 @dataclasses.dataclass

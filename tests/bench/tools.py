@@ -15,8 +15,28 @@ from registry import Unavailable
 TREE = pathlib.Path(__file__).resolve().parents[2]
 BUILD = TREE / "build" / "release"
 FABRICVP = BUILD / "bin" / "fabricvp"
+LAUNCHER = TREE / ".venv" / "bin" / "fabricvp"
 FIRMWARE = pathlib.Path(__file__).parent / "firmware"
 WORK = TREE / "build" / "bench"
+
+quick = False  # set before measurements are imported: the frame itself is on trial
+
+
+def sized(full, small):
+    """How much a measurement does: `full`, or `small` where only the frame is tried (bench.py --quick)."""
+    return small if quick else full
+
+
+def rows(name, *arguments, rounds=1):
+    """What a program of this folder prints, run after run: one JSON object each."""
+    bench = BUILD / "bin" / name
+    if not bench.exists():
+        raise Unavailable(f"{bench.relative_to(TREE)} is not built")
+    found = []
+    for _ in range(sized(rounds, 1)):
+        lines = subprocess.run([bench, *map(str, arguments)], check=True, capture_output=True, text=True, timeout=300).stdout
+        found.append(json.loads(lines.splitlines()[-1]))
+    return found
 
 
 def program(name):
