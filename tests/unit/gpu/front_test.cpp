@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "abi/aql.h"
+#include "bare_core.h"
 #include "gpu/gpu_front.h"
 #include "host_port.h"
 #include "kernel_file.h"
@@ -33,7 +34,8 @@ gpu_front_params narrow() {
 }
 
 struct bench final : gpu_attachment {
-    gpu_core core;
+    test::bare_core gpu;
+    gpu_core& core = gpu.core;
     test::host_port host;
     gpu_front front;
     bool line = false;
@@ -42,7 +44,7 @@ struct bench final : gpu_attachment {
     unsigned room = 0;
 
     bench(const std::string& name, const gpu_front_params& p)
-        : core((name + "_core").c_str(), small(), 3), host((name + "_host").c_str(), 1 << 20), front(name.c_str(), p, core, 3, *this, host) {}
+        : gpu((name + "_core").c_str(), small(), 3), host((name + "_host").c_str(), 1 << 20), front(name.c_str(), p, core, 3, *this, host) {}
 
     void interrupt_line(bool level) override { line = level; }
     void interrupt_message(unsigned vector) override { messages.push_back(vector); }
@@ -92,7 +94,7 @@ bench& fresh() {
     bench& b = all().usual;
     b.wait();
     b.front.reset();
-    b.core.reset();
+    b.gpu.reset();
     b.messages.clear();
     b.line = false;
     b.wait();
@@ -222,7 +224,7 @@ TEST_CASE("a queue's doorbell is heard by the hart that it was given to") {
     ring(5);
     CHECK(hears(0));
     answer();
-    b.core.reset();
+    b.gpu.reset();
     CHECK(b.get<std::uint32_t>(GPU_QUEUE_HART + 4 * 5) == 1);
 }
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "gpu/gpu_core.h"
+#include "bare_core.h"
 #include "gpu/control/sdma_engine.h"
 #include "host_port.h"
 
@@ -29,9 +29,10 @@ gpu_core_params small() {
 
 struct bench {
     calendar cal{"calendar"};
-    gpu_core core{"core", small(), 0};
+    test::bare_core gpu{"gpu", small(), 0};
+    gpu_core& core = gpu.core;
     test::host_port host{"host", host_bytes};
-    sdma_engine engine{"sdma", sdma_engine_params{}, core.clock, core.router(), core.memory.tlb, host};
+    sdma_engine engine{"sdma", sdma_engine_params{}, core.clock, core.router(), core.memory.l2_tlb, host};
     unsigned interrupts = 0;
     std::uint32_t posted[2] = {};
 
@@ -76,7 +77,7 @@ struct bench {
         entry(2, 0, table + 12288, 0);
         for (std::uint64_t page = 0; page < 64; ++page)  // the last of them read-only; pages lie in reverse order
             entry(3, page, mapped + (63 - page) * 4096, GPU_PTE_READ | (page == 63 ? 0 : GPU_PTE_WRITE));
-        core.memory.mmu.set_root(space, here | table);
+        core.memory.gmmu.set_root(space, here | table);
     }
 };
 
@@ -84,7 +85,7 @@ bench& fresh() {
     static bench b;
     b.wait();
     b.engine.reset();
-    b.core.reset();
+    b.gpu.reset();
     b.wait();
     b.host.bytes.assign(host_bytes, 0);
     b.interrupts = 0;
@@ -110,7 +111,7 @@ TEST_CASE("bytes go to device memory and back, at any alignment, through L2") {
     b.memory().read(0x200005, seen.data(), length);
     for (std::uint32_t i = 0; i < length; ++i) REQUIRE(seen[i] == pattern(i));
     CHECK(b.engine.memory.lines_written.value() - lines >= length / line_bytes);
-    CHECK(b.core.router().bank_of(0x200040).holds(0x200040));
+    CHECK(b.core.memory.l2.bank_of(0x200040).holds(0x200040));
     b.post(0x300001, here | 0x200005, length);
     b.ring_bell();
     b.wait();
@@ -286,7 +287,7 @@ TEST_CASE("a reset drops everything; answers that come later meet nobody") {
         b.ring_bell();
         b.cal.run_until(b.cal.now() + after);
         b.engine.reset();
-        b.core.reset();
+        b.gpu.reset();
         CHECK(b.get(COPY_ENGINE_STATUS, 4) == 0);
         b.open();
         b.host.poke(b.slot(0), copy_engine_descriptor{});
