@@ -98,13 +98,13 @@ TEST_CASE("transactions of host and devices") {
     std::uint32_t message = 0;
     bench.memory.bytes.read(0x30000, &message, 4);
     CHECK(message == 0x1234);
-    CHECK(engine.completed() == 2);
+    CHECK(engine.channels.completed() == 2);
 
     // --- without MSI-X the cause holds INTA, which turns by the device numbers on its way: port 1 of a board, port 0 of a
     // socket, device 2 of bus 0 ---
     const auto lines = [&] { return root.intx[0].level() | root.intx[1].level() << 1 | root.intx[2].level() << 2 | root.intx[3].level() << 3; };
     CHECK(lines() == 0);
-    CHECK(engine.interrupt() == COPY_ENGINE_INTERRUPT_DONE);
+    CHECK(engine.channels.interrupt() == COPY_ENGINE_INTERRUPT_DONE);
     const auto set_msix = [&](bool on) { configure(bus_of(engine) << 20 | (msix + 2), true, on ? 0x8000 : 0, 2); };
     const auto set_command = [&](std::uint32_t command) { configure(bus_of(engine) << 20 | 4, true, command, 2); };
     set_msix(false);
