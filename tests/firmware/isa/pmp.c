@@ -100,35 +100,6 @@ static void matching(void) {
     open_rest();
 }
 
-static uint64_t fetch_with(uint64_t at, const void* denied) {
-    write_csr(pmpaddr0, top(denied));
-    write_csr(pmpcfg0, NA4 | R | W);
-    flush_translations();
-    return run_in(USER, do_fetch, at);
-}
-
-/// A 32-bit instruction needs the right to execute for both of its halves; a 16-bit one only for its own.
-static void straddling(void) {
-    open_rest();
-    uint16_t* border = (uint16_t*)(arena + 3000);
-    const uint64_t at = (uint64_t)(border - 1);
-    border[-1] = 0x8067;  // jalr x0, 0(ra)
-    border[0] = 0;
-    asm volatile("fence.i");
-    CHECK_EQUAL(fetch_with(at, border + 2), NO_TRAP);
-    CHECK_EQUAL(fetch_with(at, border), FETCH_ACCESS);
-    CHECK_EQUAL(trap.epc, at);
-    CHECK_EQUAL(trap.value, border);
-    CHECK_EQUAL(fetch_with(at, border - 2), FETCH_ACCESS);
-    CHECK_EQUAL(trap.epc, at);
-    CHECK_EQUAL(trap.value, at);
-    border[-1] = 0x8082;  // c.jr ra
-    asm volatile("fence.i");
-    CHECK_EQUAL(fetch_with(at, border), NO_TRAP);
-    CHECK_EQUAL(fetch_with(at, border - 2), FETCH_ACCESS);
-    open_rest();
-}
-
 static void table_walks(void) {
     // The walker's reads are checked as supervisor accesses.
     open_rest();
@@ -185,7 +156,6 @@ static void locks(void) {
 void test(void) {
     permissions();
     matching();
-    straddling();
     table_walks();
     locks();
 }

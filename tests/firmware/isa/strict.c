@@ -47,6 +47,41 @@ static uint64_t count_trailing(uint64_t a) {
     return n;
 }
 
+enum { R = 1, W = 2, X = 4, NA4 = 16, NAPOT = 24 };
+
+static uint64_t fetch_with(uint64_t at, const void* denied) {
+    write_csr(pmpaddr0, (uint64_t)denied >> 2);
+    write_csr(pmpcfg0, NA4 | R | W);
+    flush_translations();
+    return run_in(USER, do_fetch, at);
+}
+
+/// A 32-bit instruction needs the right to execute for both of its halves, wherever in a page a border of PMP lies; a
+/// 16-bit one only for its own. QEMU asks for the first half alone.
+static void straddling(void) {
+    static uint16_t code[64] __attribute__((aligned(4)));
+    uint16_t* border = code + 32;
+    const uint64_t at = (uint64_t)(border - 1);
+    write_csr(pmpaddr15, UINT64_C(0x3fffffffffffff));  // opens everything else
+    write_csr(pmpcfg2, (uint64_t)(R | W | X | NAPOT) << 56);
+    border[-1] = 0x8067;  // jalr x0, 0(ra)
+    border[0] = 0;
+    asm volatile("fence.i");
+    CHECK_EQUAL(fetch_with(at, border + 2), NO_TRAP);
+    CHECK_EQUAL(fetch_with(at, border), FETCH_ACCESS);
+    CHECK_EQUAL(trap.epc, at);
+    CHECK_EQUAL(trap.value, border);
+    CHECK_EQUAL(fetch_with(at, border - 2), FETCH_ACCESS);
+    CHECK_EQUAL(trap.epc, at);
+    CHECK_EQUAL(trap.value, at);
+    border[-1] = 0x8082;  // c.jr ra
+    asm volatile("fence.i");
+    CHECK_EQUAL(fetch_with(at, border), NO_TRAP);
+    CHECK_EQUAL(fetch_with(at, border - 2), FETCH_ACCESS);
+    write_csr(pmpcfg0, 0);
+    flush_translations();
+}
+
 void test(void) {
     // mepc and sepc have no bit 0.
     write_csr(mepc, ~UINT64_C(0));
@@ -92,5 +127,6 @@ void test(void) {
     CHECK(trap.cause == STORE_ACCESS || (trap.cause == NO_TRAP && v != 0));
 
     priorities();
+    straddling();
     modified_privilege_ends();  // stays in S mode
 }

@@ -214,7 +214,7 @@ TEST_CASE("random traffic agrees with a flat memory, and repeats itself") {
     CHECK(m.units[0]->l1.mshr_merges.value() > 0);
     CHECK(m.units[0]->tlb.mshr_stalls.value() > 0);
     CHECK(m.units[0]->queue_stalls.value() > 0);
-    CHECK(m.tlb.mshr_stalls.value() > 0);
+    CHECK(m.l2_tlb.mshr_stalls.value() > 0);
     CHECK(m.l2.banks[0]->mshr_stalls.value() > 0);
     CHECK(m.l2.banks[0]->writebacks.value() > 0);
 }
