@@ -215,7 +215,7 @@ TEST_CASE("page tables in another cluster are walked with entries of eight bytes
     b.fresh();
     b[0].map(at, b[0].base() | offset);
     b[0].poke<std::uint32_t>(offset, 77);
-    b[3].system.mmu.set_root(1, b[0].base() | b[0].root);
+    b[3].system.gmmu.set_root(1, b[0].base() | b[0].root);
     CHECK(b[3].load(0, at) == 77);
     CHECK(b.bytes(fabric::packet_class::page_table_response, false) == 4 * 12);
     CHECK(b.controller(0).went_first.value() == 4);
