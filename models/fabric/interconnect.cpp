@@ -114,6 +114,14 @@ link_plan plan_links(const interconnect_params& p, const std::map<std::string, s
     return plan;
 }
 
+/// Links between the same two ends are numbered from the second one on.
+std::string lanes_name(const std::vector<interconnect_params::link_node>& links, std::size_t index) {
+    const auto same = [&](const auto& l) { return l.from == links[index].from && l.to == links[index].to; };
+    const auto before = std::count_if(links.begin(), links.begin() + static_cast<std::ptrdiff_t>(index), same);
+    auto name = fmt::format("lanes_{}_{}", links[index].from, links[index].to);
+    return before ? fmt::format("{}_{}", name, before) : name;
+}
+
 }  // namespace
 
 void interconnect_params::switch_node::describe(parameter_visitor& v) {
@@ -175,6 +183,11 @@ interconnect::interconnect(const sc_core::sc_module_name& name, const interconne
         connect(from, to);
         m_topology.links.emplace_back(plan.from[i].vertex, plan.to[i].vertex);
         m_links.push_back({params.links[i].from, params.links[i].to, &from, &to});
+        if (params.links[i].reversible.policy != link::lane_policy_kind::none) {
+            reversible.push_back(std::make_unique<link::lane_controller>(lanes_name(params.links, i).c_str(), params.links[i].reversible,
+                                                                         from.lanes_of_both(), from.transmitter, to.transmitter));
+            m_links.back().lanes = reversible.back().get();
+        }
         if (from.crosses_clusters) m_crossing.insert(m_crossing.end(), {&from, &to});
     }
     route();
@@ -206,6 +219,28 @@ void interconnect::route() {
             switches[i]->set_route(static_cast<unsigned>(d), (first ? ends.a : ends.b)->index, others->cluster[d]);
         }
         switches[i]->check_room();
+    }
+    tell_of_launches(table);
+}
+
+/// Which links' lanes a launch concerns: the device's own, and those between switches that packets from or to it pass.
+void interconnect::tell_of_launches(const routing_table& table) {
+    if (reversible.empty()) return;
+    std::vector<boost::dynamic_bitset<>> users(m_links.size(), boost::dynamic_bitset<>(terminals.size()));
+    for (std::size_t s = 0; s < terminals.size(); ++s)
+        for (std::size_t d = 0; d < terminals.size(); ++d)
+            for (std::size_t at = s; at != d && table[at][d] != no_link;) {
+                const auto link = table[at][d];
+                const auto [first, second] = m_topology.links[link];
+                users[link].set(s).set(d);
+                at = first == at ? second : first;
+            }
+    for (std::size_t l = 0; l < m_links.size(); ++l) {
+        if (!m_links[l].lanes) continue;
+        const auto [first, second] = m_topology.links[l];
+        const bool of_device = std::min(first, second) < terminals.size();
+        for (std::size_t t = 0; t < terminals.size(); ++t)
+            if (of_device ? t == first || t == second : users[l].test(t)) terminals[t]->add_reversible(*m_links[l].lanes);
     }
 }
 

@@ -49,6 +49,7 @@ public:
     std::vector<std::unique_ptr<fabric_switch>> switches;
     std::vector<std::unique_ptr<terminal>> terminals;    ///< of the devices by number, then of the generators
     std::vector<generator*> generators;                  ///< those of the terminals that are generators
+    std::vector<std::unique_ptr<link::lane_controller>> reversible;  ///< of links whose lanes turn, in the order of their description
 
     /// Sums over all links between clusters.
     derived inter_cluster_flits{*this, "inter_cluster.flits", "1", "flits on links between clusters", [this] { return total([](const auto& s) { return s.flits; }); }};
@@ -65,6 +66,7 @@ public:
     struct link_ends {
         std::string from, to;
         port *a, *b;
+        link::lane_controller* lanes = nullptr;  ///< null if they do not turn
     };
     const std::vector<link_ends>& links() const { return m_links; }
     /// Of a device.
@@ -86,6 +88,7 @@ private:
     double page_table_share() const;
     double mean_utilisation() const;
     void route();
+    void tell_of_launches(const routing_table& table);
 
     topology m_topology;
     std::vector<link_ends> m_links;

@@ -39,6 +39,7 @@ void link_params::describe(parameter_visitor& v) {
     v.field("replay_latency", replay_latency, between{0, 1e9}, "from the end of a corrupted packet to its repetition");
     v.field("retrain_time", retrain_time, between{0, 1e12}, "time for which the link is down when it trains again");
     v.field("seed", seed, "seed of the error processes of both directions; 0: follows from simulation.seed and the block's path");
+    v.group("reversible", reversible, "lanes that turn from one direction to the other");
 }
 
 void buffer_params::describe(parameter_visitor& v) {

@@ -11,6 +11,7 @@
 #include "fabric/packet.h"
 #include "fabric/packet_counts.h"
 #include "fabric/port_faults.h"
+#include "link/lane_controller.h"
 #include "link/port.h"
 
 namespace fabricvp::fabric {
@@ -23,6 +24,7 @@ struct link_params {
     duration replay_latency{100'000};
     duration retrain_time{10'000'000};
     std::uint64_t seed = 0;
+    link::lane_controller_params reversible;
     void describe(parameter_visitor& v);
     std::uint64_t bytes_per_second() const { return lanes * lane_rate.bytes_per_second; }
 };

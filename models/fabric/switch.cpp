@@ -130,9 +130,10 @@ void fabric_switch::transmit(unsigned to) {
 /// Room has come about at an output: inputs that wait for it move up, in turns.
 void fabric_switch::refill(unsigned to) {
     for (unsigned channel = 0; channel < virtual_channels; ++channel) {
+        auto& turn = m_turn[to][channel];
         for (unsigned idle = 0; idle < ports() && m_waiting;) {
-            const auto from = m_turn[to];
-            m_turn[to] = (from + 1) % ports();
+            const auto from = turn;
+            turn = (from + 1) % ports();
             idle = advance(from, channel, to) ? 0 : idle + 1;
         }
     }
@@ -158,7 +159,7 @@ bool fabric_switch::advance(unsigned from, unsigned channel, unsigned to) {
 void fabric_switch::reset() {
     for (auto& i : m_ingress)
         for (auto& w : i.waiting) w.clear();
-    std::fill(m_turn.begin(), m_turn.end(), 0u);
+    for (auto& t : m_turn) t.fill(0);
     m_waiting = 0;
     for (auto& u : m_unstitchers)
         if (u) u->reset();

@@ -2,7 +2,7 @@
 // A switch between GPUs. A packet that comes in takes the time of the pipeline, from its head on (cut-through; a packet
 // that leaves faster than it came waits until its end cannot be late), and moves to the queue of the port by which it
 // leaves, if there is room: otherwise it holds up those behind it on its virtual channel. Inputs that wait for room take
-// turns, packet by packet. A hop costs two calendar events: the arrival, and the lanes becoming free if something waits
+// turns, packet by packet, in each virtual channel by itself. A hop costs two calendar events: the arrival, and the lanes becoming free if something waits
 // for them.
 #pragma once
 
@@ -95,7 +95,7 @@ private:
     std::vector<ingress> m_ingress;
     std::vector<std::unique_ptr<netcrafter::unstitcher>> m_unstitchers;  // by port: of links between clusters
     std::vector<unsigned> m_routes;  // by terminal
-    std::vector<unsigned> m_turn;  // by egress: the input that may go next
+    std::vector<std::array<unsigned, virtual_channels>> m_turn;  // by egress and channel: the input that may go next
     unsigned m_waiting = 0;        // packets in input buffers that wait for room
 };
 

@@ -72,6 +72,12 @@ public:
 
     /// Sends a request or a response; `destination` must be one that it reaches.
     void send(const packet_ptr& p);
+    /// The device launches a kernel: lanes of links that its packets pass are as configured again.
+    void kernel_launched() {
+        for (auto* l : m_reversible) l->kernel_launched();
+    }
+    void add_reversible(fabricvp::link::lane_controller& l) { m_reversible.push_back(&l); }
+
     /// Packets that wait for the link.
     const egress& queue() const { return m_queue; }
 
@@ -97,6 +103,7 @@ private:
     service& service_of(const packet& p) { return m_service[!is_data(p.channel())]; }
     std::array<service, 2> m_service;  // of data, and of page tables with channels of their own
     std::shared_ptr<const neighbourhood> m_others = std::make_shared<neighbourhood>();
+    std::vector<fabricvp::link::lane_controller*> m_reversible;
 };
 
 }  // namespace fabricvp::fabric

@@ -48,6 +48,7 @@ gpu_core::gpu_core(model& o, const gpu_core_params& p, unsigned index)
         processor.invalidate_translations(space);
     };
     processor.on_acquire = [this] { dispatcher.acquire(); };
+    launches.on_launch = [this] { fabric.kernel_launched(); };
 }
 
 void gpu_core::reset() {

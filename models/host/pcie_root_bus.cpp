@@ -75,11 +75,11 @@ bus_target::outcome pcie_window::atomic(bus_payload& payload, atomic_extension& 
                       : what.op == operation::add ? pcie::tlp_kind::fetch_add : pcie::tlp_kind::compare_swap;
     const auto data = allocate_slice(bytes);
     m_pending.push_back(&payload);
-    m_root->host_requests.atomic(kind, m_base + payload.get_address(), bytes, operand, compare, data,
-                                 [this, &payload, &what, data](pcie::request_status s) {
-                                     what.performed = s == pcie::request_status::ok;
-                                     finish(payload, data, s);
-                                 });
+    m_root->host_atomic(kind, m_base + payload.get_address(), bytes, operand, compare, data,
+                        [this, &payload, &what, data](pcie::request_status s) {
+                            what.performed = s == pcie::request_status::ok;
+                            finish(payload, data, s);
+                        });
     return outcome::pending;
 }
 

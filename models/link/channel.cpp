@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <stdexcept>
+#include <utility>
 
 #include "base/log.h"
 #include "base/random_streams.h"
@@ -46,6 +47,10 @@ bool channel::corrupted(std::uint64_t wire_bytes) {
 }
 
 channel::passage channel::send(ticks earliest, ticks tail_ready, std::uint64_t wire_bytes, std::uint64_t head_bytes) {
+    if (m_watched) {
+        m_watched = false;
+        std::exchange(m_next_send, {})();
+    }
     if (m_pending_overhead) {
         if (m_free < earliest) {
             // The lanes were idle: link-layer packets went out in the gap, as far as they fitted.

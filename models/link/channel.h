@@ -75,6 +75,11 @@ public:
     /// Nothing can be sent from now on, however many lanes there are; or it can again.
     void set_down(bool down);
     bool up() const { return m_lanes > 0 && !m_down; }
+    /// Called once, before the next packet is sent.
+    void at_next_send(std::function<void()> call) {
+        m_watched = static_cast<bool>(call);
+        m_next_send = std::move(call);
+    }
     /// Called when something can be sent again.
     void on_restart(std::function<void()> restarted) { m_restarted = std::move(restarted); }
     void set_lane_rate(bandwidth rate) { m_lane_rate = rate; }
@@ -98,13 +103,14 @@ private:
     bandwidth m_lane_rate;
     double m_bit_error_rate;
     bool m_down = false;
+    bool m_watched = false;
     ticks m_free = 0;
     ticks m_resume = 0;      // while there are no lanes: what m_free was
     ticks m_busy_since = 0;  // of the last stretch without a gap
     std::uint64_t m_remainder = 0;     // of the last division, so that a busy link does not drift
     std::uint64_t m_pending_overhead = 0;
     std::mt19937_64 m_random;
-    std::function<void()> m_restarted;
+    std::function<void()> m_restarted, m_next_send;
 };
 
 }  // namespace fabricvp::link

@@ -56,6 +56,7 @@ std::uint64_t pair::turn(side to, std::uint64_t count) {
     const auto after = std::upper_bound(m_turns.begin(), m_turns.end(), when, [](ticks t, const turn_end& e) { return t < e.when; });
     m_turns.insert(after, {when, to, count});
     calendar::current().schedule(m_arrive, m_turns.front().when);
+    if (m_turned) m_turned(to, count, when);
     apply();
     return count;
 }

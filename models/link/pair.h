@@ -52,8 +52,9 @@ public:
     /// Gives lost lanes back to the direction that has lost them.
     void repair(side s, std::uint64_t count);
 
-    /// Called after any change.
+    /// Called after any change; and for lanes that turn, with when they will have turned.
     void on_change(std::function<void()> changed) { m_changed = std::move(changed); }
+    void on_turn(std::function<void(side to, std::uint64_t count, ticks until)> turned) { m_turned = std::move(turned); }
 
     /// As configured, and whole.
     void reset();
@@ -83,6 +84,7 @@ private:
     ticks m_switch_time = 0;
     std::vector<turn_end> m_turns;  // by when they end
     std::function<void()> m_changed;
+    std::function<void(side, std::uint64_t, ticks)> m_turned;
     calendar_event m_arrive{method<&pair::arrive>, this};
 };
 

@@ -324,14 +324,23 @@ void root_complex::undeliverable(const tlp_ptr& t, unsigned egress) {
                now() + params.configuration_latency);
 }
 
-void root_complex::host_read(std::uint64_t address, const buffer_slice& into, requester::done finished) {
-    host_requests.read(address, into, [this, finished = std::move(finished)](request_status s) {
+requester::done root_complex::counted(requester::done finished) {
+    return [this, finished = std::move(finished)](request_status s) {
         if (s != request_status::ok) ++host_errors;
         finished(s);
-    });
+    };
+}
+
+void root_complex::host_read(std::uint64_t address, const buffer_slice& into, requester::done finished) {
+    host_requests.read(address, into, counted(std::move(finished)));
 }
 
 void root_complex::host_write(std::uint64_t address, const buffer_slice& from) { host_requests.write(address, from); }
+
+void root_complex::host_atomic(tlp_kind kind, std::uint64_t address, unsigned bytes, std::uint64_t operand, std::uint64_t compare,
+                               const buffer_slice& result, requester::done finished) {
+    host_requests.atomic(kind, address, bytes, operand, compare, result, counted(std::move(finished)));
+}
 
 void root_complex::host_configuration(std::uint64_t ecam_offset, bool write, const buffer_slice& data, requester::done finished) {
     configure(std::make_shared<configuration_job>(

@@ -66,6 +66,9 @@ public:
     /// are posted and finish at once.
     void host_read(std::uint64_t address, const buffer_slice& into, requester::done finished);
     void host_write(std::uint64_t address, const buffer_slice& from);
+    /// A hart's AtomicOp: see requester::atomic().
+    void host_atomic(tlp_kind kind, std::uint64_t address, unsigned bytes, std::uint64_t operand, std::uint64_t compare,
+                     const buffer_slice& result, requester::done finished);
     /// A hart's configuration access: ECAM offset (bus << 20 | device << 15 | function << 12 | register), 1, 2 or 4 bytes.
     /// Reads that nobody answers finish with all ones in `data` and status unsupported_request.
     void host_configuration(std::uint64_t ecam_offset, bool write, const buffer_slice& data, requester::done finished);
@@ -92,6 +95,7 @@ private:
     unsigned route_by_address(std::uint64_t address, unsigned ingress) const;
     void memory_request(const tlp_ptr& t, unsigned ingress);
     void memory_done(const memory_access& a, ticks when);
+    requester::done counted(requester::done finished);
     void refuse(const tlp& t, unsigned ingress, completion_status status);
     void interrupt_message(const tlp& t, unsigned ingress);
     void port_changed(unsigned index, link_event what) override;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <deque>
+#include <functional>
 #include <vector>
 
 #include "abi/gpu.h"
@@ -40,6 +41,9 @@ public:
 
     dispatch_port(const sc_core::sc_module_name& name, const dispatch_port_params& params, command_processor& processor,
                   dispatcher& target);
+
+    /// Called whenever the dispatcher takes a launch.
+    std::function<void()> on_launch;
 
     /// The processor is held in reset: what it has launched is aborted, and nobody hears of it.
     void forget();

@@ -50,6 +50,11 @@ public:
     /// Bit n: the fabric reaches GPU n.
     std::uint64_t peers() const { return m_peers; }
 
+    /// This GPU launches a kernel.
+    void kernel_launched() {
+        if (m_terminal) m_terminal->kernel_launched();
+    }
+
     void send(const line_request_ptr& request) override;
 
     void reset() override;

@@ -28,6 +28,14 @@ interconnect_params star() {
     return p;
 }
 
+/// Outputs that hold one packet a channel, so that everything waits at the inputs.
+interconnect_params crowded() {
+    auto p = two(1024, 10);
+    p.devices = {"d0", "d1", "d2"};
+    p.links = {make_link("d0", "hub"), make_link("d1", "hub"), make_link("d2", "hub")};
+    return p;
+}
+
 interconnect_params noisy() {
     auto p = two(1024);
     for (auto& l : p.links) l.bit_error_rate = 1e-5;
@@ -47,6 +55,7 @@ struct machines {
     probed_fabric narrow{"narrow", two(20)};
     probed_fabric wide{"wide", two(1024)};
     probed_fabric spot{"spot", star()};
+    probed_fabric crowd{"crowd", crowded()};
     probed_fabric errors{"noisy", noisy()};
     static machines& get() {
         static machines m;
@@ -165,6 +174,28 @@ TEST_CASE("senders to one destination get equal shares") {
     for (std::size_t i = 0; i < heard.size() / 2; ++i) ++by[heard[i].source];
     for (unsigned s = 1; s < 4; ++s) CHECK(by[s] == Approx(packets / 2).epsilon(0.04));
     CHECK(heard.back().when - heard.front().when == Approx(fast(80) * 3 * packets).epsilon(0.02));
+}
+
+TEST_CASE("inputs take turns at an output in each virtual channel by itself") {
+    auto& f = machines::get().crowd;
+    f.reset();
+    constexpr unsigned packets = 2000;
+    // Both others write to device 0 and answer its reads: of each kind, either should bring half.
+    for (unsigned i = 0; i < packets; ++i)
+        for (unsigned s = 1; s < 3; ++s) {
+            f.probes[s]->at.send(f.probes[s]->make(0, access_kind::write));
+            f.probes[0]->at.send(f.probes[0]->make(s));
+        }
+    run_all();
+    const auto& requests = f.probes[0]->requests;
+    const auto& responses = f.probes[0]->responses;
+    REQUIRE(requests.size() == 2 * packets);
+    REQUIRE(responses.size() == 2 * packets);
+    const auto of_first = [](const auto& heard) {
+        return std::count_if(heard.begin(), heard.begin() + packets, [](const auto& h) { return h.source == 1; });
+    };
+    CHECK(of_first(requests) == Approx(packets / 2).epsilon(0.05));
+    CHECK(of_first(responses) == Approx(packets / 2).epsilon(0.05));
 }
 
 TEST_CASE("requests and responses take turns on a link") {
@@ -336,4 +367,46 @@ TEST_CASE("faults of a link: down, fewer lanes, poisoned packets") {
     unsigned poisoned = 0;
     for (const auto& r : net.probes[0]->responses) poisoned += r.status == access_status::poisoned;
     CHECK(poisoned == 2);
+}
+
+TEST_CASE("a repaired link has the lanes that it would have had without the fault") {
+    auto& net = machines::get().net;
+    net.reset();
+    const auto with = [](const std::string& lanes, const std::string& lasting) {
+        return [=](fault_order& o) {
+            setter count("lanes", lanes), time("lasting", lasting);
+            o.describe(count);
+            o.describe(time);
+        };
+    };
+    auto& out = net.net.switches[0]->at(2);
+    auto& both = out.lanes_of_both();
+    const auto run_for = [](ticks t) { calendar::current().run_until(calendar::current().now() + t); };
+    both.make_reversible({100 * ns});
+    inject("quad.cluster0.to_cluster1", "lanes", with("3", "2 us"));
+    inject("quad.cluster0.to_cluster1", "lanes", with("2", "1 us"));
+    CHECK(out.transmitter.lanes() == 3);
+    both.turn(out.here(), 2);  // meanwhile two lanes turn
+    run_for(500 * ns);
+    CHECK(out.transmitter.lanes() == 5);
+    run_for(1000 * ns);
+    CHECK(out.transmitter.lanes() == 7);
+    run_for(1000 * ns);
+    CHECK(out.transmitter.lanes() == 10);
+    CHECK(out.partner()->transmitter.lanes() == 6);
+    both.restore();
+    run_all();
+    CHECK(out.transmitter.lanes() == 8);
+    // All lanes of a direction of a link that turns none: it is down until they are back.
+    net.reset();
+    inject("quad.d0.link", "lanes", with("64", "3 us"));
+    CHECK(net.net.terminals[0]->link->transmitter.lanes() == 0);
+    const auto begin = calendar::current().now();
+    net.probes[0]->at.send(net.probes[0]->make(1));
+    run_for(1000 * ns);
+    REQUIRE(net.net.terminals[0]->link->waits());
+    CHECK(net.net.terminals[0]->link->waits()->what == "its link to come up");
+    run_all();
+    REQUIRE(net.probes[0]->responses.size() == 1);
+    CHECK(net.probes[0]->responses[0].when > begin + 3000 * ns);
 }

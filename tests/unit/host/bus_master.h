@@ -43,26 +43,21 @@ public:
     void write64(std::uint64_t a, std::uint64_t v) { write(a, v); }
 
     void transfer(tlm::tlm_command command, std::uint64_t address, void* data, unsigned size) {
-        auto* payload = prepare(command, address, data, size);
-        send(payload);
-        payload->release();
+        send(prepare(command, address, data, size));
     }
 
-    /// \returns the old value; `operand` is followed by `compare` for compare_swap.
+    /// \returns the old value, if the target answered at once; `operand` is followed by `compare` for compare_swap.
     std::uint64_t atomic(atomic_extension::operation op, std::uint64_t address, unsigned size, std::uint64_t operand,
                          std::uint64_t compare = 0) {
-        std::uint8_t data[16] = {};
-        std::memcpy(data, &operand, size);
-        std::memcpy(data + size, &compare, size);
-        auto* payload = prepare(tlm::TLM_IGNORE_COMMAND, address, data, size);
+        std::memcpy(m_operands, &operand, size);
+        std::memcpy(m_operands + size, &compare, size);
+        auto* payload = prepare(tlm::TLM_IGNORE_COMMAND, address, m_operands, size);
         last_atomic = atomic_extension{};
         last_atomic.op = op;
         payload->set_extension(&last_atomic);
         send(payload);
-        payload->clear_extension(&last_atomic);
-        payload->release();
         std::uint64_t old = 0;
-        std::memcpy(&old, data, size);
+        std::memcpy(&old, m_operands, size);
         return old;
     }
     atomic_extension last_atomic;
@@ -95,8 +90,14 @@ private:
         sc_core::sc_time delay;
         const auto result = socket->nb_transport_fw(*payload, phase, delay);
         last_completed = result == tlm::TLM_COMPLETED;
-        if (last_completed) note(*payload, delay);
-        payload->clear_extension(&m_sender);
+        if (last_completed) finish(*payload, delay);
+    }
+
+    void finish(bus_payload& payload, const sc_core::sc_time& delay) {
+        note(payload, delay);
+        payload.clear_extension(&m_sender);
+        payload.clear_extension(&last_atomic);
+        payload.release();
     }
 
     void note(const bus_payload& payload, const sc_core::sc_time& delay) {
@@ -107,12 +108,13 @@ private:
 
     tlm::tlm_sync_enum nb_transport_bw(bus_payload& payload, tlm::tlm_phase&, sc_core::sc_time& delay) override {
         ++responses;
-        note(payload, delay);
+        finish(payload, delay);
         return tlm::TLM_COMPLETED;
     }
     void invalidate_direct_mem_ptr(sc_dt::uint64, sc_dt::uint64) override {}
 
     initiator_extension m_sender;
+    std::uint8_t m_operands[16] = {};
 };
 
 /// Lets simulated time pass: a calendar without anything to do would not move.

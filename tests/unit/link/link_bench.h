@@ -5,6 +5,7 @@
 #include <catch2/catch.hpp>
 
 #include <deque>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -61,7 +62,8 @@ inline link::channel_params wire(std::uint64_t lanes = 8, std::uint64_t lane_rat
 
 inline constexpr ticks desk_latency = 7 * ns, credit_latency = 3 * ns;
 
-/// A device with one port: sends from a queue, keeps what it hears, and frees its buffer at once unless told not to.
+/// A device with one port: sends from a queue, or whatever `more` gives when that is empty; keeps what it hears, or hands it to
+/// `on_note`; and frees its buffer at once unless told not to.
 class desk final : public link::port<desk_traits> {
 public:
     struct heard {
@@ -72,6 +74,8 @@ public:
     std::deque<note_ptr> queue;
     std::vector<heard> received;
     std::vector<note_ptr> kept;
+    std::function<note_ptr()> more;
+    std::function<void(const note&)> on_note;
     bool frees = true;
 
     explicit desk(const sc_core::sc_module_name& name, const link::channel_params& p = wire()) : port(name, p) {}
@@ -88,14 +92,17 @@ public:
         queue.clear();
         received.clear();
         kept.clear();
+        more = {};
+        on_note = {};
         frees = true;
     }
-    using port::lose_credits;
-
-private:
-    friend class link::port<desk_traits>;
     void pump() {
-        while (!queue.empty()) {
+        for (;;) {
+            if (queue.empty()) {
+                auto next = more ? more() : nullptr;
+                if (!next) return;
+                queue.push_back(next);
+            }
             if (!idle()) return call_when_idle();
             auto n = queue.front();
             if (!has_credits(n->lane_class, desk_traits::credits_of(*n))) return;
@@ -104,9 +111,14 @@ private:
             launch(*n, transmitter.send(now(), now(), n->bytes, n->bytes).tail_arrival);
         }
     }
+    using port::lose_credits;
+
+private:
+    friend class link::port<desk_traits>;
     ticks announced(note&, ticks head) { return head + desk_latency; }
     void arrived(const note_ptr& n) {
-        received.push_back({now(), n->number});
+        if (on_note) on_note(*n);
+        else received.push_back({now(), n->number});
         if (frees) return_credits(*n, now(), credit_latency);
         else kept.push_back(n);
     }

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "link/lane_policy.h"
+
+namespace fabricvp::link {
+
+namespace {
+
+class published_policy final : public lane_policy {
+public:
+    explicit published_policy(double threshold) : m_threshold(threshold) {}
+
+    decision decide(const lane_sample& s) override {
+        side to;
+        if (s.turning || !one_saturated(s, m_threshold, to)) return {};
+        return {to, 1};
+    }
+
+private:
+    double m_threshold;
+};
+
+}  // namespace
+
+std::unique_ptr<lane_policy> make_published_policy(double threshold) { return std::make_unique<published_policy>(threshold); }
+
+}  // namespace fabricvp::link
