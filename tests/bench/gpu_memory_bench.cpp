@@ -97,7 +97,7 @@ void map(gpu_memory_system& m, const pattern& p) {
         const std::uint64_t leaf = ((home | (data + at)) >> 12) << GPU_PTE_PPN_SHIFT | GPU_PTE_VALID | GPU_PTE_READ | GPU_PTE_WRITE;
         m.memory.bytes.write(entry(table, base + at, p.level), &leaf, 8);
     }
-    m.mmu.set_root(1, home | tables);
+    m.gmmu.set_root(1, home | tables);
 }
 
 }  // namespace

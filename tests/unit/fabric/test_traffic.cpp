@@ -44,8 +44,8 @@ generator_params like(traffic_pattern pattern, std::uint64_t requests) {
 class meddler final : public egress {
 public:
     using deed = std::function<void(const packet_ptr&, egress&)>;
-    meddler(const char* name, deed d) : egress(name), m_queue((std::string(name) + "_queue").c_str(), 0), m_deed(std::move(d)) {}
-    bool has_room(virtual_channel c, unsigned flits) const override { return m_queue.has_room(c, flits); }
+    meddler(const char* name, deed d) : egress(name), m_queue((std::string(name) + "_queue").c_str(), 0, 0), m_deed(std::move(d)) {}
+    bool has_room(virtual_channel c, unsigned flits, unsigned to) const override { return m_queue.has_room(c, flits, to); }
     void push(const packet_ptr& p) override {
         m_queue.push(p);
         m_deed(p, m_queue);

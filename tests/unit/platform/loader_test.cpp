@@ -127,7 +127,7 @@ TEST_CASE("headers that contradict themselves are refused") {
 TEST_CASE("firmware and kernel get their places") {
     temporary_folder folder;
     auto p = plan();
-    p.add_stages({folder.file("fw.bin", "firmware"), folder.file("k.bin", "kernel"), "", "", false, ""});
+    p.add_stages({folder.file("fw.bin", "firmware"), folder.file("k.bin", "kernel"), "", "", false});
     CHECK(p.entry() == base);
     CHECK(p.next_stage() == base + boot_plan::kernel_offset);
     REQUIRE(p.pieces().size() == 2);
@@ -140,7 +140,7 @@ TEST_CASE("a kernel without firmware is what the harts start with") {
     auto p = plan();
     elf_builder b = good();
     b.header.e_entry = base + 0x1000;
-    p.add_stages({"", folder.file("k.elf", b.build()), "", "", true, ""});
+    p.add_stages({"", folder.file("k.elf", b.build()), "", "", true});
     CHECK(p.entry() == base + 0x1000);
     CHECK(p.next_stage() == 0);
     CHECK(p.symbol("tohost") == base + 0x1008);
@@ -153,7 +153,7 @@ TEST_CASE("a Linux image takes the room that its header asks for") {
     std::memcpy(image.data() + 0x10, &size, sizeof size);
     std::memcpy(image.data() + 0x38, "RSC\x05", 4);
     auto p = plan();
-    p.add_stages({folder.file("fw.bin", "firmware"), folder.file("Image", image), "", "", false, ""});
+    p.add_stages({folder.file("fw.bin", "firmware"), folder.file("Image", image), "", "", false});
     CHECK(p.pieces()[1].size == size);
 }
 
@@ -171,10 +171,10 @@ TEST_CASE("the RAM disk lies high, below what is reserved") {
 TEST_CASE("images that do not fit are refused with names and addresses") {
     temporary_folder folder;
     auto p = plan(1 << 20);
-    CHECK_THROWS_WITH(p.add_stages({folder.file("big.bin", std::string((1 << 20) + 1, 'x')), "", "", "", false, ""}),
+    CHECK_THROWS_WITH(p.add_stages({folder.file("big.bin", std::string((1 << 20) + 1, 'x')), "", "", "", false}),
                       Contains("big.bin") && Contains("outside of the memory of node0 (0x80000000 … 0x800fffff)"));
     auto q = plan();
-    CHECK_THROWS_WITH(q.add_stages({folder.file("fw.bin", std::string(3 << 20, 'x')), folder.file("k.bin", "kernel"), "", "", false, ""}),
+    CHECK_THROWS_WITH(q.add_stages({folder.file("fw.bin", std::string(3 << 20, 'x')), folder.file("k.bin", "kernel"), "", "", false}),
                       Contains("k.bin") && Contains("overlaps firmware"));
     auto r = plan();
     elf_builder off(0x10000);
@@ -183,7 +183,7 @@ TEST_CASE("images that do not fit are refused with names and addresses") {
     elf_builder wide(base);
     wide.add(base, "code", 1ull << 40);
     CHECK_THROWS_WITH(r.add_elf(folder.file("wide.elf", wide.build()), "firmware"), Contains("lies outside of the memory"));
-    CHECK_THROWS_WITH(r.add_stages({folder.file("empty", ""), "", "", "", false, ""}), Contains("the file is empty"));
+    CHECK_THROWS_WITH(r.add_stages({folder.file("empty", ""), "", "", "", false}), Contains("the file is empty"));
     CHECK_THROWS_WITH(r.add_initrd(folder.file("huge", std::string(65 << 20, 'x'))), Contains("lies outside"));
     CHECK_THROWS_WITH(r.add_raw(folder.path.string(), "binary", base), Contains("is a folder"));
     CHECK_THROWS_WITH(r.add_raw("/no/such/file", "binary", base), Contains("/no/such/file: no such file"));
