@@ -64,8 +64,8 @@ ticks fabric_switch::packet_announced(port& at, packet& p) {
 /// A packet that is alone in its flits goes on as others do. Stitched ones are taken apart when all of them have come.
 ticks fabric_switch::unit_announced(port& at, packet& p) {
     const auto destination = m_unstitchers[at.index]->destination_of(*p.unit);
-    if (p.unit->parts.size() > 1 || destination == netcrafter::destinations) return p.tail + m_latency + m_unstitching;
-    const auto route = m_routes[destination];
+    const auto route = destination < m_routes.size() ? m_routes[destination] : no_route;
+    if (p.unit->parts.size() > 1 || route == no_route) return p.tail + m_latency + m_unstitching;
     const auto ahead = m_latency + m_egress[route]->latency();
     if (!params.cut_through) return p.tail + ahead;
     const auto out = m_ports[route]->serialisation(p);
@@ -98,6 +98,7 @@ void fabric_switch::accept(port& at, const packet_ptr& p) {
     if (!waiting.empty() || !m_egress[p->route]->has_room(p->channel(), p->flits, p->destination)) {
         ++blocked;
         ++m_waiting;
+        ++m_waiting_on[static_cast<unsigned>(p->channel())];
         if (waiting.full()) waiting.set_capacity(2 * waiting.capacity());
         waiting.push_back({p, p->route, p->flits, p->destination});
         return;
@@ -130,6 +131,7 @@ void fabric_switch::transmit(unsigned to) {
 /// Room has come about at an output: inputs that wait for it move up, in turns.
 void fabric_switch::refill(unsigned to) {
     for (unsigned channel = 0; channel < virtual_channels; ++channel) {
+        if (!m_waiting_on[channel]) continue;
         auto& turn = m_turn[to][channel];
         for (unsigned idle = 0; idle < ports() && m_waiting;) {
             const auto from = turn;
@@ -149,6 +151,7 @@ bool fabric_switch::advance(unsigned from, unsigned channel, unsigned to) {
         waiting.pop_front();
         if (waiting.size() > 1) __builtin_prefetch(waiting[1].packet.get(), 1);
         --m_waiting;
+        --m_waiting_on[channel];
         p->pass(m_blocked_span, span_kind::queueing, now());
         move(from, p);
         if (p->route != to) transmit(p->route);
@@ -161,6 +164,7 @@ void fabric_switch::reset() {
         for (auto& w : i.waiting) w.clear();
     for (auto& t : m_turn) t.fill(0);
     m_waiting = 0;
+    m_waiting_on.fill(0);
     for (auto& u : m_unstitchers)
         if (u) u->reset();
     model::reset();

@@ -97,6 +97,7 @@ private:
     std::vector<unsigned> m_routes;  // by terminal
     std::vector<std::array<unsigned, virtual_channels>> m_turn;  // by egress and channel: the input that may go next
     unsigned m_waiting = 0;        // packets in input buffers that wait for room
+    std::array<unsigned, virtual_channels> m_waiting_on{};  // the same, by channel
 };
 
 }  // namespace fabricvp::fabric

@@ -41,12 +41,15 @@ bool stitcher::next(ticks now, link_credits& credits, wire_unit& to) {
     m_wake = never;
     unsigned refused = 0;
     const auto clusters = queue.clusters();
+    std::uint32_t filled = 0;
+    for (unsigned c = 0; c < clusters; ++c) filled |= queue.filled(c);
     for (unsigned level = 0; level < 2; ++level) {
         const auto at_level = level == 0 ? queue.first() : queue.all() & ~queue.first();
-        if (!at_level) continue;
+        if (!(at_level & filled)) continue;
         for (unsigned tried = 0; tried < virtual_channels; ++tried) {
             const auto channel = (m_channel + tried) % virtual_channels;
-            const auto mine = at_level & queue.of_channel(static_cast<virtual_channel>(channel));
+            const auto mine = at_level & filled & queue.of_channel(static_cast<virtual_channel>(channel));
+            if (!mine) continue;
             auto& turn = m_turn[level][channel];
             const auto start = turn / 32, behind = ~0u << turn % 32;
             for (unsigned step = 0; step <= clusters; ++step) {
@@ -205,6 +208,16 @@ void stitcher::write(wire_unit& to, cluster_queue::entry& head) {
     to.flits = static_cast<std::uint16_t>((to.used + m_payload - 1) / m_payload);
     std::memset(at, 0, to.length() - to.used);
     m_riders.clear();
+}
+
+packet_ptr stitcher::give_up() {
+    for (unsigned cluster = 0; cluster < queue.clusters(); ++cluster) {
+        if (!queue.filled(cluster)) continue;
+        auto e = queue.pop(cluster, static_cast<unsigned>(__builtin_ctz(queue.filled(cluster))));
+        if (e.tail) identifiers.release(e.id);
+        return std::move(e.packet);
+    }
+    return nullptr;
 }
 
 void stitcher::reset() {

@@ -41,6 +41,8 @@ public:
     /// Puts together what goes next. \returns false if nothing may go now; then wake() says when waiting ends
     bool next(ticks now, link_credits& credits, wire_unit& to);
     ticks wake() const { return m_wake; }
+    /// Takes out one packet after the other, whole, because the link is dead; null when nothing is left.
+    packet_ptr give_up();
     /// What pooling did, since construction.
     struct pooling_tally {
         std::uint64_t waited = 0;  ///< packets that waited for riders

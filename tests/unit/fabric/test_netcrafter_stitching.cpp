@@ -314,6 +314,26 @@ TEST_CASE("the memory is shared, but each channel of each cluster keeps room for
     CHECK(add(1, sample::write));
 }
 
+TEST_CASE("a dead link gives up what waits, whole") {
+    sampler s;
+    link_pair link(stitching());
+    link.push(s.make(sample::line));
+    link.push(s.make(sample::three_sectors));
+    link.push(s.make(sample::read));
+    const auto first = link.next();
+    REQUIRE(first);  // the request
+    const auto second = link.next();
+    REQUIRE(second->parts.size() == 2);
+    CHECK(link.near.identifiers.held() == 1);
+    const auto left = link.near.give_up();
+    REQUIRE(left);
+    CHECK(left->bytes == 68);  // whose end has gone
+    CHECK(left->flits == 5);
+    CHECK_FALSE(link.near.give_up());
+    CHECK(link.near.queue.flits() == 0);
+    CHECK(link.near.identifiers.held() == 0);
+}
+
 TEST_CASE("a storm with scarce credits: nothing vanishes, nothing comes twice, flits saved are the sum by mechanism") {
     for (const unsigned flit : {8u, 16u, 32u})
         for (const unsigned width : {2u, 4u})
