@@ -23,8 +23,24 @@ FABRIC = {
                     "pattern": "hot_spot" if g == 1 else "uniform", "interval": "10 ns" if g == 2 else "0 ps"} for g in range(4)],
 }
 
+# The same with all parts of NetCrafter, and with channels for page tables: where these parameters count.
+NETCRAFTER = copy.deepcopy(FABRIC)
+for s in NETCRAFTER["switches"]:
+    s["netcrafter"] = {"stitching": True, "pooling": "plain", "trimming": True, "sequencing": "page_tables"}
+for g in NETCRAFTER["generators"]:
+    g["one_sector"] = 0.5
+CHANNELS = copy.deepcopy(FABRIC) | {"packet": {"page_table_channels": True}}
+
+
+def base_of(path):
+    return NETCRAFTER if ".netcrafter." in path else CHANNELS if path.endswith("page_table_entries") else FABRIC
+
+
 # What a change of the stock value by a factor would not show.
-VALUES = {"generators[].start": "3 us", "generators[].interval": "70 ns", "generators[].hot_spot": 3, "links[].seed": 7}
+VALUES = {"packet.crc": "4 B", "device.input.page_table_entries": 2, "switches[].input.page_table_entries": 2,
+          "switches[].netcrafter.candidates": 1, "switches[].netcrafter.sub_header": "2 B", "switches[].netcrafter.window": "100 cycles",
+          "switches[].netcrafter.entries": 12,
+          "generators[].start": "3 us", "generators[].interval": "70 ns", "generators[].hot_spot": 3, "links[].seed": 7}
 
 SILENT = {"generators[].span": "only says which lines are asked for"}
 
@@ -78,19 +94,20 @@ class Fabric(command.CommandTest):
 
     def test_each_parameter_changes_something(self):
         schema = json.loads(self.succeed("schema").text)["$defs"]["node"]["properties"]["fabric"]
-        baseline = self.run_fabric(FABRIC)
+        baselines = [(base, self.run_fabric(base)) for base in (FABRIC, NETCRAFTER, CHANNELS)]
         silent, count = [], 0
         for path, entry in fabric_leaves(schema):
             if path.endswith((".name", ".from", ".to")):
                 continue
             count += 1
-            if self.run_fabric(changed(FABRIC, path, VALUES.get(path, other_value(entry)))) == baseline:
+            baseline = next(result for base, result in baselines if base is base_of(path))
+            if self.run_fabric(changed(base_of(path), path, VALUES.get(path, other_value(entry)))) == baseline:
                 silent.append(path)
         self.assertEqual(silent, list(SILENT), "these parameters change nothing")
         self.assertGreater(count, 30)
 
     def test_stock_fabrics_are_drawn(self):
-        for name, slow in ("netcrafter_quad", "16 GB/s"), ("netcrafter_quad_ideal", "128 GB/s"), ("numa_quad", "64 GB/s"):
+        for name, slow in ("netcrafter_quad", "16 GB/s"), ("netcrafter_quad_ideal", "128 GB/s"), ("netcrafter_quad_on", "16 GB/s"), ("numa_quad", "64 GB/s"):
             with self.subTest(name):
                 text = self.succeed("describe", CONFIGS / f"{name}.yaml", "--svg", "f.svg").text
                 self.assertIn("interconnect", text)
@@ -115,6 +132,12 @@ class Fabric(command.CommandTest):
         refused("a link goes to 'gpu9', which is neither a switch nor a device", lambda f: f["links"][4].update(to="gpu9"))
         refused("'g0' has more than one link", lambda f: f["links"].append({"from": "g0", "to": "s1"}))
         refused("device.input.entries of 4 flits leaves 2 for requests: the longest packet has 5", lambda f: f["device"]["input"].update(entries=4))
+        refused("s0.netcrafter.pooling waits for packets to stitch", lambda f: f["switches"][0].update(netcrafter={"pooling": "plain"}))
+        refused("s0.netcrafter is on, but 's0' has no link to another cluster",
+                lambda f: [s.update(cluster=0, netcrafter={"trimming": True}) for s in f["switches"]])
+        patient = {"stitching": True, "pooling": "plain", "window": "1000000 cycles"}
+        refused("s0.netcrafter.window of 1000000 cycles is not shorter than simulation.watchdog",
+                lambda f: f["switches"][0].update(netcrafter=patient, clock="1 MHz"))
         refused("lane_rate", lambda f: f["links"][4].update(lane_rate=16))
         refused("lanez", lambda f: f["links"][4].update(lanez=16))
 
