@@ -164,6 +164,24 @@ def test_pcie_congestion(command, tmp_path):
         assert (tmp_path / "found" / name).stat().st_size > 0, name
 
 
+@pytest.mark.timeout(300)
+def test_netcrafter(command, tmp_path):
+    done = command("experiment", "netcrafter", "--quick", "--only", "gups", "--points", "sector-cache", "trimming", "sequencing", "all", "--out", "found", timeout=280)
+    assert done.returncode == 0, done.stdout + done.stderr
+    result = json.loads((tmp_path / "found" / "result.json").read_text())
+    assert result["experiment"] == "netcrafter" and all(c["ok"] for c in result["checks"])
+    rows = {r["figure"]: r["measured"] for r in result["rows"]}
+    # gups wants a word of each line: trimming leaves 2 of 5 flits of each response, and everything together saves more.
+    assert rows["trimming: flits saved by trimming, mean"] > 20
+    assert rows["all: flits saved by trimming, mean"] > 20
+    assert rows["all: flits saved by stitching, mean"] > 1
+    assert "sequencing: flits saved by trimming, mean" not in rows
+    runs = pandas.read_csv(tmp_path / "found" / "runs.csv").set_index("point")
+    assert runs["right"].all() and set(runs.index) == {"baseline", "sector-cache", "trimming", "sequencing", "all"}
+    for name in ("speedup.png", "saved.png", "speedups.csv", "index.html"):
+        assert (tmp_path / "found" / name).stat().st_size > 0, name
+
+
 @pytest.mark.timeout(200)
 def test_gpu_workloads(command, tmp_path):
     done = command("experiment", "gpu-workloads", "--quick", "--only", "transpose", "gups", "--out", "found", timeout=180)

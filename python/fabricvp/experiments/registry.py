@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 #: name → (module with an `EXPERIMENT`, one line of help)
 EXPERIMENTS: dict[str, tuple[str, str]] = {
     "pcie-congestion": ("fabricvp.experiments.pcie_congestion", "the PCIe congestion model against the simulated tree; COSMO schedules"),
+    "netcrafter": ("fabricvp.experiments.netcrafter", "NetCrafter on the slow link between clusters: its parts alone and together"),
     "gpu-workloads": ("fabricvp.experiments.gpu_workloads", "workloads on four GPUs in two clusters, beside an all-fast fabric"),
 }
 

@@ -22,6 +22,8 @@ CLASSES = ("read_request", "read_response", "write_request", "write_response", "
 PADDINGS = (0, 25, 50, 75, 100)
 NEEDED = (16, 32, 48, 64)
 PLACES = ("local", "same_cluster", "other_cluster")
+CONTROLLER = ("packets", "left", "wire_flits", "buffer_flits", "padding_bytes", "stitched", "stitched_ends", "trimmed", "went_first", "pooled",
+              "saved_flits.stitching", "saved_flits.ends", "saved_flits.trimming")
 
 
 @dataclass(frozen=True)
@@ -59,6 +61,7 @@ class Measured:
     window_s: float = 0.0
     remote_read_s: dict[str, float] = field(default_factory=dict)  #: mean, by place that reads went to
     links: dict[str, float] = field(default_factory=dict)  #: bytes sent, by direction of every link
+    controllers: dict[str, float] = field(default_factory=dict)  #: sums of NetCrafter's controllers, where there are any
     picture: str = ""  #: SVG of the fabric with what its links carried
     attribution: Attribution | None = None  #: with `Point.spans`
     returning_s: float = 0.0  #: latency of everything that brings lanes a value, by the compute units' own statistics
@@ -183,6 +186,7 @@ def _summed(platform: Platform, point: Point, right: bool, regions: _Regions) ->
     between = roles.between_clusters
     sent = [d.statistics["sent"] for d in between]
     fabric = platform.nodes[0].fabric
+    egresses = [f"{d.path}_egress" for d in between if f"{d.path}_egress.wire_flits" in regions.sums]
     return Measured(
         point, right, kernels, platform.statistics["sim.wall_s"] - regions.wall_before,
         counts.total(roles.gpus, "wavefront_instructions"), counts.total(roles.gpus, r"l1\.transactions"),
@@ -192,6 +196,7 @@ def _summed(platform: Platform, point: Point, right: bool, regions: _Regions) ->
         {c: counts.total(sent, rf"{c}\.packets") for c in CLASSES if between},
         {d.name: counts.of(d.statistics["busy"]) / 1e12 / kernels for d in between}, regions.load, regions.window, remote,
         {d.name: counts.of(d.statistics["bytes"]) for d in roles.directions},
+        controllers={name: sum(counts.of(f"{e}.{name}") for e in egresses) for name in CONTROLLER if egresses},
         picture=fabric.draw(values=dict(regions.sums), seconds=kernels, title=f"{point.workload}: measured kernels") if fabric.exists else "",
         attribution=regions.attribution, returning_s=counts.total(roles.gpus, r"memory\.unit\d+\.load_latency\.sum") / 1e12)
 

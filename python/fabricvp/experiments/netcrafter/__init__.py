@@ -1,0 +1,36 @@
+# SPDX-License-Identifier: Apache-2.0
+"""NetCrafter's controllers on the slow link between clusters: each part alone, and all together."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ..frame import Experiment, Run
+
+if TYPE_CHECKING:
+    import argparse
+
+
+def run(run: Run) -> None:
+    """Runs the experiment."""
+    from .study import study
+
+    study(run)
+
+
+def _options(parser: argparse.ArgumentParser) -> None:
+    from ..gpu_workloads.workloads import PUBLISHED
+    from .points import POINTS
+
+    parser.add_argument("--machine", default="netcrafter_quad", help="configuration with a slow link between clusters (default: %(default)s)")
+    parser.add_argument("--ideal", default="netcrafter_quad_ideal", help="the same without (default: %(default)s)")
+    parser.add_argument("--only", metavar="NAME", nargs="+", choices=PUBLISHED, help=f"only these workloads, of {', '.join(PUBLISHED)}")
+    parser.add_argument("--points", metavar="POINT", nargs="+", choices=POINTS, help=f"only these beside the baseline, of {', '.join(POINTS)}")
+    parser.add_argument("--placement", default="lasp", metavar="POLICY", help="where pages go: contiguous, interleaved, first_touch or lasp (default)")
+    parser.add_argument("--dispatch", default="lasp", metavar="POLICY", help="where work-groups run: contiguous, round_robin or lasp (default)")
+
+
+EXPERIMENT = Experiment(
+    "netcrafter", "NetCrafter on the slow link between clusters",
+    "What do stitching, pooling, trimming and sequencing gain, alone and together, beside a sector cache and beside an all-fast fabric?",
+    run, _options)

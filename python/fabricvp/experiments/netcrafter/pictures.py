@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Plots of NetCrafter's design points."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy
+from matplotlib.figure import Figure
+
+if TYPE_CHECKING:
+    import pandas
+
+    from ..gpu_workloads.measure import Measured
+
+_MECHANISMS = {"stitching": "tab:blue", "ends": "tab:cyan", "trimming": "tab:orange"}
+
+
+def bars(gains: pandas.DataFrame) -> Figure:
+    """A group of bars for each workload, a bar for each design point."""
+    figure = Figure(figsize=(max(8.0, 1.1 * len(gains)), 4), layout="constrained")
+    axes = figure.subplots()
+    places, width = numpy.arange(len(gains)), 0.85 / len(gains.columns)
+    for i, at in enumerate(gains.columns):
+        axes.bar(places + (i - (len(gains.columns) - 1) / 2) * width, gains[at], width, label=at)
+    axes.axhline(1, color="black", linewidth=0.8)
+    axes.set_xticks(places, list(gains.index), rotation=30, ha="right")
+    axes.set_ylabel("speed-up")
+    axes.legend(ncols=3, fontsize="small")
+    return figure
+
+
+def saved(found: dict[tuple[str, str], Measured], names: list[str], points: list[str]) -> Figure:
+    """For each workload, and each point that saves anything, a bar of shares by mechanism."""
+    shown = [at for at in points if any(sum(found[n, at].controllers.get(f"saved_flits.{k}", 0) for k in _MECHANISMS) for n in names)]
+    figure = Figure(figsize=(max(8.0, 1.1 * len(names)), 2.2 * max(1, len(shown))), layout="constrained")
+    panels = figure.subplots(max(1, len(shown)), 1, sharex=True, squeeze=False)[:, 0]
+    for panel, at in zip(panels, shown):
+        bottom = numpy.zeros(len(names))
+        for mechanism, colour in _MECHANISMS.items():
+            heights = []
+            for name in names:
+                c = found[name, at].controllers
+                every = c["wire_flits"] + sum(c[f"saved_flits.{k}"] for k in _MECHANISMS)
+                heights.append(100 * c[f"saved_flits.{mechanism}"] / every if every else 0.0)
+            panel.bar(names, heights, bottom=bottom, color=colour, label=mechanism)
+            bottom += heights
+        panel.set_ylabel("% of flits")
+        panel.set_title(at, fontsize="medium")
+        panel.tick_params(axis="x", rotation=30)
+    panels[0].legend(fontsize="small")
+    return figure

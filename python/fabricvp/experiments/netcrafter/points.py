@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The design points of NetCrafter's evaluation, as parameters that differ from the baseline's."""
+
+from __future__ import annotations
+
+BASELINE, IDEAL = "baseline", "ideal"
+
+Overrides = tuple[tuple[str, str], ...]
+
+
+def _parts(**values: str) -> Overrides:
+    return tuple((f"node.fabric.switches.*.netcrafter.{name}", value) for name, value in values.items())
+
+
+#: by name, in the order of the published figures; the ideal one is a machine of its own
+POINTS: dict[str, Overrides] = {
+    IDEAL: (),
+    "sector-cache": (("node.gpus.*.memory.unit.l1.sectored", "true"),),
+    "stitching": _parts(stitching="true"),
+    "pooling": _parts(stitching="true", pooling="plain"),
+    "selective-pooling": _parts(stitching="true", pooling="selective"),
+    "trimming": _parts(trimming="true"),
+    "sequencing": _parts(sequencing="page_tables"),
+    "data-first": _parts(sequencing="data"),
+    "all": _parts(stitching="true", pooling="selective", trimming="true", sequencing="page_tables"),
+}
+
+#: what a point is, for people
+WORDS = {
+    BASELINE: "the slow link as it is",
+    IDEAL: "all links fast",
+    "sector-cache": "L1 fetches 16-byte sectors from everywhere",
+    "stitching": "stitching, nobody waits",
+    "pooling": "stitching with plain pooling",
+    "selective-pooling": "stitching with selective pooling",
+    "trimming": "trimming alone",
+    "sequencing": "page-table packets first, alone",
+    "data-first": "the control: as many data packets first",
+    "all": "stitching, selective pooling, trimming, sequencing",
+}
