@@ -102,7 +102,7 @@ struct machines {
         p.device.input.page_table_entries = 2;
         for (auto& s : p.switches) {
             s.input.page_table_entries = 2;
-            s.netcrafter.entries = 12 * 2;
+            s.netcrafter.entries = 12 * 4;
         }
         add("walks", p);
         p = storm(tiny(quad()));
