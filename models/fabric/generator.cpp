@@ -41,7 +41,8 @@ bool intact(const packet& p, unsigned requester, unsigned server, unsigned secto
         sector s;
         std::memcpy(s.data(), p.data.data() + at, sizeof s);
         const auto right = signature(p, requester, server, at);
-        if (entry ? p.offset / sizeof(sector) * sizeof(sector) != at || s[p.offset / 8 % 2] != right[p.offset / 8 % 2] : s != right) return false;
+        if (!entry && s != right) return false;
+        if (entry && p.offset / sizeof(sector) == at / sizeof(sector) && s[p.offset / 8 % 2] != right[p.offset / 8 % 2]) return false;
     }
     return true;
 }
