@@ -69,17 +69,6 @@ std::string number(const std::string& text, const std::string& all) {
     return raw(value);
 }
 
-std::uint64_t size_of(const std::string& text, const std::string& all) {
-    byte_size value;
-    parameter p("--arg", "", parameter_kind::byte_size, &value);
-    try {
-        p.parse(text);
-    } catch (const std::invalid_argument& e) {
-        throw input_error(fmt::format("--arg {}: {}", quoted(all), e.what()));
-    }
-    return value;
-}
-
 }  // namespace
 
 kernel_job_image make_kernel_job(const kernel_job_request& r) {
@@ -131,6 +120,7 @@ std::size_t kernel_job_head_bytes() { return sizeof(kernel_job); }
 std::size_t kernel_job_state_offset() { return offsetof(kernel_job, state); }
 
 void add_kernel_arguments(kernel_job_request& r, const std::vector<std::string>& texts) {
+    std::size_t most = 1;  // alignment of a member, and so of the struct
     for (const auto& text : texts) {
         const auto colon = text.find(':');
         const auto kind = text.substr(0, colon), value = colon == std::string::npos ? std::string() : text.substr(colon + 1);
@@ -144,7 +134,7 @@ void add_kernel_arguments(kernel_job_request& r, const std::vector<std::string>&
         else if (kind == "zeros" || kind == "file") {
             kernel_job_request::buffer b;
             if (kind == "file") b.contents = read_file(value, most_bytes);
-            b.bytes = kind == "file" ? b.contents.size() : size_of(value, text);
+            b.bytes = kind == "file" ? b.contents.size() : parse_size(value, "--arg zeros:", most_bytes);
             bytes.resize(8);
             align(r.arguments, 8);
             b.argument = r.arguments.size();
@@ -153,7 +143,21 @@ void add_kernel_arguments(kernel_job_request& r, const std::vector<std::string>&
             throw input_error(fmt::format("--arg {}: must be u32:N, i32:N, u64:N, i64:N, f32:X, f64:X, zeros:SIZE or file:PATH", quoted(text)));
         }
         append(r.arguments, bytes, bytes.size());
+        most = std::max(most, bytes.size());
     }
+    align(r.arguments, most);
+}
+
+std::uint64_t parse_size(const std::string& text, const char* option, std::uint64_t most) {
+    byte_size value;
+    parameter p(option, "", parameter_kind::byte_size, &value);
+    try {
+        p.parse(text);
+    } catch (const std::invalid_argument& e) {
+        throw input_error(fmt::format("{} {}: {}", option, quoted(text), e.what()));
+    }
+    if (value > most) throw input_error(fmt::format("{} {}: at most {} bytes", option, quoted(text), most));
+    return value;
 }
 
 std::array<std::uint32_t, 3> parse_grid(const std::string& text, const char* option) {

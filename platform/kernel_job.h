@@ -54,6 +54,9 @@ void add_kernel_arguments(kernel_job_request& request, const std::vector<std::st
 /// "N", "NxM" or "NxMxK". \throws input_error
 std::array<std::uint32_t, 3> parse_grid(const std::string& text, const char* option);
 
+/// A size with unit, up to `most` bytes. \throws input_error
+std::uint64_t parse_size(const std::string& text, const char* option, std::uint64_t most);
+
 /// A file that is there as long as the process is and holds `bytes`. \returns its path
 std::string file_of_bytes(const std::string& bytes);
 

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -44,9 +45,13 @@ command version_command();
 /// Options that name a configuration's overrides and images.
 options::options_description override_options();
 options::options_description image_options();
+/// A kernel of the user's own, `--kernel-elf`.
+options::options_description kernel_options();
 
 /// A platform from `config`, `--set` and further overrides. \throws input_error
 std::unique_ptr<platform> make_platform(const options::variables_map& given, const platform::overrides& more = {});
+/// Images that launch it; none where no kernel is given. \throws input_error
+std::optional<image_set> kernel_images(const options::variables_map& given);
 /// Loads what the command line and the configuration name, into all nodes. \throws input_error
 void load_images(platform& p, const options::variables_map& given);
 

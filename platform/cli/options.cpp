@@ -112,8 +112,10 @@ std::unique_ptr<platform> make_platform(const options::variables_map& given, con
 }
 
 void load_images(platform& p, const options::variables_map& given) {
+    const auto kernel = kernel_images(given);
     const node_options by_node(given, p);
-    for (std::size_t i = 0; i < p.node_count(); ++i) by_node.load(p, i);
+    if (kernel) p.load_images(0, *kernel);
+    for (std::size_t i = kernel ? 1 : 0; i < p.node_count(); ++i) by_node.load(p, i);
 }
 
 }  // namespace fabricvp::cli

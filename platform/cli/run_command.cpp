@@ -142,7 +142,7 @@ options::options_description describe() {
         "trace-size", options::value<std::string>()->value_name("SIZE"), "end the trace before its file grows larger (default 256 MiB)")(
         "spans", "record where the time of every access goes: per component in stats.json, one by one in the trace")(
         "quiet", "no progress and no summary");
-    o.add(run).add(image_options()).add(override_options());
+    o.add(run).add(image_options()).add(kernel_options()).add(override_options());
     return o;
 }
 

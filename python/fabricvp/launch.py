@@ -41,7 +41,7 @@ class Arguments:
     """The argument block of a kernel, laid out as C lays out a struct, and the buffers that it points to."""
 
     def __init__(self, args: Sequence[Any], buffers: Mapping[str, Any], outputs: Sequence[Any] | None) -> None:
-        self.block = bytearray()
+        self.block, self._alignment = bytearray(), 1
         self.buffers: list[tuple[int, bytes | None, bool, int]] = []
         self.back: list[tuple[Any, Any]] = []  #: of each buffer: key, array or None
         named = dict(buffers)
@@ -54,6 +54,7 @@ class Arguments:
                 self._buffer(place, argument)
             else:
                 self._value(place, argument)
+        self.block += bytes(-len(self.block) % self._alignment)
         if named:
             raise ValueError(f"no argument points to {', '.join(named)}: name each buffer among the arguments")
         if outputs is not None:
@@ -91,7 +92,9 @@ class Arguments:
             self._put((value & (1 << 64) - 1).to_bytes(8, "little"))
 
     def _put(self, data: bytes, alignment: int | None = None) -> int:
-        self.block += bytes(-len(self.block) % (alignment or len(data)))
+        alignment = alignment or len(data)
+        self._alignment = max(self._alignment, alignment)
+        self.block += bytes(-len(self.block) % alignment)
         self.block += data
         return len(self.block) - len(data)
 

@@ -26,6 +26,9 @@ CHANGED = {
     "run gpu --app vectoradd --size 256 --gdb 7777": ("run gpu --app vectoradd --size 256", DEBUGGER),
     "run gpu --app spmv --size 65536": ("run gpu --app spmv --size 1024", LONG),
     "run gpu --app spmv --size 65536 --out results": ("run gpu --app spmv --size 1024 --out results", LONG),
+    'run gpu --kernel-elf saxpy/saxpy.elf --grid 4096 --arg file:a.bin --arg file:b.bin --arg "zeros:16 KiB" --arg f32:2.5 --arg u64:4096 --out results': (
+        'run gpu --kernel-elf build/release/firmware/vectoradd.elf --grid 64 --arg "zeros:256 B" --arg "zeros:256 B" --arg "zeros:256 B" --arg u64:64 --out results',
+        "the project is not there; test_new.py makes such projects"),
     "run netcrafter_quad --app spmv --size 65536": ("run netcrafter_quad --app spmv --size 1024", LONG),
     "run netcrafter_quad --app transpose --size 2048": ("run netcrafter_quad --app transpose --size 256", LONG),
     "experiment gpu-workloads --quick --out results": ("experiment gpu-workloads --quick --only reduction --no-spans --out results", LONG),

@@ -2,6 +2,7 @@
 """A user's own kernels: arguments and buffers from Python and from the command line."""
 
 import ctypes
+import json
 import subprocess
 from pathlib import Path
 
@@ -28,7 +29,7 @@ KERNEL(add, struct pair)
 struct one { uint64_t *where; };
 KERNEL(wild, struct one)
 {
-    if (global_id(0) == 3) *(volatile uint64_t *)16 = 1;
+    if (global_id(0) == 3) *(volatile uint64_t *)args->where = 1;
 }
 KERNEL(forever, struct one)
 {
@@ -74,7 +75,7 @@ def test_faults_and_limits_are_told_and_survived(elf):
     with fabricvp.spawn("gpu", **SMALL) as platform:
         gpu = platform.nodes[0].gpus[0]
         with pytest.raises(fabricvp.KernelFault, match="wild|fault|page") as raised:
-            gpu.launch(elf, 64, [numpy.zeros(1, "<u8")], kernel="wild")
+            gpu.launch(elf, 64, [16], kernel="wild")
         assert raised.value.fault > 0
         done = gpu.launch(elf, 64, ["sum", numpy.ones(64, numpy.uint32)], {"sum": 8}, kernel="add")
         assert done.buffers["sum"].view("<u8")[0] == 64
@@ -109,6 +110,7 @@ def test_arguments_are_laid_out_as_in_c():
     laid = Arguments([ctypes.c_uint8(1), a, ctypes.c_uint16(2), numpy.float32(1.0), -1, 0.5, "b"], {"b": 100}, None)
     assert laid.block.hex() == "01" + "00" * 7 + "00" * 8 + "0200" + "0000" + "0000803f" + "ff" * 8 + "000000000000e03f" + "00" * 8
     assert laid.buffers == [(8, a.tobytes(), True, 8), (100, None, True, 40)]
+    assert len(Arguments([1, ctypes.c_uint8(1)], {}, None).block) == 16  # padded as a struct is
     for wrong, error, says in (([object()], TypeError, "argument 0"), ([True], TypeError, "argument 0"), ([1 << 64], ValueError, "64 bits"),
                                (["x"], ValueError, "no buffer 'x'"), (["b", "b"], ValueError, "twice"), ([1], ValueError, "points to b"),
                                ([numpy.zeros(0), "b"], ValueError, "empty")):
@@ -124,3 +126,30 @@ def test_grids():
         with pytest.raises(ValueError, match="grid="):
             three(wrong, "grid")
     assert default_group((1000, 1, 1)) == (256, 1, 1) and default_group((4, 100, 1)) == (4, 16, 1) and default_group((9, 9, 9)) == (8, 8, 4)
+
+
+@pytest.mark.timeout(200)
+def test_from_the_command_line(elf, command, tmp_path):
+    (tmp_path / "values.bin").write_bytes(numpy.arange(1000, dtype="<u4").tobytes())
+    small = ["--set", "node.gpus.0.compute_units=4"]
+    done = command("run", "gpu", *small, "--kernel-elf", elf, "--kernel-name", "add", "--grid", 1000, "--group", 64, "--arg", "zeros:8 B", "--arg",
+                   "file:values.bin", "--out", "found", timeout=150)
+    assert done.returncode == 0 and "# kernels" in done.stdout, done.stdout + done.stderr
+    values = json.loads((tmp_path / "found" / "stats.json").read_text())
+    assert sum(v for path, v in values.items() if path.endswith("dispatcher.work_groups")) >= 16
+    done = command("run", "gpu", *small, "--kernel-elf", elf, "--kernel-name", "wild", "--grid", 64, "--arg", "u64:16", timeout=150)
+    assert done.returncode == 1 and "fault" in done.stdout, done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("arguments, says", [
+    (["--grid", "64"], "--grid needs --kernel-elf"), (["--kernel-elf", "none.elf"], "none.elf"), (["--kernel-elf", "text"], "is no ELF file"),
+    (["--kernel-elf", "ELF", "--app", "fir"], "--kernel-elf goes without --app"), (["--kernel-elf", "ELF", "--grid", "4x"], "must be N, NxM or NxMxK"),
+    (["--kernel-elf", "ELF", "--grid", "0"], "must be N, NxM or NxMxK"), (["--kernel-elf", "ELF", "--group", "2048"], "at most 1024 work-items"),
+    (["--kernel-elf", "ELF", "--arg", "u32:x"], "'u32:x'"), (["--kernel-elf", "ELF", "--arg", "u8:1"], "u32:N"), (["--kernel-elf", "ELF", "--arg", "zeros:5 s"], "zeros"),
+    (["--kernel-elf", "ELF", "--arg", "zeros:0 B"], "a buffer of 0 bytes"), (["--kernel-elf", "ELF", *["--arg", "u64:1"] * 33], "bytes of arguments"),
+    (["--kernel-elf", "ELF", "--lds", "1 s"], "--lds"), (["--kernel-elf", "ELF", "--kernel-name", "n" * 40], "at most 32"),
+])
+def test_bad_input_is_one_line(arguments, says, elf, command, tmp_path):
+    (tmp_path / "text").write_text("no ELF")
+    done = command("run", "gpu", *[elf if a == "ELF" else a for a in arguments])
+    assert done.returncode == 2 and says in done.stderr and done.stderr.count("\n") == 1, done.stderr
