@@ -175,7 +175,9 @@ void machine_params::describe(parameter_visitor& v) {
 }
 
 machine_params completed(machine_params p) {
-    for (auto& n : p.nodes) {
+    for (std::size_t node = 0; node < p.nodes.size(); ++node) {
+        auto& n = p.nodes[node];
+        if (p.nodes.size() > 1 && n.host.marker.scope.empty()) n.host.marker.scope = fmt::format("node{}", node);
         n.host.quantum = p.simulation.quantum;
         n.host.device_memory = 0;
         for (const auto& e : n.pcie.endpoints) n.host.device_memory += e.device.settings().memory_bar();

@@ -8,7 +8,7 @@
 namespace fabricvp::host {
 
 void marker_params::describe(parameter_visitor& v) {
-    v.field("scope", scope, "path prefix of the statistics that marks reset and dump; empty: the whole machine");
+    v.field("scope", scope, "path of the block whose statistics marks reset and dump; empty: the machine, or of several nodes the own one");
 }
 
 marker::marker(const sc_core::sc_module_name& name, const marker_params& p)

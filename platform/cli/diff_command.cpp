@@ -17,7 +17,9 @@ namespace {
 void flatten(const config_tree& tree, const std::string& path, std::map<std::string, std::string>& to) {
     if (tree.kind == config_tree::shape::scalar) to[path] = tree.text;
     for (const auto& e : tree.entries) flatten(e.value, path.empty() ? e.key : path + "." + e.key, to);
-    for (std::size_t i = 0; i < tree.items.size(); ++i) flatten(tree.items[i], fmt::format("{}.{}", path, i), to);
+    for (std::size_t i = 0; i < tree.items.size(); ++i) {
+        flatten(tree.items[i], path == "nodes" ? fmt::format("node{}", i) : fmt::format("{}.{}", path, i), to);  // as their names are
+    }
 }
 
 std::map<std::string, std::string> parameters_of(const std::string& run) {

@@ -66,7 +66,7 @@ class BadInput(CommandTest):
         self.refused(good, good, says="too many")
         self.refused(good, "--console", "printer", says="console 'printer': must be stdio, file:PATH, tcp:PORT or none")
         self.refused(good, "--console", "tcp:99999", says="0 to 65535")
-        self.refused(good, "--console", "node7=none", says="--console '7'")
+        self.refused(good, "--console", "node7=none", says="there is no node7")
         self.refused(good, "--gdb", "port", says="--gdb 'port'")
         self.refused(good, "--out", "/proc/nothing", says="/proc/nothing")
         self.refused(good, "--replay", self.write("r", "what\n"), says="not a recording")
@@ -116,7 +116,7 @@ class BadInput(CommandTest):
 
     def test_a_writable_image_is_for_one_disk(self):
         self.write("disk.img", bytes(4096))
-        disk = "{{name: {}, kind: virtio_blk, virtio_blk: {{image: disk.img, mode: {}}}}}"
+        disk = "{{name: {}, kind: virtio_blk, image: disk.img, mode: {}}}"
 
         def machine(first, second, nodes=1):
             return f"nodes: {nodes}\nnode: {{pcie: {{endpoints: [{disk.format('a', first)}, {disk.format('b', second)}]}}}}\n"

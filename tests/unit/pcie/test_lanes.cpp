@@ -31,10 +31,9 @@ TEST_CASE("a one-way stream of writes gets the lanes of the other direction, tra
     }
     constexpr std::uint64_t size = 8 << 20;
     const auto time = [&](unsigned from, unsigned to) {
-        const auto begin = timeline.now();
         const auto d = run_traffic(engines, {{from, to, size}});
         REQUIRE(d[0].intact);
-        return static_cast<double>(d[0].arrived - begin);
+        return static_cast<double>(d[0].arrived);
     };
     const auto fixed = time(2, 3);
     const auto turned = time(0, 1);

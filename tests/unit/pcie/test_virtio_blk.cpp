@@ -336,8 +336,9 @@ TEST_CASE("disk images") {
         REQUIRE(direct.write(4094, from, 6));
         CHECK(shows(direct, 4094));
         CHECK(direct.flush());
-        CHECK(in_file());
+        CHECK_THROWS_AS(in_file(), std::invalid_argument);  // it is for one disk alone
     }
+    CHECK(in_file());
     disk_image blank("", disk_mode::copy_on_write, 4096);
     CHECK(blank.size() == 4096);
     REQUIRE(blank.write(10, from, 6));

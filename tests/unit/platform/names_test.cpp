@@ -206,7 +206,7 @@ TEST_CASE("names of one parent's children are unique") {
 }
 
 TEST_CASE("a block's own key lies over what its list says, where it was written later") {
-    const std::string yaml = "node: {gpus: [{compute_units: 2}, {compute_units: 3}], gpu1: {compute_units: 4}}\nnode0: {gpu0: {sharing: 2}}\n";
+    const std::string yaml = "node: {gpus: [{compute_units: 2}, {compute_units: 3}], gpu1: {compute_units: 4}}\nnodes: [{gpu0: {sharing: 2}}]\n";
     const auto gpus = [&](const platform::overrides& set) { return read_machine_params(yaml, "m.yaml", set).nodes[0].gpus; };
     CHECK(gpus({})[0].core.compute_units == 2);
     CHECK(gpus({})[0].core.sharing == 2);
