@@ -24,14 +24,24 @@ packet_ptr fifo_egress::next(port& out) {
         const auto c = (m_turn + tried) % virtual_channels;
         if (m_queues[c].empty() || !out.has_credit(static_cast<virtual_channel>(c), m_queues[c].front().flits)) continue;
         m_turn = (c + 1) % virtual_channels;
-        auto e = std::move(m_queues[c].front());
-        m_queues[c].pop_front();
-        m_flits[c] -= e.flits;
-        --m_packets;
-        if (m_queues[c].size() > 1) __builtin_prefetch(m_queues[c][1].packet.get(), 1);
-        return std::move(e.packet);
+        return pop(c);
     }
     return nullptr;
+}
+
+packet_ptr fifo_egress::give_up() {
+    for (unsigned c = 0; c < virtual_channels; ++c)
+        if (!m_queues[c].empty()) return pop(c);
+    return nullptr;
+}
+
+packet_ptr fifo_egress::pop(unsigned c) {
+    auto e = std::move(m_queues[c].front());
+    m_queues[c].pop_front();
+    m_flits[c] -= e.flits;
+    --m_packets;
+    if (m_queues[c].size() > 1) __builtin_prefetch(m_queues[c][1].packet.get(), 1);
+    return std::move(e.packet);
 }
 
 void fifo_egress::reset() {

@@ -32,6 +32,8 @@ public:
     virtual void serve(unsigned /*terminal*/, unsigned /*cluster*/) {}
     /// Time from the switch's pipeline to here.
     virtual ticks latency() const { return 0; }
+    /// Takes out one packet after the other because the link is dead; null when nothing is left.
+    virtual packet_ptr give_up() { return nullptr; }
 };
 
 /// First come, first served in each virtual channel; the channels take turns packet by packet.
@@ -50,10 +52,13 @@ public:
     void push(const packet_ptr& p) override;
     bool empty() const override { return m_packets == 0; }
     packet_ptr next(port& out) override;
+    packet_ptr give_up() override;
 
     void reset() override;
 
 private:
+    packet_ptr pop(unsigned c);
+
     std::array<std::uint64_t, 2> m_share;  // of a channel: of data, of page tables
     struct entry {
         packet_ptr packet;

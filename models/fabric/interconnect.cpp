@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "base/described_blocks.h"
+#include "base/log.h"
 
 namespace fabricvp::fabric {
 
@@ -146,6 +147,7 @@ void interconnect_params::generator_node::describe(parameter_visitor& v) {
 void interconnect_params::describe(parameter_visitor& v) {
     v.group("packet", packet, "sizes of packets and flits");
     v.group("device", device, "where every device is attached");
+    v.field("failure_time", failure_time, between{0, 1e12}, "from the loss of a packet at a dead link or switch until its requester is told");
     describe_blocks(v, "switches", switches, nullptr, "switches between GPUs");
     v.list("links", links, "links between switches, GPUs and generators; a GPU or a generator has one");
     describe_blocks(v, "generators", generators, nullptr, "traffic generators in the place of GPUs; they are numbered after the GPUs");
@@ -190,11 +192,30 @@ interconnect::interconnect(const sc_core::sc_module_name& name, const interconne
         }
         if (from.crosses_clusters) m_crossing.insert(m_crossing.end(), {&from, &to});
     }
+    m_dead.resize(m_links.size());
+    for (std::size_t i = 0; i < m_links.size(); ++i)
+        for (auto* p : {m_links[i].a, m_links[i].b}) p->faults.on_death = [this, i] { kill_link(i); };
+    for (std::size_t i = 0; i < switches.size(); ++i) {
+        switches[i]->on_death = [this, i] { kill_switch(i); };
+        switches[i]->on_lost = [this](const packet_ptr& p) { lose(p); };
+    }
+    for (auto& t : terminals) t->on_lost = [this](const packet_ptr& p) { lose(p); };
     route();
 }
 
+/// Ways over the links that live.
 void interconnect::route() {
-    const auto table = find_routes(m_topology);
+    topology living{m_topology.terminals, m_topology.switches, {}};
+    std::vector<std::size_t> numbers;
+    for (std::size_t i = 0; i < m_links.size(); ++i) {
+        if (m_dead[i]) continue;
+        living.links.push_back(m_topology.links[i]);
+        numbers.push_back(i);
+    }
+    auto table = find_routes(living);
+    for (auto& ways : table)
+        for (auto& link : ways)
+            if (link != no_link) link = numbers[link];
     const auto others = std::make_shared<neighbourhood>();
     others->cluster.resize(terminals.size());
     others->reaches.resize(terminals.size(), boost::dynamic_bitset<>(terminals.size()));
@@ -211,6 +232,7 @@ void interconnect::route() {
     for (auto& t : terminals) t->meet(others);
     for (std::size_t i = 0; i < switches.size(); ++i) {
         const auto v = terminals.size() + i;
+        switches[i]->clear_routes();
         for (std::size_t d = 0; d < terminals.size(); ++d) {
             const auto link = table[v][d];
             if (link == no_link) continue;
@@ -226,6 +248,7 @@ void interconnect::route() {
 /// Which links' lanes a launch concerns: the device's own, and those between switches that packets from or to it pass.
 void interconnect::tell_of_launches(const routing_table& table) {
     if (reversible.empty()) return;
+    for (auto& t : terminals) t->forget_reversible();
     std::vector<boost::dynamic_bitset<>> users(m_links.size(), boost::dynamic_bitset<>(terminals.size()));
     for (std::size_t s = 0; s < terminals.size(); ++s)
         for (std::size_t d = 0; d < terminals.size(); ++d)
@@ -242,6 +265,76 @@ void interconnect::tell_of_launches(const routing_table& table) {
         for (std::size_t t = 0; t < terminals.size(); ++t)
             if (of_device ? t == first || t == second : users[l].test(t)) terminals[t]->add_reversible(*m_links[l].lanes);
     }
+}
+
+void interconnect::kill_link(std::size_t link) {
+    if (m_dead[link]) return;
+    m_dead[link] = true;
+    for (auto* p : {m_links[link].a, m_links[link].b}) p->faults.die();
+    log(log_level::warning, *this, "the link from {} to {} is dead", m_links[link].from, m_links[link].to);
+    reroute();
+}
+
+void interconnect::kill_switch(std::size_t number) {
+    const auto v = terminals.size() + number;
+    for (std::size_t l = 0; l < m_links.size(); ++l) {
+        const auto [first, second] = m_topology.links[l];
+        if (m_dead[l] || (first != v && second != v)) continue;
+        m_dead[l] = true;
+        for (auto* p : {m_links[l].a, m_links[l].b}) p->faults.die();
+    }
+    log(log_level::warning, *this, "the switch {} is dead", params.switches[number].name);
+    reroute();
+}
+
+void interconnect::reroute() {
+    ++rerouted;
+    route();
+    for (std::size_t i = 0; i < switches.size(); ++i) {
+        std::vector<bool> dead(switches[i]->ports());
+        for (std::size_t l = 0; l < m_links.size(); ++l) {
+            if (!m_dead[l]) continue;
+            if (m_topology.links[l].first == terminals.size() + i) dead[m_links[l].a->index] = true;
+            if (m_topology.links[l].second == terminals.size() + i) dead[m_links[l].b->index] = true;
+        }
+        switches[i]->follow_routes(dead);
+    }
+    for (auto& t : terminals) t->follow_routes();
+}
+
+/// A packet cannot get on: whoever asked for the access that it belongs to gets it as a response that says so.
+void interconnect::lose(const packet_ptr& p) {
+    p->status = access_status::unreachable;
+    p->valid_sectors = 0;
+    if (!is_response(p->type)) p->turn(params.packet);
+    m_lost.push_back({now() + params.failure_time, p});
+    if (!m_report.scheduled()) schedule(m_report, m_lost.front().when);
+}
+
+void interconnect::report_lost() {
+    while (!m_lost.empty() && m_lost.front().when <= now()) {
+        const auto p = std::move(m_lost.front().packet);
+        m_lost.pop_front();
+        terminals[p->destination]->fail(p);
+    }
+    if (!m_lost.empty() && !m_report.scheduled()) schedule(m_report, m_lost.front().when);
+}
+
+std::uint64_t interconnect::under_way() const {
+    std::uint64_t sum = 0;
+    for (const auto& t : terminals) sum += t->packets_sent.total() - t->packets_received.total() - t->packets_failed.total();
+    return sum;
+}
+
+void interconnect::reset() {
+    m_lost.clear();
+    cancel(m_report);
+    m_forgotten = under_way();
+    if (std::find(m_dead.begin(), m_dead.end(), true) != m_dead.end()) {
+        std::fill(m_dead.begin(), m_dead.end(), false);
+        route();
+    }
+    model::reset();
 }
 
 terminal* interconnect::find_terminal(const std::string& device) {

@@ -3,6 +3,7 @@
 // terminals for the devices, and traffic generators in the place of devices.
 #pragma once
 
+#include <deque>
 #include <memory>
 #include <string>
 #include <vector>
@@ -33,6 +34,7 @@ struct interconnect_params {
 
     packet_format packet;
     terminal_params device;
+    duration failure_time{1'000'000};
     std::vector<switch_node> switches;
     std::vector<link_node> links;
     std::vector<generator_node> generators;
@@ -59,6 +61,11 @@ public:
     derived inter_cluster_page_tables{*this, "inter_cluster.page_table_share", "1", "share of the flits of packets on links between clusters, before any stitching, that belong to page-table packets", [this] { return page_table_share(); }};
     derived inter_cluster_utilisation{*this, "inter_cluster.utilisation", "1", "mean over both directions of all links between clusters", [this] { return mean_utilisation(); }};
 
+    /// Every packet that devices have handed over since the last reset has arrived, or its device has been told that it failed,
+    /// or it is under way.
+    derived packets_under_way{*this, "packets_under_way", "1", "packets that have neither arrived nor failed", [this] { return static_cast<double>(under_way() - m_forgotten); }};
+    counter rerouted{*this, "rerouted", "1", "times that a dead link or switch changed the ways of packets"};
+
     /// \param maker of the queues of switches \throws std::invalid_argument if names or links do not fit each other
     interconnect(const sc_core::sc_module_name& name, const interconnect_params& params, const egress_maker& maker = make_fifo_egress);
 
@@ -77,6 +84,8 @@ public:
     /// Packets that have crossed links since construction.
     std::uint64_t packet_hops() const;
 
+    void reset() override;
+
 private:
     template <class Field>
     double total(Field field) const {
@@ -89,10 +98,24 @@ private:
     double mean_utilisation() const;
     void route();
     void tell_of_launches(const routing_table& table);
+    void kill_link(std::size_t link);
+    void kill_switch(std::size_t number);
+    void reroute();
+    void lose(const packet_ptr& p);
+    void report_lost();
+    std::uint64_t under_way() const;
 
     topology m_topology;
     std::vector<link_ends> m_links;
     std::vector<port*> m_crossing;
+    std::vector<bool> m_dead;            // by link
+    struct lost_packet {
+        ticks when;
+        packet_ptr packet;
+    };
+    std::deque<lost_packet> m_lost;      // whose devices have not been told yet
+    std::uint64_t m_forgotten = 0;       // packets that were under way at resets
+    calendar_event m_report{method<&interconnect::report_lost>, this};
 };
 
 }  // namespace fabricvp::fabric

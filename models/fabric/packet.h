@@ -45,7 +45,7 @@ constexpr virtual_channel channel_of(packet_class c, bool apart) {
 /// What a request wants. Each goes in the nearest of the six classes: see packet::set_request().
 enum class access_kind : std::uint8_t { read, write, atomic, load_reserved, store_conditional, lock, unlock };
 
-enum class access_status : std::uint8_t { ok, refused, poisoned };
+enum class access_status : std::uint8_t { ok, refused, poisoned, unreachable };
 
 /// Sizes of what packets are made of.
 struct packet_format {

@@ -57,11 +57,20 @@ port_faults::port_faults(port& at)
                 c.schedule(m_lanes_repaired, m_repairs.front().when);
             }),
       poison(at, "poison", "the next packets this way arrive marked as spoilt", [this](const auto& a) { m_poison += a.count; }),
+      dead(at, "dead", "the link is dead for good, both ways: packets take other ways, and accesses for which there is none fail",
+           [this](const auto&) {
+               if (on_death) on_death();
+           }),
       m_port(at) {}
 
 void port_faults::end_bit_errors() { m_port.transmitter.set_bit_error_rate(m_port.params.bit_error_rate); }
 
-void port_faults::end_down() { m_port.transmitter.set_down(false); }
+void port_faults::end_down() { m_port.transmitter.set_down(m_dead); }
+
+void port_faults::die() {
+    m_dead = true;
+    m_port.transmitter.set_down(true);
+}
 
 void port_faults::repair_lanes() {
     auto& c = calendar::current();
@@ -76,6 +85,7 @@ void port_faults::reset() {
     for (auto* e : {&m_errors_end, &m_down_end, &m_lanes_repaired}) calendar::current().cancel(*e);
     m_repairs.clear();
     m_poison = 0;
+    m_dead = false;
 }
 
 }  // namespace fabricvp::fabric

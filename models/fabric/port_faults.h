@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 #include "base/calendar.h"
@@ -40,6 +41,11 @@ public:
     fault_kind<down_arguments> down;
     fault_kind<lane_arguments> lanes;
     fault_kind<poison_arguments> poison;
+    fault_kind<> dead;
+
+    /// Called by `dead`; die() then takes this end out of service.
+    std::function<void()> on_death;
+    void die();
 
     /// \returns true if this packet shall arrive poisoned; counts down
     bool poisons() { return m_poison && m_poison--; }
@@ -54,6 +60,7 @@ private:
 
     port& m_port;
     std::uint64_t m_poison = 0;
+    bool m_dead = false;
     struct repair {
         ticks when;
         std::uint64_t lanes;

@@ -54,17 +54,19 @@ void fabric_switch::check_room() const {
 
 ticks fabric_switch::packet_announced(port& at, packet& p) {
     if (p.unit) return unit_announced(at, p);
-    p.route = static_cast<std::uint8_t>(m_routes[p.destination]);
-    const auto ahead = m_latency + m_egress[p.route]->latency();
+    const auto route = route_to(p.destination);
+    p.route = static_cast<std::uint8_t>(route);
+    if (route == no_route) return p.tail + m_latency;
+    const auto ahead = m_latency + m_egress[route]->latency();
     if (!params.cut_through) return p.tail + ahead;
-    const auto out = m_ports[p.route]->serialisation(p);
+    const auto out = m_ports[route]->serialisation(p);
     return std::max(p.head, p.tail > out ? p.tail - out : 0) + ahead;
 }
 
 /// A packet that is alone in its flits goes on as others do. Stitched ones are taken apart when all of them have come.
 ticks fabric_switch::unit_announced(port& at, packet& p) {
     const auto destination = m_unstitchers[at.index]->destination_of(*p.unit);
-    const auto route = destination < m_routes.size() ? m_routes[destination] : no_route;
+    const auto route = destination == netcrafter::destinations ? no_route : route_to(destination);
     if (p.unit->parts.size() > 1 || route == no_route) return p.tail + m_latency + m_unstitching;
     const auto ahead = m_latency + m_egress[route]->latency();
     if (!params.cut_through) return p.tail + ahead;
@@ -81,7 +83,7 @@ void fabric_switch::unit_arrived(port& at, packet& p) {
     for (const auto& each : complete) {
         each->head = each->tail = p.tail;
         each->due = p.due;
-        each->route = static_cast<std::uint8_t>(m_routes[each->destination]);
+        each->route = static_cast<std::uint8_t>(route_to(each->destination));
         accept(at, each);
     }
 }
@@ -94,6 +96,11 @@ void fabric_switch::packet_arrived(port& at, const packet_ptr& p) {
 void fabric_switch::accept(port& at, const packet_ptr& p) {
     p->pass(m_tail_span, span_kind::service, p->due - m_latency);
     p->pass(m_pipeline_span, span_kind::service, now());
+    if (m_changed) {
+        const auto route = route_to(p->destination);
+        if (route == no_route) return lose(at.index, p);
+        p->route = static_cast<std::uint8_t>(route);
+    }
     auto& waiting = m_ingress[at.index].waiting[static_cast<unsigned>(p->channel())];
     if (!waiting.empty() || !m_egress[p->route]->has_room(p->channel(), p->flits, p->destination)) {
         ++blocked;
@@ -111,6 +118,51 @@ void fabric_switch::move(unsigned from, const packet_ptr& p) {
     ++packets;
     m_ports[from]->release(*p, p->tail);
     m_egress[p->route]->push(p);
+}
+
+void fabric_switch::lose(unsigned from, const packet_ptr& p) {
+    m_ports[from]->release(*p, p->tail);
+    on_lost(p);
+}
+
+void fabric_switch::clear_routes() { std::fill(m_routes.begin(), m_routes.end(), no_route); }
+
+void fabric_switch::follow_routes(const std::vector<bool>& dead) {
+    m_changed = true;
+    for (unsigned from = 0; from < ports(); ++from)
+        for (auto& waiting : m_ingress[from].waiting)
+            for (auto left = waiting.size(); left; --left) {
+                auto e = std::move(waiting.front());
+                waiting.pop_front();
+                e.route = route_to(e.packet->destination);
+                e.packet->route = static_cast<std::uint8_t>(e.route);
+                if (e.route != no_route) {
+                    waiting.push_back(std::move(e));
+                    continue;
+                }
+                --m_waiting;
+                --m_waiting_on[static_cast<unsigned>(e.packet->channel())];
+                lose(from, e.packet);
+            }
+    // What was about to leave by a dead link has no input buffer any more: it goes to another output, whether there is room
+    // or not.
+    std::vector<packet_ptr> stranded;
+    for (unsigned to = 0; to < ports(); ++to)
+        while (dead[to]) {
+            auto p = m_egress[to]->give_up();
+            if (!p) break;
+            stranded.push_back(std::move(p));
+        }
+    for (const auto& p : stranded) {
+        const auto route = route_to(p->destination);
+        p->route = static_cast<std::uint8_t>(route);
+        if (route == no_route) on_lost(p);
+        else m_egress[route]->push(p);
+    }
+    for (unsigned to = 0; to < ports(); ++to) {
+        refill(to);
+        transmit(to);
+    }
 }
 
 void fabric_switch::transmit(unsigned to) {
@@ -167,6 +219,7 @@ void fabric_switch::reset() {
     m_waiting_on.fill(0);
     for (auto& u : m_unstitchers)
         if (u) u->reset();
+    m_changed = false;
     model::reset();
 }
 

@@ -8,6 +8,7 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -15,6 +16,7 @@
 #include <boost/circular_buffer.hpp>
 
 #include "base/clock_domain.h"
+#include "base/fault.h"
 #include "base/model.h"
 #include "base/parameters.h"
 #include "base/statistics.h"
@@ -53,8 +55,22 @@ public:
     fabric_switch(const sc_core::sc_module_name& name, const switch_params& params, unsigned cluster, const packet_format& format,
                   const std::vector<port_node>& ports, const egress_maker& maker = make_fifo_egress);
 
+    fault_kind<> dead{*this, "dead", "the switch is dead for good: packets take other ways, what it holds and what has no other way fails",
+                      [this](const auto&) {
+                          if (on_death) on_death();
+                      }};
+
     /// By which port packets for a terminal leave. \param cluster of the terminal
     void set_route(unsigned terminal, unsigned port, unsigned cluster = 0);
+    /// There is no way to any terminal; routes are set anew.
+    void clear_routes();
+    /// Routes have changed: what waits goes the new ways; what has none is lost, now or when it arrives. \param dead links, by
+    /// port
+    void follow_routes(const std::vector<bool>& dead);
+
+    std::function<void()> on_death;
+    /// Takes over packets that cannot get on from here.
+    std::function<void(const packet_ptr&)> on_lost;
 
     /// \throws std::invalid_argument if a queue is too small for all that goes through it
     void check_room() const;
@@ -84,6 +100,8 @@ private:
     void transmitter_ready(port& at) override { transmit(at.index); }
     void move(unsigned ingress, const packet_ptr& p);
     bool fits(const entry& e, unsigned channel) const { return m_egress[e.route]->has_room(static_cast<virtual_channel>(channel), e.flits, e.destination); }
+    unsigned route_to(unsigned terminal) const { return terminal < m_routes.size() ? m_routes[terminal] : no_route; }
+    void lose(unsigned ingress, const packet_ptr& p);
     void transmit(unsigned egress);
     void refill(unsigned egress);
     bool advance(unsigned ingress, unsigned channel, unsigned egress);
@@ -98,6 +116,7 @@ private:
     std::vector<std::array<unsigned, virtual_channels>> m_turn;  // by egress and channel: the input that may go next
     unsigned m_waiting = 0;        // packets in input buffers that wait for room
     std::array<unsigned, virtual_channels> m_waiting_on{};  // the same, by channel
+    bool m_changed = false;        // routes have, since packets were let in
 };
 
 }  // namespace fabricvp::fabric

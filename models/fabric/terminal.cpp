@@ -18,13 +18,38 @@ terminal::terminal(const sc_core::sc_module_name& name, const terminal_params& p
 
 void terminal::send(const packet_ptr& p) {
     p->source = static_cast<std::uint16_t>(number);
+    ++packets_sent;
     if (!is_response(p->type)) {
         ++requests_sent;
         p->born = now();
         p->spans.resume(p->born);
     }
+    if (m_cut_off && !reaches(p->destination)) return give_up(p);
     m_queue.push(p);
     transmit();
+}
+
+void terminal::give_up(const packet_ptr& p) {
+    const bool response = is_response(p->type);
+    on_lost(p);
+    if (response) served(*p);
+}
+
+void terminal::follow_routes() {
+    m_cut_off = true;
+    std::vector<packet_ptr> waiting;
+    while (auto p = m_queue.give_up()) waiting.push_back(std::move(p));
+    for (const auto& p : waiting) {
+        if (reaches(p->destination)) m_queue.push(p);
+        else give_up(p);
+    }
+    if (link) transmit();
+}
+
+void terminal::fail(const packet_ptr& p) {
+    ++packets_failed;
+    p->pass(m_lost_span, span_kind::queueing, now());
+    m_client->packet_received(p);
 }
 
 void terminal::transmit() {
@@ -37,8 +62,12 @@ void terminal::transmit() {
     if (!p) return;
     link->send(p, now());
     if (!m_queue.empty()) link->call_when_idle();
-    if (!is_response(p->type)) return;
-    auto& s = service_of(*p);
+    if (is_response(p->type)) served(*p);
+}
+
+/// A response has left: the next request of its channel may be served.
+void terminal::served(const packet& response) {
+    auto& s = service_of(response);
     --s.serving;
     if (s.held.empty()) return;
     const auto next = std::move(s.held.front());
@@ -51,6 +80,7 @@ void terminal::transmit() {
 void terminal::packet_arrived(port&, const packet_ptr& p) {
     p->pass(link->tail_span, span_kind::service, p->tail);
     p->pass(m_input_span, span_kind::service, now());
+    ++packets_received;
     if (is_response(p->type)) {
         link->release(*p, now());
         round_trip.add(now() - p->born);
@@ -85,6 +115,7 @@ void terminal::reset() {
         s.serving = 0;
         s.held_since = never;
     }
+    m_cut_off = false;
     model::reset();
 }
 

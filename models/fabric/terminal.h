@@ -5,6 +5,7 @@
 // once, so requests may wait for responses but nothing waits for requests in return.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <vector>
 
@@ -50,6 +51,9 @@ public:
     counter requests_sent{*this, "requests_sent", "1", "requests of this device"};
     counter requests_served{*this, "requests_served", "1", "requests of others to this device"};
     counter held{*this, "held", "1", "requests of others that waited because too many were being served"};
+    counter packets_sent{*this, "packets_sent", "1", "requests and responses handed over to the fabric"};
+    counter packets_received{*this, "packets_received", "1", "requests and responses of others that arrived"};
+    counter packets_failed{*this, "packets_failed", "1", "packets of this device's accesses that were lost, of which it was told"};
     histogram round_trip{*this, "round_trip", "ps", "from handing over a request to its response"};
     histogram one_way{*this, "one_way", "ps", "of requests that arrived here, from handing over"};
 
@@ -70,12 +74,21 @@ public:
     unsigned terminals() const { return static_cast<unsigned>(m_others->cluster.size()); }
     void meet(std::shared_ptr<const neighbourhood> others) { m_others = std::move(others); }
 
-    /// Sends a request or a response; `destination` must be one that it reaches.
+    /// Sends a request or a response; `destination` must be one that it reaches, or has reached.
     void send(const packet_ptr& p);
+
+    /// Links have died: what waits and has no way any more is lost.
+    void follow_routes();
+    /// Tells the device that one of its accesses has failed, by a response that says so.
+    void fail(const packet_ptr& p);
+    /// Takes over packets that cannot get on from here.
+    std::function<void(const packet_ptr&)> on_lost;
+
     /// The device launches a kernel: lanes of links that its packets pass are as configured again.
     void kernel_launched() {
         for (auto* l : m_reversible) l->kernel_launched();
     }
+    void forget_reversible() { m_reversible.clear(); }
     void add_reversible(fabricvp::link::lane_controller& l) { m_reversible.push_back(&l); }
 
     /// Packets that wait for the link.
@@ -90,9 +103,11 @@ private:
     void transmitter_ready(port& at) override { transmit(); }
     void transmit();
     void serve(const packet_ptr& p);
+    void served(const packet& response);
+    void give_up(const packet_ptr& p);
 
     fifo_egress m_queue{"queue", 0, 0};
-    span_stage m_held_span{*this, "held"}, m_input_span{*this, "input"};
+    span_stage m_held_span{*this, "held"}, m_input_span{*this, "input"}, m_lost_span{*this, "lost"};
     terminal_client* m_client = nullptr;
     /// Requests of one channel that a device serves, and those that wait for it.
     struct service {
@@ -102,6 +117,7 @@ private:
     };
     service& service_of(const packet& p) { return m_service[!is_data(p.channel())]; }
     std::array<service, 2> m_service;  // of data, and of page tables with channels of their own
+    bool m_cut_off = false;            // from some that it once reached, maybe
     std::shared_ptr<const neighbourhood> m_others = std::make_shared<neighbourhood>();
     std::vector<fabricvp::link::lane_controller*> m_reversible;
 };

@@ -48,7 +48,7 @@ public:
     void push(const packet_ptr& p) override;
     bool empty() const override { return m_stitcher.queue.packets() == 0; }
     packet_ptr next(port& out) override;
-    packet_ptr give_up() { return m_stitcher.give_up(); }
+    packet_ptr give_up() override { return m_stitcher.give_up(); }
     void serve(unsigned terminal, unsigned cluster) override;
     ticks latency() const override { return m_latency; }
 

@@ -210,6 +210,7 @@ void stitcher::write(wire_unit& to, cluster_queue::entry& head) {
     m_riders.clear();
 }
 
+/// A packet whose end has ridden ahead goes whole: nobody will put that end to anything.
 packet_ptr stitcher::give_up() {
     for (unsigned cluster = 0; cluster < queue.clusters(); ++cluster) {
         if (!queue.filled(cluster)) continue;
