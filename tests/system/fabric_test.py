@@ -29,20 +29,35 @@ for s in NETCRAFTER["switches"]:
     s["netcrafter"] = {"stitching": True, "pooling": "plain", "trimming": True, "sequencing": "page_tables"}
 for g in NETCRAFTER["generators"]:
     g["one_sector"] = 0.5
+# Lanes that turn: writes fill one direction between the switches.
+TURNING = copy.deepcopy(FABRIC) | {"device": {"serving": 256, "input": {"entries": 400}}}
+TURNING["links"][-1] |= {"bit_error_rate": 0, "reversible": {"policy": "published", "sample_time": "500 ns", "switch_time": "100 ns"}}
+for g, generator in enumerate(TURNING["generators"]):
+    generator |= {"pattern": "hot_spot", "hot_spot": 3, "hot_share": 1, "writes": 1, "atomics": 0, "requests": 2000 if g < 2 else 20, "interval": "0 ps"}
+# Traffic in bursts, and in phases.
+BURSTS = copy.deepcopy(FABRIC)
+for g in BURSTS["generators"]:
+    g["burst"] = 10
+PHASES = copy.deepcopy(FABRIC)
+for g in PHASES["generators"]:
+    g |= {"pattern": "alternating", "interval": "200 ns"}
 CHANNELS = copy.deepcopy(FABRIC) | {"packet": {"page_table_channels": True}}
 
 
 def base_of(path):
-    return NETCRAFTER if ".netcrafter." in path else CHANNELS if path.endswith("page_table_entries") else FABRIC
+    bases = {".netcrafter.": NETCRAFTER, "page_table_entries": CHANNELS, ".reversible.": TURNING, ".pause": BURSTS, ".phase": PHASES}
+    return next((base for part, base in bases.items() if part in path), FABRIC)
 
 
 # What a change of the stock value by a factor would not show.
 VALUES = {"packet.crc": "4 B", "device.input.page_table_entries": 2, "switches[].input.page_table_entries": 2,
           "switches[].netcrafter.candidates": 1, "switches[].netcrafter.sub_header": "2 B", "switches[].netcrafter.window": "100 cycles",
-          "switches[].netcrafter.entries": 12,
+          "switches[].netcrafter.entries": 12, "switches[].netcrafter.stitching": False, "switches[].netcrafter.pooling": "none",
+          "switches[].netcrafter.trimming": False, "switches[].netcrafter.sequencing": "none", "links[].reversible.policy": "none",
+          "links[].reversible.threshold": 0.5, "generators[].seed": 7,
           "generators[].start": "3 us", "generators[].interval": "70 ns", "generators[].hot_spot": 3, "links[].seed": 7}
 
-SILENT = {"generators[].span": "only says which lines are asked for"}
+SILENT = {"failure_time": "shows where a link or switch dies: unit.fabric_deaths", "generators[].span": "only says which lines are asked for"}
 
 
 def fabric_leaves(schema, path=""):
@@ -94,7 +109,9 @@ class Fabric(command.CommandTest):
 
     def test_each_parameter_changes_something(self):
         schema = json.loads(self.succeed("schema").text)["$defs"]["node"]["properties"]["fabric"]
-        baselines = [(base, self.run_fabric(base)) for base in (FABRIC, NETCRAFTER, CHANNELS)]
+        baselines = [(base, self.run_fabric(base)) for base in (FABRIC, NETCRAFTER, CHANNELS, TURNING, BURSTS, PHASES)]
+        for _, result in baselines:
+            self.assertIsInstance(result, dict, result)
         silent, count = [], 0
         for path, entry in fabric_leaves(schema):
             if path.endswith((".name", ".from", ".to")):

@@ -29,11 +29,12 @@ topology ring(std::size_t n) {
     return t;
 }
 
-std::uint32_t bytes_of(access_kind kind, bool page_table, bool response, unsigned operands = 0) {
+std::uint32_t bytes_of(access_kind kind, bool page_table, bool response, unsigned operands = 0, unsigned sectors = 0xf) {
     const packet_format f;
     const auto p = make_packet();
     p->kind = kind;
     p->set_request(f, page_table, operands);
+    p->valid_sectors = sectors;
     if (response) p->turn(f);
     return p->bytes;
 }
@@ -120,6 +121,7 @@ TEST_CASE("sizes of packets") {
     CHECK(bytes_of(access_kind::write, false, false) == 76);
     CHECK(bytes_of(access_kind::read, true, false) == 12);
     CHECK(bytes_of(access_kind::read, false, true) == 68);
+    CHECK(bytes_of(access_kind::read, false, true, 0, 0b0100) == 20);  // what is left of it after trimming
     CHECK(bytes_of(access_kind::write, false, true) == 4);
     CHECK(bytes_of(access_kind::read, true, true) == 12);
     CHECK(bytes_of(access_kind::atomic, false, false, 8) == 20);
