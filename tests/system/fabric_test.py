@@ -54,7 +54,7 @@ VALUES = {"packet.crc": "4 B", "device.input.page_table_entries": 2, "switches[]
           "switches[].netcrafter.candidates": 1, "switches[].netcrafter.sub_header": "2 B", "switches[].netcrafter.window": "100 cycles",
           "switches[].netcrafter.entries": 12, "switches[].netcrafter.stitching": False, "switches[].netcrafter.pooling": "none",
           "switches[].netcrafter.trimming": False, "switches[].netcrafter.sequencing": "none", "links[].reversible.policy": "none",
-          "links[].reversible.threshold": 0.5, "generators[].seed": 7,
+          "links[].reversible.threshold": 0.5, "links[].reversible.switch_time": "400 ns", "generators[].seed": 7,
           "generators[].start": "3 us", "generators[].interval": "70 ns", "generators[].hot_spot": 3, "links[].seed": 7}
 
 SILENT = {"failure_time": "shows where a link or switch dies: unit.fabric_deaths", "generators[].span": "only says which lines are asked for"}
