@@ -31,6 +31,8 @@ CHANGED = {
         "the project is not there; test_new.py makes such projects"),
     "run netcrafter_quad --app spmv --size 65536": ("run netcrafter_quad --app spmv --size 1024", LONG),
     "run netcrafter_quad --app transpose --size 2048": ("run netcrafter_quad --app transpose --size 256", LONG),
+    "run netcrafter_quad_on --app spmv --size 8192": ("run netcrafter_quad_on --app spmv --size 1024", LONG),
+    "experiment netcrafter --out results": ("experiment netcrafter --quick --only gups --points all --out results", LONG),
     "experiment gpu-workloads --quick --out results": ("experiment gpu-workloads --quick --only reduction --no-spans --out results", LONG),
     "experiment gpu-workloads --out results": ("experiment gpu-workloads --quick --only reduction --no-spans --out results", LONG),
     "experiment gpu-workloads --only spmv transpose --placement interleaved --dispatch round_robin --out results":
