@@ -31,7 +31,7 @@ for g in NETCRAFTER["generators"]:
     g["one_sector"] = 0.5
 # Lanes that turn: writes fill one direction between the switches.
 TURNING = copy.deepcopy(FABRIC) | {"device": {"serving": 256, "input": {"entries": 400}}}
-TURNING["links"][-1] |= {"bit_error_rate": 0, "reversible": {"policy": "published", "sample_time": "500 ns", "switch_time": "100 ns"}}
+TURNING["links"][-1] |= {"bit_error_rate": 0, "reversible": {"policy": "published", "sample_time": "500 ns", "switch_time": "100 ns", "threshold": 0.5}}
 for g, generator in enumerate(TURNING["generators"]):
     generator |= {"pattern": "hot_spot", "hot_spot": 3, "hot_share": 1, "writes": 1, "atomics": 0, "requests": 2000 if g < 2 else 20, "interval": "0 ps"}
 # Traffic in bursts, and in phases.
@@ -54,7 +54,7 @@ VALUES = {"packet.crc": "4 B", "device.input.page_table_entries": 2, "switches[]
           "switches[].netcrafter.candidates": 1, "switches[].netcrafter.sub_header": "2 B", "switches[].netcrafter.window": "100 cycles",
           "switches[].netcrafter.entries": 12, "switches[].netcrafter.stitching": False, "switches[].netcrafter.pooling": "none",
           "switches[].netcrafter.trimming": False, "switches[].netcrafter.sequencing": "none", "links[].reversible.policy": "none",
-          "links[].reversible.threshold": 0.5, "links[].reversible.switch_time": "400 ns", "generators[].seed": 7,
+          "links[].reversible.threshold": 1, "links[].reversible.switch_time": "400 ns", "generators[].seed": 7,
           "generators[].start": "3 us", "generators[].interval": "70 ns", "generators[].hot_spot": 3, "links[].seed": 7}
 
 SILENT = {"failure_time": "shows where a link or switch dies: unit.fabric_deaths", "generators[].span": "only says which lines are asked for"}

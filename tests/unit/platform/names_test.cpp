@@ -89,19 +89,19 @@ std::string key_of(const std::string& outer, const std::string& word, const std:
     for (const auto& key : {outer + "." + word, outer + "." + without_number(word)})
         if (keys.count(key)) return key;
     if (matches(outer, R"(node\d+\.host)") && matches(word, "imsic_[ms]")) return outer + ".imsic";
-    if (matches(outer, R"(node\d+\.fabric)")) return outer + ".device";  // where a GPU is attached to the fabric
+    if (matches(outer, R"(node\d+\.fabric)") && !matches(word, "lanes_.*")) return outer + ".device";  // where a GPU is attached
     return "";
 }
 
 /// Blocks without parameters of their own.
 bool needs_no_key(const std::string& path) {
     return matches(path, R"(calendar|node\d+|node\d+\.host\.(boot_rom|finisher|plic|aplic_[ms]|aplic_msi|pcie(\..*)?)|.*\.transmitter)"
-                         R"(|node\d+\.\w+\.(system|fabric|memory\.l2\.bank\d+)|node\d+\.fabric\.\w+\.(queue|to_\w+|link))");
+                         R"(|node\d+\.\w+\.(system|fabric|memory\.l2\.bank\d+)|node\d+\.fabric\.(lanes_\w+|\w+\.(queue|to_\w+|link)))");
 }
 
 /// Groups that stand for no block: parts of the parameters of the block around them.
 bool is_no_block(const std::string& key) {
-    return matches(key, R"(simulation|node\d+|node\d+\.images|.*\.(cpi|issue|input)|node\d+\.fabric\.packet|.*\.host\.caches\.\w+)");
+    return matches(key, R"(simulation|node\d+|node\d+\.images|.*\.(cpi|issue|input)|node\d+\.fabric\.(packet|\w+\.netcrafter)|.*\.host\.caches\.\w+)");
 }
 
 /// Whether a machine may do without the block of a key.
