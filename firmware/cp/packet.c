@@ -149,12 +149,12 @@ static enum progress vendor(struct queue* q, const struct aql_vendor* v, struct 
 enum progress packet_execute(struct queue* q, const uint64_t packet[8], struct failure* failure) {
     const uint16_t header = (uint16_t)packet[0];
     const uint64_t signal = packet[7];
-    const uint64_t start = register_read64(CP_TIME_NS);
     if (header & AQL_HEADER_BARRIER && q->under_way) return PROGRESS_WAITS;
     if (signal % 64) return fail(failure, GPU_FAULT_PACKET, signal);
+    if ((header & AQL_HEADER_TYPE_MASK) == AQL_TYPE_KERNEL_DISPATCH) return dispatch(q, (const struct aql_kernel_dispatch*)packet, failure);
+    const uint64_t start = register_read64(CP_TIME_NS);
     enum progress outcome;
     switch (header & AQL_HEADER_TYPE_MASK) {
-        case AQL_TYPE_KERNEL_DISPATCH: return dispatch(q, (const struct aql_kernel_dispatch*)packet, failure);
         case AQL_TYPE_BARRIER_AND: outcome = barrier((const struct aql_barrier*)packet, true, failure); break;
         case AQL_TYPE_BARRIER_OR: outcome = barrier((const struct aql_barrier*)packet, false, failure); break;
         case AQL_TYPE_VENDOR: outcome = vendor(q, (const struct aql_vendor*)packet, failure); break;

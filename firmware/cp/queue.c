@@ -34,6 +34,9 @@ static unsigned lowest(uint64_t mask) {
 static volatile struct gpu_queue* shared(const struct queue* q) { return SRAM(struct gpu_queue, GPU_SRAM_QUEUES) + q->index; }
 
 static void select_space(const struct queue* q) {
+    static uint32_t selected[MOST_HARTS];
+    if (selected[q->hart] == q->address_space) return;
+    selected[q->hart] = q->address_space;
     register_write(banked(CP_ADDRESS_SPACE, q->hart, WORD_STRIDE), q->address_space);
 }
 
