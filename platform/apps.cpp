@@ -22,9 +22,18 @@ const std::vector<gpu_app>& gpu_apps() {
     return apps;
 }
 
+const std::vector<gpu_app_option>& gpu_app_options() {
+    static const std::vector<gpu_app_option> options = {
+#define FABRICVP_ROW(app, key, least, most, otherwise, help) {#app, #key, least, most, otherwise, help},
+        GPU_APP_OPTIONS(FABRICVP_ROW)
+#undef FABRICVP_ROW
+    };
+    return options;
+}
+
 // As firmware/host/gpu/placement.c and grid.c name them.
 const std::vector<std::string>& app_placements() {
-    static const std::vector<std::string> names = {"contiguous", "interleaved", "lasp", "first_touch"};
+    static const std::vector<std::string> names = {"contiguous", "interleaved", "lasp", "first_touch", "first_touch_settled"};
     return names;
 }
 
@@ -40,6 +49,31 @@ void add_policy(std::string& append, const char* key, const std::string& value, 
     if (value.empty()) return;
     if (std::find(known.begin(), known.end(), value) == known.end())
         throw input_error(fmt::format("--{} {}: there is no such policy (allowed: {})", key, quoted(value), fmt::join(known, ", ")));
+    append += fmt::format(" {}={}", key, value);
+}
+
+/// Digits with or without a point among them; the firmware reads nothing else.
+bool is_decimal(const std::string& text) {
+    const auto point = text.find('.');
+    const auto fraction = point == std::string::npos ? 0 : text.size() - point - 1;
+    return text.find_first_not_of("0123456789.") == std::string::npos && text.find_first_of("0123456789") != std::string::npos &&
+           std::count(text.begin(), text.end(), '.') <= 1 && fraction <= 9 && text.size() - fraction <= 9;
+}
+
+void add_setting(std::string& append, const std::string& app, const std::string& pair) {
+    const auto equals = pair.find('=');
+    if (equals == std::string::npos) throw input_error(fmt::format("--option {}: must be KEY=VALUE", quoted(pair)));
+    const auto key = pair.substr(0, equals), value = pair.substr(equals + 1);
+    const auto& all = gpu_app_options();
+    const auto known = std::find_if(all.begin(), all.end(), [&](const gpu_app_option& o) { return o.app == app && o.key == key; });
+    if (known == all.end()) {
+        std::vector<std::string> keys;
+        for (const auto& o : all)
+            if (o.app == app) keys.push_back(o.key);
+        throw input_error(fmt::format("--option {}: {} has no such option (allowed: {})", quoted(key), app, keys.empty() ? "none" : fmt::format("{}", fmt::join(keys, ", "))));
+    }
+    if (!is_decimal(value) || std::stod(value) < known->least || std::stod(value) > known->most)
+        throw input_error(fmt::format("--option {}={}: must be a number from {} to {}", key, value, known->least, known->most));
     append += fmt::format(" {}={}", key, value);
 }
 }  // namespace
@@ -91,6 +125,8 @@ image_set images_of_app(const std::string& name, const app_options& options) {
     if (options.gpus) images.append += fmt::format(" gpus={}", options.gpus);
     add_policy(images.append, "placement", options.placement, app_placements());
     add_policy(images.append, "dispatch", options.dispatch, app_dispatches());
+    std::istringstream pairs(options.settings);
+    for (std::string pair; std::getline(pairs, pair, ',');) add_setting(images.append, name, pair);
     return images;
 }
 

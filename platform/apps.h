@@ -22,6 +22,14 @@ struct gpu_app {
 
 const std::vector<gpu_app>& gpu_apps();
 
+/// What an application can be told beside its size.
+struct gpu_app_option {
+    std::string app, key;
+    double least, most, otherwise;
+    std::string help;
+};
+const std::vector<gpu_app_option>& gpu_app_options();
+
 /// How an application runs.
 struct app_options {
     std::uint64_t size = 0;  ///< 0: its default
@@ -29,14 +37,15 @@ struct app_options {
     std::string placement;   ///< of pages: one of app_placements(), empty: contiguous
     std::string dispatch;    ///< of work-groups: one of app_dispatches(), empty: contiguous
     std::string input;       ///< file that it works on instead of input of its own making (`spmv`: a Matrix Market file)
+    std::string settings;    ///< of its own options: KEY=VALUE, with commas between several
 };
 const std::vector<std::string>& app_placements();
 const std::vector<std::string>& app_dispatches();
 
 /// The application that images run (the first, if several run one after the other); empty for other software.
 std::string app_of(const image_set& images);
-/// Images that run an application on a node. \throws input_error for an unknown name or policy, and for options that would
-/// have no effect
+/// Images that run an application on a node. \throws input_error for an unknown name, policy or option, and for options that
+/// would have no effect
 image_set images_of_app(const std::string& name, const app_options& options);
 /// Lets a node run an application. \throws input_error if the node has no GPU, too few, or too little memory for the size, and
 /// as images_of_app()

@@ -116,7 +116,7 @@ def pcie(folder):
                       "--set", "node.host.interrupts=aplic_imsic")
 
 
-APPS = {"spmv": 65536, "pagerank": 32768}
+APPS = {"spmv": 4096, "pagerank": 16384}
 
 
 def boot_quad(machine):

@@ -8,12 +8,26 @@ namespace fabricvp::fabric {
 void terminal_params::describe(parameter_visitor& v) {
     v.group("input", input, "every device's input buffer");
     v.field("serving", serving, between{1, 1e6}, "requests of others that a device serves at a time");
+    v.field("queues_by_destination", queues_by_destination, "a device's packets wait in a queue for each destination, so that a slow way holds up nothing else; otherwise in one a virtual channel");
+    v.field("window", window, between{1, 1e6}, "with queues_by_destination: requests to one device of another cluster that may be without their response");
     v.field("latency", latency, between{0, 1e9}, "from a packet's last byte until the device acts on it");
 }
 
 terminal::terminal(const sc_core::sc_module_name& name, const terminal_params& p, unsigned n, const packet_format& f, const link_params* l)
     : model(name), params(p), number(n), format(f) {
+    if (params.queues_by_destination) {
+        auto apart = std::make_unique<destination_egress>("queue", params.window);
+        m_apart = apart.get();
+        m_queue = std::move(apart);
+    } else {
+        m_queue = std::make_unique<fifo_egress>("queue", 0, 0);
+    }
     if (l) link = std::make_unique<port>("link", *l, params.input, format, static_cast<port_owner&>(*this), 0, false);
+}
+
+void terminal::meet(std::shared_ptr<const neighbourhood> others) {
+    m_others = std::move(others);
+    for (unsigned t = m_apart ? m_apart->destinations() : terminals(); t < terminals(); ++t) m_apart->add_destination(cluster_of(t) != cluster());
 }
 
 void terminal::send(const packet_ptr& p) {
@@ -25,7 +39,7 @@ void terminal::send(const packet_ptr& p) {
         p->spans.resume(p->born);
     }
     if (m_cut_off && !reaches(p->destination)) return give_up(p);
-    m_queue.push(p);
+    m_queue->push(p);
     transmit();
 }
 
@@ -38,9 +52,9 @@ void terminal::give_up(const packet_ptr& p) {
 void terminal::follow_routes() {
     m_cut_off = true;
     std::vector<packet_ptr> waiting;
-    while (auto p = m_queue.give_up()) waiting.push_back(std::move(p));
+    while (auto p = m_queue->give_up()) waiting.push_back(std::move(p));
     for (const auto& p : waiting) {
-        if (reaches(p->destination)) m_queue.push(p);
+        if (reaches(p->destination)) m_queue->push(p);
         else give_up(p);
     }
     if (link) transmit();
@@ -49,19 +63,27 @@ void terminal::follow_routes() {
 void terminal::fail(const packet_ptr& p) {
     ++packets_failed;
     p->pass(m_lost_span, span_kind::queueing, now());
+    note_answer(*p);
     m_client->packet_received(p);
 }
 
+/// A request to there is no longer under way.
+void terminal::note_answer(const packet& response) {
+    if (!m_apart || !is_data(response.channel())) return;
+    m_apart->answered(response.source);
+    transmit();
+}
+
 void terminal::transmit() {
-    if (m_queue.empty()) return;
+    if (m_queue->empty()) return;
     if (!link->idle()) {
         link->call_when_idle();
         return;
     }
-    const auto p = m_queue.next(*link);
+    const auto p = m_queue->next(*link);
     if (!p) return;
     link->send(p, now());
-    if (!m_queue.empty()) link->call_when_idle();
+    if (!m_queue->empty()) link->call_when_idle();
     if (is_response(p->type)) served(*p);
 }
 
@@ -84,6 +106,7 @@ void terminal::packet_arrived(port&, const packet_ptr& p) {
     if (is_response(p->type)) {
         link->release(*p, now());
         round_trip.add(now() - p->born);
+        note_answer(*p);
         m_client->packet_received(p);
         return;
     }

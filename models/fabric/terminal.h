@@ -15,6 +15,7 @@
 #include "base/model.h"
 #include "base/parameters.h"
 #include "base/statistics.h"
+#include "fabric/destination_egress.h"
 #include "fabric/egress.h"
 #include "fabric/port.h"
 
@@ -23,6 +24,8 @@ namespace fabricvp::fabric {
 struct terminal_params {
     buffer_params input;
     std::uint64_t serving = 256;
+    bool queues_by_destination = false;
+    std::uint64_t window = 24;  ///< with these: requests to one device of another cluster that may be without their response
     duration latency{5'000};
     void describe(parameter_visitor& v);
 };
@@ -72,7 +75,7 @@ public:
     bool reaches(unsigned terminal) const { return terminal < terminals() && m_others->reaches[number].test(terminal); }
     /// How many terminals there are.
     unsigned terminals() const { return static_cast<unsigned>(m_others->cluster.size()); }
-    void meet(std::shared_ptr<const neighbourhood> others) { m_others = std::move(others); }
+    void meet(std::shared_ptr<const neighbourhood> others);
 
     /// Sends a request or a response; `destination` must be one that it reaches, or has reached.
     void send(const packet_ptr& p);
@@ -92,7 +95,7 @@ public:
     void add_reversible(fabricvp::link::lane_controller& l) { m_reversible.push_back(&l); }
 
     /// Packets that wait for the link.
-    const egress& queue() const { return m_queue; }
+    const egress& queue() const { return *m_queue; }
 
     std::optional<wait> waits() const override;
     void reset() override;
@@ -105,8 +108,10 @@ private:
     void serve(const packet_ptr& p);
     void served(const packet& response);
     void give_up(const packet_ptr& p);
+    void note_answer(const packet& response);
 
-    fifo_egress m_queue{"queue", 0, 0};
+    std::unique_ptr<egress> m_queue;
+    destination_egress* m_apart = nullptr;  // the same, with queues by destination
     span_stage m_held_span{*this, "held"}, m_input_span{*this, "input"}, m_lost_span{*this, "lost"};
     terminal_client* m_client = nullptr;
     /// Requests of one channel that a device serves, and those that wait for it.

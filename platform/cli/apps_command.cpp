@@ -16,6 +16,9 @@ int execute(const options::variables_map&) {
     for (const auto& a : gpu_apps())
         fmt::print("{:<12} {:>12}  {:<14} {:>12.1f}  {}\n", a.name, a.size, a.unit,
                    a.footprint() / (1 << 20), a.help);
+    fmt::print("\n{:<12} {:<12} {:>12} {:>12} {:>12}  {}\n", "--option of", "key", "least", "most", "default", "what it does");
+    for (const auto& o : gpu_app_options())
+        fmt::print("{:<12} {:<12} {:>12} {:>12} {:>12}  {}\n", o.app, o.key, o.least, o.most, o.otherwise, o.help);
     return status::ok;
 }
 

@@ -10,7 +10,7 @@ namespace fabricvp::cli {
 namespace {
 
 constexpr const char* image_names[] = {"firmware", "kernel", "initrd", "append", "tohost"};
-constexpr const char* app_names[] = {"size", "gpus", "placement", "dispatch"};
+constexpr const char* app_names[] = {"size", "gpus", "placement", "dispatch", "option"};
 
 auto repeatable(const char* value) { return options::value<arguments>()->value_name(value); }
 
@@ -44,7 +44,7 @@ private:
                 throw input_error(fmt::format("--app goes without --{}: the application brings its own software", name));
         fabricvp::load_app(p, node, of("app", node),
                            {size_of(of("size", node), "size", 999'999'999'999), size_of(of("gpus", node), "gpus", 16), of("placement", node),
-                            of("dispatch", node), of("initrd", node)});
+                            of("dispatch", node), of("initrd", node), of("option", node)});
     }
 
     std::map<std::string, std::map<std::size_t, std::string>> m_values;
@@ -67,8 +67,9 @@ options::options_description image_options() {
         "tohost", repeatable("nodeN")->implicit_value({"node0"}, ""), "watch the program's `tohost` word (riscv-tests); --tohost=nodeN for another node")(
         "app", repeatable("NAME"), "run this GPU application (`fabricvp apps` lists them)")("size", repeatable("N"), "its problem size")(
         "gpus", repeatable("N"), "it uses the first N GPUs (default: all)")(
-        "placement", repeatable("POLICY"), "where its pages go: contiguous (default), interleaved, lasp or first_touch")(
-        "dispatch", repeatable("POLICY"), "where its work-groups run: contiguous (default), round_robin or lasp");
+        "placement", repeatable("POLICY"), "where its pages go: contiguous (default), interleaved, lasp, first_touch or first_touch_settled")(
+        "dispatch", repeatable("POLICY"), "where its work-groups run: contiguous (default), round_robin or lasp")(
+        "option", repeatable("KEY=VALUE"), "of the application's own options, which `fabricvp apps` lists; several with commas between them");
     return o;
 }
 

@@ -138,12 +138,12 @@ void bind_gpu(py::module_& m) {
     });
     m.def("initrd", [](session& x, std::size_t node) { return x.machine().hardware().nodes.at(node)->host.initrd(); });
     m.def("check_app", [](const std::string& name, std::uint64_t size, std::uint64_t gpus, const std::string& placement,
-                          const std::string& dispatch, const std::string& input) {
-        images_of_app(name, app_options{size, gpus, placement, dispatch, input});
+                          const std::string& dispatch, const std::string& input, const std::string& settings) {
+        images_of_app(name, app_options{size, gpus, placement, dispatch, input, settings});
     });
     m.def("load_app", [](session& x, std::size_t node, const std::string& name, std::uint64_t size, std::uint64_t gpus,
-                         const std::string& placement, const std::string& dispatch, const std::string& input) {
-        x.load_app(node, name, app_options{size, gpus, placement, dispatch, input});
+                         const std::string& placement, const std::string& dispatch, const std::string& input, const std::string& settings) {
+        x.load_app(node, name, app_options{size, gpus, placement, dispatch, input, settings});
     });
 }
 

@@ -49,11 +49,11 @@ def apps() -> dict[str, App]:
 PerNode = Any
 
 
-def check_app(name: str, size: int | None, gpus: int | None, placement: str, dispatch: str, initrd: str) -> None:
-    """Raises `InputError` for an unknown name or policy or a wish without effect, `ValueError` for numbers below 1."""
+def check_app(name: str, size: int | None, gpus: int | None, placement: str, dispatch: str, initrd: str, option: str) -> None:
+    """Raises `InputError` for an unknown name, policy or option or a wish without effect, `ValueError` for numbers below 1."""
     if (size is not None and size < 1) or (gpus is not None and gpus < 1):
         raise ValueError(f"application {name} with size={size}, gpus={gpus}: 1 or more")
-    _fabricvp.check_app(name, size or 0, gpus or 0, placement, dispatch, initrd)
+    _fabricvp.check_app(name, size or 0, gpus or 0, placement, dispatch, initrd, option)
 
 
 def app_wishes(app: PerNode, **options: PerNode) -> list[dict[str, Any]]:
@@ -70,7 +70,7 @@ def app_wishes(app: PerNode, **options: PerNode) -> list[dict[str, Any]]:
     wishes = []
     for node, name in apps.items():
         own = {key: by_node(value).get(node) if isinstance(value, Mapping) else value for key, value in given.items()}
-        wish = {"size": None, "gpus": None, "placement": "", "dispatch": "", "initrd": ""} | {k: v for k, v in own.items() if v is not None}
+        wish = {"size": None, "gpus": None, "placement": "", "dispatch": "", "initrd": "", "option": ""} | {k: v for k, v in own.items() if v is not None}
         wish["initrd"] = os.fspath(wish["initrd"])
         check_app(name, **wish)
         wishes.append({"name": name, "node": node, **wish})

@@ -47,7 +47,7 @@ class Platform:
 
     @classmethod
     def from_config(cls, path: str | os.PathLike[str], *, app: PerNode = None, size: PerNode = None, gpus: PerNode = None,
-                    placement: PerNode = "", dispatch: PerNode = "", initrd: PerNode = "",
+                    placement: PerNode = "", dispatch: PerNode = "", initrd: PerNode = "", option: PerNode = "",
                     overrides: Mapping[str, Any] | None = None, **keywords: Any) -> Platform:
         """Reads a configuration and builds the machine.
 
@@ -56,23 +56,23 @@ class Platform:
         Quantities are text with a unit ("1.5 GHz").
 
         ``app`` is a GPU application (`fabricvp.apps()`) that node 0 runs, as by `load_app()`, which tells about ``size``,
-        ``gpus``, ``placement``, ``dispatch`` and ``initrd``. With several nodes it is a mapping: ``{1: "spmv"}`` or
+        ``gpus``, ``placement``, ``dispatch``, ``initrd`` and ``option``. With several nodes it is a mapping: ``{1: "spmv"}`` or
         ``{"node0": "fir", "node1": "spmv"}``; the others may be mappings too, else they are for all applications.
 
         Raises `InputError` with one line that names file, line and key; `RuntimeError` if the process has had a platform.
         """
         _refuse_second()
-        wishes = app_wishes(app, size=size, gpus=gpus, placement=placement, dispatch=dispatch, initrd=initrd)
+        wishes = app_wishes(app, size=size, gpus=gpus, placement=placement, dispatch=dispatch, initrd=initrd, option=option)
         core = _fabricvp.Session.from_config(resolve_config(path), list(flatten(overrides, keywords).items()))
         return cls(core)._with_apps(wishes)
 
     @classmethod
     def from_text(cls, yaml: str, *, name: str = "text", app: PerNode = None, size: PerNode = None, gpus: PerNode = None,
-                  placement: PerNode = "", dispatch: PerNode = "", initrd: PerNode = "",
+                  placement: PerNode = "", dispatch: PerNode = "", initrd: PerNode = "", option: PerNode = "",
                   overrides: Mapping[str, Any] | None = None, **keywords: Any) -> Platform:
         """Builds a machine from YAML in a string; ``name`` stands for the file in messages. Else as `from_config()`."""
         _refuse_second()
-        wishes = app_wishes(app, size=size, gpus=gpus, placement=placement, dispatch=dispatch, initrd=initrd)
+        wishes = app_wishes(app, size=size, gpus=gpus, placement=placement, dispatch=dispatch, initrd=initrd, option=option)
         core = _fabricvp.Session.from_text(yaml, name, list(flatten(overrides, keywords).items()))
         return cls(core)._with_apps(wishes)
 
@@ -99,17 +99,18 @@ class Platform:
         self._core.load_images(node, os.fspath(firmware), os.fspath(kernel), os.fspath(initrd), append, tohost)
 
     def load_app(self, name: str, *, size: int | None = None, gpus: int | None = None, placement: str = "", dispatch: str = "",
-                 initrd: str | os.PathLike[str] = "", node: int | str = 0) -> None:
+                 initrd: str | os.PathLike[str] = "", option: str = "", node: int | str = 0) -> None:
         """Lets a node run one of the GPU applications (`fabricvp.apps()`). Call it before the first `run()`.
 
         ``size`` is in the application's unit (None: its default), ``gpus`` how many of the node's GPUs take part (None:
         all), ``placement`` and ``dispatch`` name policies for pages and work-groups, as `fabricvp run --help` lists them,
-        ``initrd`` is a file that it works on (`spmv`: Matrix Market) instead of making its input.
-        When the node has ended, its `app_ok` is the verdict. Raises `InputError` for an unknown name or policy, for a wish
+        ``initrd`` is a file that it works on (`spmv`: Matrix Market) instead of making its input, ``option`` what it can be
+        told beside that, as `fabricvp apps` lists it: ``"density=0.02"``, with commas between several.
+        When the node has ended, its `app_ok` is the verdict. Raises `InputError` for an unknown name, policy or option, for a wish
         that would have no effect, and if the node has no GPU or fewer than ``gpus``.
         """
-        check_app(name, size, gpus, placement, dispatch, os.fspath(initrd))
-        _fabricvp.load_app(self._core, node_index(node), name, size or 0, gpus or 0, placement, dispatch, os.fspath(initrd))
+        check_app(name, size, gpus, placement, dispatch, os.fspath(initrd), option)
+        _fabricvp.load_app(self._core, node_index(node), name, size or 0, gpus or 0, placement, dispatch, os.fspath(initrd), option)
 
     @property
     def app_ok(self) -> bool | None:

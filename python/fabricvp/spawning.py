@@ -20,7 +20,7 @@ from .remote import RemotePlatform, refuse_without_main_guard
 
 def spawn(path: str | os.PathLike[str] | None = None, *, text: str | None = None, name: str = "text",
           app: PerNode = None, size: PerNode = None, gpus: PerNode = None, placement: PerNode = "", dispatch: PerNode = "",
-          initrd: PerNode = "", overrides: Mapping[str, Any] | None = None, **keywords: Any) -> RemotePlatform:
+          initrd: PerNode = "", option: PerNode = "", overrides: Mapping[str, Any] | None = None, **keywords: Any) -> RemotePlatform:
     """Builds a platform in a child process and gives a `RemotePlatform`, which has the interface of `Platform`.
 
     ``path``, ``app`` with what belongs to it, ``overrides`` and ``**keywords`` are as for `Platform.from_config()`;
@@ -33,7 +33,7 @@ def spawn(path: str | os.PathLike[str] | None = None, *, text: str | None = None
     if (path is None) == (text is None):
         raise TypeError("spawn() takes a configuration file or text=, one of them")
     refuse_without_main_guard("spawn()")
-    wish = {"app": app, "size": size, "gpus": gpus, "placement": placement, "dispatch": dispatch, "initrd": initrd}
+    wish = {"app": app, "size": size, "gpus": gpus, "placement": placement, "dispatch": dispatch, "initrd": initrd, "option": option}
     app_wishes(**wish)
     request = {"path": None if path is None else resolve_config(path), "text": text, "name": name,
                "app": wish, "overrides": flatten(overrides, keywords), "sys_path": sys.path, "command": sys.argv,

@@ -74,6 +74,8 @@ def test_wishes_about_an_application_are_checked_before_the_machine_is_made():
         fabricvp.Platform.from_text(SMALL, app="smpv")
     with pytest.raises(fabricvp.InputError, match="nearby"):
         fabricvp.spawn(text=SMALL, app="spmv", placement="nearby")
+    with pytest.raises(fabricvp.InputError, match="density=2: must be a number from 1e-06 to 1"):
+        fabricvp.spawn(text=SMALL, app="spmv", option="density=2")
     with pytest.raises(ValueError, match="size=0"):
         fabricvp.Platform.from_text(SMALL, app="spmv", size=0)
     with pytest.raises(TypeError, match="size= .* app="):

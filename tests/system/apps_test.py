@@ -5,6 +5,7 @@ import concurrent.futures
 import json
 import os
 import pathlib
+import re
 
 import command
 from command import CommandTest
@@ -14,7 +15,9 @@ GPUS = ("gpu", "gpu_netcrafter", "gpu_compnet")
 
 # Sizes that take a fraction of a second; what is not named here runs with the last one.
 SIZES = {"transpose": 128, "spmv": 1024, "stencil": 64, "mm": 48, "atax": 128, "mvt": 128, "mm2": 48, "syr2k": 48, "im2col": 2,
-         "jacobi2d": 64, "hpgmg_like": 16, "pagerank": 1024, "mis": 1024, "lenet": 2, "locks": 128}
+         "jacobi2d": 64, "hpgmg_like": 16, "pagerank": 1024, "mis": 1024, "lenet": 2, "locks": 128,
+         "atax_wavefronts": 128, "mvt_wavefronts": 128, "mm2_tiled": 48, "syr2k_tiled": 48, "sp_like": 256, "euler3d_like": 512,
+         "amg_like": 8, "lulesh_like": 5, "comd_like": 3}
 OTHERWISE = 8192
 SLOW = {"vgg16", "resnet18"}  # in any size
 SEVERAL = {"vectoradd", "transpose", "fir", "spmv", "reduction", "histogram", "stencil", "mm", "gups", "bitonicsort", "locks"}
@@ -37,7 +40,11 @@ class Apps(CommandTest):
     def names(self):
         lines = self.succeed("apps").text.splitlines()
         self.assertRegex(lines[0], r"^name +default size +counts +device MiB +what it does$")
-        return [line.split()[0] for line in lines[1:]]
+        end = lines.index("")
+        self.assertRegex(lines[end + 1], r"^--option of +key +least +most +default +what it does$")
+        names = [line.split()[0] for line in lines[1:end]]
+        self.assertLessEqual({line.split()[0] for line in lines[end + 2:]}, set(names))
+        return names
 
     def run_app(self, config, name, *more, out=None, size=None):
         folder = out or f"{config}.{name}"
@@ -110,6 +117,13 @@ class Apps(CommandTest):
             (("--spans",), "--spans needs --out"),
             (("--gdb-nowait",), "--gdb-nowait needs --gdb"),
             (("--size", "5"), "--size needs --app"),
+            (("--option", "density=1"), "--option needs --app"),
+            (("--app", "gups", "--option", "density=1"), "--option 'density': gups has no such option (allowed: atomics)"),
+            (("--app", "fir", "--option", "taps=5"), "--option 'taps': fir has no such option (allowed: none)"),
+            (("--app", "spmv", "--option", "density"), "--option 'density': must be KEY=VALUE"),
+            (("--app", "spmv", "--option", "density=1.5"), "--option density=1.5: must be a number from 1e-06 to 1"),
+            (("--app", "spmv", "--option", "density=.1."), "--option density=.1.: must be a number"),
+            (("--app", "spmv", "--option", "density=1e-3"), "--option density=1e-3: must be a number"),
         ):
             with self.subTest(arguments):
                 result = self.run_command("run", CONFIGS / "gpu.yaml", *arguments)
@@ -133,6 +147,19 @@ class Apps(CommandTest):
         self.assertEqual(result.returncode, 1)
         self.assertIn("node0: application fir has not ended; the time limit was reached", result.errors)
         self.assertNotIn("app.ok", statistics(folder))
+
+    def test_options_of_an_application(self):
+        for density, entries in ((None, 10493), ("0.25", 262144)):
+            result, _ = self.run_app("gpu", "spmv", *(("--option", f"density={density}") if density else ()))
+            self.assertEqual(result.returncode, 0, result.text + result.errors)
+            found = int(re.search(r"(\d+) entries", result.text)[1])
+            self.assertAlmostEqual(found / entries, 1, delta=0.01)
+        plain, folder = self.run_app("gpu", "gups", size=16384)
+        self.assertRegex(plain.text, r"lost +\d+ of 2048 updates")
+        self.assertEqual(statistics(folder)["node0.gpu0.core.memory.router.l2_bank0.atomics"], 0)
+        atomic, folder = self.run_app("gpu", "gups", "--option", "atomics=1", size=16384)
+        self.assertNotIn("lost", atomic.text)
+        self.assertGreater(statistics(folder)["node0.gpu0.core.memory.router.l2_bank0.atomics"], 0)
 
     def test_a_machine_without_a_gpu(self):
         result = self.run_command("run", CONFIGS / "hello.yaml", "--app", "gups", "--out", "none")

@@ -33,15 +33,6 @@ struct fir_arguments {        /* y[i] = Σ h[k]·x[i + k]; x has n + FIR_TAPS - 
     uint64_t n;
 };
 
-struct spmv_arguments {       /* compressed sparse rows; a lane a row */
-    POINTER(const uint32_t) row_start; /* rows + 1 */
-    POINTER(const uint32_t) column;
-    POINTER(const double) value;
-    POINTER(const double) x;
-    POINTER(double) y;
-    uint64_t rows;
-};
-
 struct reduction_arguments {  /* one partial sum a work-group of 256 */
     POINTER(const uint32_t) from;
     POINTER(uint64_t) partial;
@@ -62,18 +53,11 @@ struct stencil_arguments {    /* five points, borders copied */
     uint32_t width, height;
 };
 
-struct mm_arguments {         /* c = a·b, n×n, tiles of 16×16 through LDS */
+struct mm_arguments {         /* mm: c = a·b, n×n, tiles of 16×16 through LDS; mm_naive: c += a·b, a lane an element */
     POINTER(const float) a;
     POINTER(const float) b;
     POINTER(float) c;
-    uint32_t n;               /* a multiple of 16 */
-};
-
-struct gups_arguments {       /* table[random] ^= random, each lane its own part of the stream */
-    POINTER(uint64_t) table;
-    uint64_t mask;            /* entries - 1 */
-    uint64_t updates;         /* a lane */
-    uint64_t seed;
+    uint32_t n;               /* mm: a multiple of 16 */
 };
 
 struct bitonic_arguments {    /* one compare-and-exchange stage; a lane a pair */

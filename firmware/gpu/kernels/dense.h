@@ -5,7 +5,7 @@
 
 #include "gpu/kernels/arguments.h"
 
-struct matvec_arguments {      /* y += A·x (matvec: a wavefront a row), y += Aᵀ·x (matvec_transposed: a lane a column) */
+struct matvec_arguments {      /* y += A·x (matvec_rows: a lane a row; matvec: a wavefront a row), y += Aᵀ·x (matvec_columns: a lane a column) */
     POINTER(const float) a;
     POINTER(const float) x;
     POINTER(float) y;
@@ -13,11 +13,12 @@ struct matvec_arguments {      /* y += A·x (matvec: a wavefront a row), y += A�
 };
 
 enum { SYR2K_TILE = 16 };
-struct syr2k_arguments {       /* C = A·Bᵀ + B·Aᵀ + C on and below the diagonal; tiles of 16×16 through LDS */
-    POINTER(const float) a;    /* n×m, multiples of 16 */
+struct syr2k_arguments {       /* C = alpha·A·Bᵀ + alpha·B·Aᵀ + beta·C; syr2k_tiled: on and below the diagonal, tiles of 16×16 through LDS, both factors 1 */
+    POINTER(const float) a;    /* n×m; syr2k_tiled: multiples of 16 */
     POINTER(const float) b;
     POINTER(float) c;          /* n×n */
     uint32_t n, m;
+    float alpha, beta;
 };
 
 struct im2col_arguments {      /* a lane an element of `columns` */

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "gpu.h"
-#include "arguments.h"
-#include "random.h"
+#include "gups.h"
 
+/* Load, exclusive-or, store: of two updates of a word that overlap, one is lost. */
 KERNEL(gups, struct gups_arguments)
 {
-    const uint64_t first = args->seed + global_id(0) * args->updates;
-    for (uint64_t u = 0; u < args->updates; ++u) {
-        const uint64_t r = hash64(first + u);
-        __asm__ volatile("amoxor.d x0, %1, (%0)" : : "r"(&args->table[r & args->mask]), "r"(r) : "memory");
+    uint64_t *table = args->table, a = args->start[global_id(0)];
+    const uint64_t mask = args->mask, updates = args->updates;
+    for (uint64_t u = 0; u < updates; ++u) {
+        a = gups_next(a);
+        table[a & mask] ^= a;
     }
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "gpu.h"
-#include "graph.h"
+#include "sparse.h"
 
 KERNEL(sparse, struct sparse_arguments)
 {
@@ -9,7 +9,7 @@ KERNEL(sparse, struct sparse_arguments)
     const uint32_t first = args->row_start[row], entries = args->row_start[row + 1] - first;
     for (uint32_t i = 0; i < entries; ++i) {
         const uint64_t random = sparse_random(row, i);
-        args->column[first + i] = sparse_column(row, random, args->rows);
-        args->value[first + i] = sparse_value(random);
+        args->column[first + i] = sparse_column(random, i, entries, args->rows);
+        args->value[first + i] = sparse_value(random, args->scale);
     }
 }

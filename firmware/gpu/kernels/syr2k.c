@@ -2,23 +2,14 @@
 #include "gpu.h"
 #include "dense.h"
 
-enum { TILE = SYR2K_TILE };
-
+/* A lane an element of the whole square, which it keeps in memory: as in PolyBench/GPU, every step stores the sum so far. */
 KERNEL(syr2k, struct syr2k_arguments)
 {
-    /* Rows of both factors for this block's rows and for its columns, transposed and padded against bank conflicts. */
-    LDS float a_row[TILE][TILE + 1], b_row[TILE][TILE + 1], a_column[TILE][TILE + 1], b_column[TILE][TILE + 1];
-    const size_t x = local_id(0), y = local_id(1), m = args->m, across = group_id(0) * TILE, down = group_id(1) * TILE;
-    if (across > down) return;
-    float sum = 0;
-    for (size_t tile = 0; tile < m; tile += TILE) {
-        a_row[y][x] = args->a[(down + y) * m + tile + x];
-        b_row[y][x] = args->b[(down + y) * m + tile + x];
-        a_column[y][x] = args->a[(across + y) * m + tile + x];
-        b_column[y][x] = args->b[(across + y) * m + tile + x];
-        barrier();
-        for (unsigned k = 0; k < TILE; ++k) sum += a_row[y][k] * b_column[x][k] + b_row[y][k] * a_column[x][k];
-        barrier();
-    }
-    if (across + x <= down + y) args->c[(down + y) * args->n + across + x] += sum;
+    const size_t n = args->n, m = args->m, j = global_id(0), i = global_id(1);
+    if (i >= n || j >= n) return;
+    const float alpha = args->alpha;
+    const float *ai = args->a + i * m, *aj = args->a + j * m, *bi = args->b + i * m, *bj = args->b + j * m;
+    float *c = args->c + i * n + j;
+    *c *= args->beta;
+    for (size_t k = 0; k < m; ++k) *c += alpha * ai[k] * bj[k] + alpha * bi[k] * aj[k];
 }

@@ -84,6 +84,12 @@ void app_upload(struct app* app, gpu_address to, const void* from, uint64_t byte
     note_copy(app, "an upload", gpu_copy_to(app->node, to, from, bytes));
 }
 
+gpu_address app_uploaded(struct app* app, const void* from, uint64_t bytes) {
+    const gpu_address to = app_buffer(app, bytes);
+    app_upload(app, to, from, bytes);
+    return to;
+}
+
 void app_download(struct app* app, void* to, gpu_address from, uint64_t bytes) {
     note_copy(app, "a download", gpu_copy_from(app->node, to, from, bytes));
 }
@@ -93,9 +99,8 @@ void app_fill(struct app* app, gpu_address to, uint64_t words, enum fill_kind ki
     app_run_1d(app, app_kernel(app, "fill"), (words + 1023) / 1024 * 256, 256, &arguments, sizeof arguments);
 }
 
-/* From now on, pages go to whom the measured kernels make touch them first. */
-static void forget_owners(struct app* app) {
-    gpu_withdraw_first_touch(app->node);
+/* Filling buffers must not warm the TLBs and walk caches of what is measured. */
+static void invalidate_tlbs(struct app* app) {
     for (unsigned g = 0; g < app->node->count; ++g) {
         const uint64_t packet[8] = {(uint64_t)AQL_VENDOR_INVALIDATE_TLB << 16};
         gpu_wait(&app->queue[g], gpu_submit(&app->queue[g], packet, AQL_TYPE_VENDOR));
@@ -103,14 +108,16 @@ static void forget_owners(struct app* app) {
 }
 
 void app_measure_begin(struct app* app) {
-    if (app->placement == GPU_PLACE_FIRST_TOUCH) forget_owners(app);
+    if (app->placement == GPU_PLACE_FIRST_TOUCH) gpu_withdraw_first_touch(app->node);
+    invalidate_tlbs(app);
     app->began = timer_now();
-    region_begin("kernels");
+    if (!app->rehearsal) region_begin("kernels");
 }
 
 void app_measure_end(struct app* app) {
-    region_end();
+    if (!app->rehearsal) region_end();
     app->measured += timer_now() - app->began;
+    if (app->rehearsal) gpu_settle_first_touch(app->node);
 }
 
 void app_check_begin(struct app* app, struct app_check* check, gpu_address at, uint64_t words) {
@@ -134,6 +141,18 @@ void app_check_block(struct app_check* check) {
 bool app_check_end(struct app* app, struct app_check* check, const char* what) {
     if (check->next % DIGEST_BLOCK) app_check_block(check);
     return (!check->wrong && check->next == check->words) || app_mismatch(app, what, check->at);
+}
+
+bool app_doubles_are(struct app* app, gpu_address at, const double* expected, uint64_t count, const char* what) {
+    struct app_check check;
+    app_check_begin(app, &check, at, 2 * count);
+    for (uint64_t i = 0; i < count; ++i) {
+        uint32_t words[2];
+        memcpy(words, &expected[i], sizeof words);
+        app_expect(&check, words[0]);
+        app_expect(&check, words[1]);
+    }
+    return app_check_end(app, &check, what);
 }
 
 uint64_t app_random(struct app* app) {

@@ -15,16 +15,21 @@ struct app {
     struct gpu_node* node;
     struct gpu_queue_handle* queue;          /* one a GPU */
     uint64_t size;                           /* what the user asked for; its meaning is in abi/apps.h */
+    const char* line;                        /* the command line from the application's name on */
     uint64_t random;                         /* state of app_random() */
     enum gpu_placement_policy placement;
     enum gpu_dispatch_policy dispatch;
     uint64_t began, measured;                /* ticks of the timer between app_measure_begin() and _end() */
+    bool rehearsal;                          /* this pass only shows who touches which page first */
     bool failed;                             /* a kernel faulted */
     unsigned fault;                          /* the last one's enum gpu_fault, or GPU_TIMED_OUT */
 };
 
 /* Every application is such a function. \returns true if the result is right */
 typedef bool (*app_function)(struct app* app);
+
+/* What an option of the application in abi/apps.h stands at; panics if it has no such option. */
+double app_option(struct app* app, const char* key);
 
 /* A kernel, from the image of its name that is linked into the program; panics if there is none. */
 struct gpu_kernel app_kernel(struct app* app, const char* name);
@@ -33,6 +38,7 @@ gpu_address app_buffer(struct app* app, uint64_t bytes);
 gpu_address app_buffer_as(struct app* app, uint64_t bytes, enum gpu_locality locality, uint64_t pitch);
 /* Copies from memory of the host to device memory, and back. */
 void app_upload(struct app* app, gpu_address to, const void* from, uint64_t bytes);
+gpu_address app_uploaded(struct app* app, const void* from, uint64_t bytes); /* into a buffer of its own */
 void app_download(struct app* app, void* to, gpu_address from, uint64_t bytes);
 /* Page-aligned host memory, zeroed. */
 void* app_host(struct app* app, uint64_t bytes);
@@ -44,7 +50,8 @@ unsigned app_await(struct app* app, struct gpu_queue_handle* queue, uint64_t pac
 /* One-dimensional. */
 bool app_run_1d(struct app* app, struct gpu_kernel kernel, uint64_t items, uint32_t group, const void* arguments, uint32_t bytes);
 
-/* Around what is measured: statistics in between are kept under the label "kernels". */
+/* Around what is measured: statistics in between are kept under the label "kernels". TLBs and walk caches are empty when it
+ * begins. */
 void app_measure_begin(struct app* app);
 void app_measure_end(struct app* app);
 
@@ -74,6 +81,9 @@ static inline void app_expect_float(struct app_check* check, float value) {
 }
 /* \returns false with a line on the console if a word was wrong or is missing */
 bool app_check_end(struct app* app, struct app_check* check, const char* what);
+
+/* The same for an array that the host holds. */
+bool app_doubles_are(struct app* app, gpu_address at, const double* expected, uint64_t count, const char* what);
 
 /* Deterministic random numbers (splitmix64). */
 uint64_t app_random(struct app* app);

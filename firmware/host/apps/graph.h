@@ -2,20 +2,18 @@
 #ifndef FABRICVP_HOST_APPS_GRAPH_H
 #define FABRICVP_HOST_APPS_GRAPH_H
 
-#include "gpu/kernels/graph.h"
 #include "host/apps/app.h"
 
+/* An undirected graph in compressed rows, in host memory from app_host(): every edge stands in two rows. */
 struct graph {
-    unsigned scale;
     uint32_t vertices;
-    uint64_t edges;
-    uint32_t* row_start;  /* in host memory */
-    gpu_address row_start_at, target, source; /* of edges; no source unless asked for */
+    uint64_t entries;
+    uint32_t *row_start, *neighbour; /* vertices + 1; entries */
 };
 
-/* 2^scale vertices and about `edges` edges, after the R-MAT model; the lanes draw the targets. */
-void graph_generate(struct app* app, struct graph* g, unsigned scale, uint64_t edges, bool sources);
-/* Target of an edge that leaves a vertex, as the host knows it. */
-static inline uint32_t graph_target(const struct graph* g, uint32_t source, uint64_t edge) { return rmat_target(source, edge, g->scale); }
+/* 2^scale vertices and about `edges` edges after the R-MAT model, without loops; labels are shuffled, so that neither hubs
+ * nor neighbours lie beside each other. */
+void graph_generate(struct app* app, struct graph* g, unsigned scale, uint64_t edges);
+enum { GRAPH_SCALE_MOST = 25 };
 
 #endif

@@ -122,9 +122,5 @@ bool app_hpgmg_like(struct app* app) {
         level[0].host_right[i] = (double)(int64_t)bits * 0x1p-63;
     }
     host_cycle(level, levels);
-    struct app_check check;
-    app_check_begin(app, &check, level[0].u, 2 * cells(level));
-    const uint32_t* words = (const uint32_t*)level[0].host_u;
-    for (uint64_t i = 0; i < 2 * cells(level); ++i) app_expect(&check, words[i]);
-    return app_check_end(app, &check, "block at");
+    return app_doubles_are(app, level[0].u, level[0].host_u, cells(level), "block at");
 }

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Runs GPU applications, one after the other. On the kernel command line stand `app=NAME` and behind it, where the defaults
- * are not to be, `size=N`, `gpus=N`, `placement=POLICY`, `dispatch=POLICY`, `limit=MS` (for which a kernel may run); then
- * perhaps the next `app=NAME`. */
+ * are not to be, `size=N`, `gpus=N`, `placement=POLICY`, `dispatch=POLICY`, `limit=MS` (for which a kernel may run), and
+ * options of the application's own (abi/apps.h); then perhaps the next `app=NAME`. */
 #include "host/apps/app.h"
+#include "host/apps/command_line.h"
 
 #include "host/console.h"
 #include "host/csr.h"
@@ -25,25 +26,34 @@ static const struct {
 #define ROW(name, size, unit, bytes, help) {#name, app_##name, size},
     GPU_APPS(ROW){"kernel", app_kernel_job, 1}};
 
-/* Where `key=` is on the command line, from `line` on; NULL if it is not there. */
-static const char* find(const char* line, const char* key) {
-    const size_t length = strlen(key);
-    for (const char* word = line; word && *word; ++word)
-        if ((word == line || word[-1] == ' ') && strncmp(word, key, length) == 0 && word[length] == '=') return word;
-    return NULL;
+static const struct option {
+    const char *app, *key;
+    double least, most, otherwise;
+} options[] = {
+#define OPTION(app, key, least, most, otherwise, help) {#app, #key, least, most, otherwise},
+    GPU_APP_OPTIONS(OPTION)};
+enum { OPTIONS = sizeof options / sizeof *options };
+
+double app_option(struct app* app, const char* key) {
+    for (const struct option* o = options; o < options + OPTIONS; ++o) {
+        if (!word_is(app->line, o->app) || strcmp(key, o->key)) continue;
+        double value = o->otherwise;
+        const char* text = command_line_value(app->line, key);
+        if (text) command_line_decimal(text, &value);
+        return value;
+    }
+    panic("option '%s' is not in abi/apps.h", key);
 }
 
-/* Value of `key=` for the application whose name is at `app`, NULL if absent. */
-static const char* argument(const char* app, const char* key) {
-    const char *found = find(app, key), *next = find(app, "app");
-    return found && (!next || found < next) ? found + strlen(key) + 1 : NULL;
-}
-
-static uint64_t number(const char* text, uint64_t otherwise) {
-    if (!text) return otherwise;
-    uint64_t value = 0;
-    for (; *text >= '0' && *text <= '9'; ++text) value = value * 10 + (uint64_t)(*text - '0');
-    return value;
+static bool options_are_right(const char* line) {
+    for (const struct option* o = options; o < options + OPTIONS; ++o) {
+        const char* text = word_is(line, o->app) ? command_line_value(line, o->key) : NULL;
+        double value;
+        if (!text || (command_line_decimal(text, &value) && value >= o->least && value <= o->most)) continue;
+        console_printf("%s is out of range or no number\n", o->key);
+        return false;
+    }
+    return true;
 }
 
 static bool start(struct pci_host* host, struct gpu_node* node) {
@@ -68,14 +78,14 @@ static bool set_up(struct app* app, const char* name, unsigned gpus) {
     static unsigned queues;
     static struct gpu_queue_handle queue[GPU_MOST];
     struct gpu_node* node = app->node;
-    const uint64_t wanted = number(argument(name, "gpus"), gpus);
+    const uint64_t wanted = command_line_number(command_line_value(name, "gpus"), gpus);
     if (wanted == 0 || wanted > gpus) {
         console_printf("gpus=%lu: this machine has %u\n", wanted, gpus);
         return false;
     }
     node->count = (unsigned)wanted;
-    node->limit_us = number(argument(name, "limit"), GPU_WAIT_LIMIT_US / 1000) * 1000;
-    const char *placement = argument(name, "placement"), *dispatch = argument(name, "dispatch");
+    node->limit_us = command_line_number(command_line_value(name, "limit"), GPU_WAIT_LIMIT_US / 1000) * 1000;
+    const char *placement = command_line_value(name, "placement"), *dispatch = command_line_value(name, "dispatch");
     if ((placement && !gpu_placement_named(placement, &app->placement)) || (dispatch && !gpu_dispatch_named(dispatch, &app->dispatch))) {
         console_printf("no such placement or dispatch policy\n");
         return false;
@@ -83,6 +93,20 @@ static bool set_up(struct app* app, const char* name, unsigned gpus) {
     for (; queues < node->count; ++queues) gpu_create_queue(&queue[queues], node, queues, QUEUE_PACKETS, 0, 1);
     app->queue = queue;
     return true;
+}
+
+/* All of the application once, with pages that go to who touches them first. */
+static bool rehearse(app_function run, const struct app* app) {
+    struct app pass = *app;
+    pass.placement = GPU_PLACE_FIRST_TOUCH;
+    pass.rehearsal = true;
+    if (run(&pass) && !pass.failed) {
+        console_printf("# kernels that place pages %lu us\n", timer_microseconds(pass.measured));
+        return true;
+    }
+    console_printf("the pass that places pages FAILED\n");
+    region_note("app wrong");
+    return false;
 }
 
 static bool run(struct gpu_node* node, const char* name, unsigned gpus) {
@@ -94,9 +118,10 @@ static bool run(struct gpu_node* node, const char* name, unsigned gpus) {
         console_printf("\n");
         return false;
     }
-    struct app app = {.node = node, .random = 1, .size = number(argument(name, "size"), apps[n].size)};
-    if (!set_up(&app, name, gpus)) return false;
+    struct app app = {.node = node, .line = name, .random = 1, .size = command_line_number(command_line_value(name, "size"), apps[n].size)};
+    if (!options_are_right(name) || !set_up(&app, name, gpus)) return false;
     const uint64_t begin = timer_now();
+    if (app.placement == GPU_PLACE_SETTLED && !rehearse(apps[n].run, &app)) return false;
     const bool right = apps[n].run(&app) && !app.failed;
     if (app.measured) console_printf("# kernels %lu us\n", timer_microseconds(app.measured));
     console_printf("# %lu us\n", timer_microseconds(timer_now() - begin));
@@ -110,14 +135,14 @@ int main(void) {
     static struct gpu_node node;
     csr_set(mstatus, 1 << 13); /* floating point on */
     const char* line = fdt_text(&machine.tree, fdt_find_path(&machine.tree, "/chosen"), "bootargs");
-    const char* name = find(line, "app");
+    const char* name = command_line_find(line, "app");
     if (!start(&host, &node)) return 1;
     const unsigned gpus = node.count;
     bool right = true;
     do {
         name = name ? name + strlen("app=") : "";
         right = run(&node, name, gpus) && right;
-        name = find(name, "app");
+        name = command_line_find(name, "app");
     } while (name);
     return right ? 0 : 1;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "host/apps/matrix.h"
 
-#include "gpu/kernels/graph.h"
+#include "host/console.h"
 #include "host/heap.h"
 #include "host/machine.h"
 
@@ -102,7 +102,7 @@ static void build(struct app* app, struct matrix* m, const struct entry* list) {
     for (uint64_t i = 0; i < m->entries; ++i) {
         const uint32_t at = next[list[i].row]++;
         m->column[at] = list[i].column;
-        m->value[at] = list[i].value;
+        m->value[at] = (float)list[i].value;
     }
     heap_free(next);
 }
@@ -153,11 +153,47 @@ const char* matrix_read(struct app* app, struct matrix* m, const char* from, uin
     return wrong;
 }
 
-void matrix_generate(struct app* app, struct matrix* m, uint64_t rows) {
+/* How many ones 64 random bits hold is nearly a normal distribution: mean 32, deviation 4. */
+static double normal(uint64_t random) {
+    int ones = 0;
+    for (; random; random &= random - 1) ++ones;
+    return (ones - 32) / 4.0;
+}
+
+static double square_root(double x) {
+    __asm__("fsqrt.d %0, %0" : "+f"(x));
+    return x;
+}
+
+void matrix_generate(struct app* app, struct matrix* m, uint64_t rows, double density, float scale) {
     m->rows = m->columns = rows;
+    m->scale = scale;
     m->row_start = app_host(app, (rows + 1) * sizeof *m->row_start);
     m->entries = 0;
-    for (uint64_t r = 0; r < rows; ++r) m->row_start[r + 1] = (uint32_t)(m->entries += sparse_row_entries(r));
+    const double mean = density * (double)rows, deviation = square_root(mean * (1 - density));
+    for (uint64_t r = 0; r < rows; ++r) {
+        const uint64_t random = hash64(~r);
+        const double wanted = mean + deviation * normal(hash64(random)) + (double)(random >> 11) * 0x1p-53;
+        m->entries += wanted <= 0 ? 0 : wanted >= (double)rows ? rows : (uint64_t)wanted;
+        m->row_start[r + 1] = (uint32_t)m->entries;
+    }
+}
+
+struct spmv_arguments matrix_place(struct app* app, const struct matrix* m) {
+    console_printf("matrix     %lu rows, %lu columns, %lu entries\n", m->rows, m->columns, m->entries);
+    const struct spmv_arguments a = {.row_start = app_buffer(app, (m->rows + 1) * 4),
+                                     .column = app_buffer(app, m->entries * 4),
+                                     .value = app_buffer(app, m->entries * 4),
+                                     .rows = m->rows};
+    app_upload(app, a.row_start, m->row_start, (m->rows + 1) * 4);
+    if (m->column) {
+        app_upload(app, a.column, m->column, m->entries * 4);
+        app_upload(app, a.value, m->value, m->entries * 4);
+    } else {
+        const struct sparse_arguments s = {a.row_start, a.column, a.value, m->rows, m->scale};
+        app_run_1d(app, app_kernel(app, "sparse"), m->rows, 256, &s, sizeof s);
+    }
+    return a;
 }
 
 bool matrix_file(const char** text, uint64_t* bytes) {

@@ -4,12 +4,19 @@
 
 /* atax: y = Aᵀ·(A·x). mvt: x1 += A·y1, x2 += Aᵀ·y2. Small integers, so that sums are exact in single precision; the
  * reference adds integers, a row after the other. */
-enum { RANGE = 5, SEED_A = 1, SEED_VECTOR = 1 << 30 };
+enum { RANGE = 5, SEED_A = 1, SEED_VECTOR = 1 << 30, GROUP = 256, WAVEFRONT = 64 };
 
-static bool run(struct app* app, const char* kernel, gpu_address a, gpu_address x, gpu_address y, uint32_t n) {
+/* y += A·x. PolyBench/GPU's form is a lane a row; `by_wavefronts`: a wavefront a row. */
+static bool times(struct app* app, gpu_address a, gpu_address x, gpu_address y, uint32_t n, bool by_wavefronts) {
     const struct matvec_arguments arguments = {a, x, y, n, n};
-    const bool rows = strcmp(kernel, "matvec") == 0;
-    return app_run_1d(app, app_kernel(app, kernel), rows ? (uint64_t)n * 64 : n, rows ? 256 : 64, &arguments, sizeof arguments);
+    return app_run_1d(app, app_kernel(app, by_wavefronts ? "matvec" : "matvec_rows"), by_wavefronts ? (uint64_t)n * WAVEFRONT : n, GROUP,
+                      &arguments, sizeof arguments);
+}
+
+/* y += Aᵀ·x */
+static bool times_transposed(struct app* app, gpu_address a, gpu_address x, gpu_address y, uint32_t n) {
+    const struct matvec_arguments arguments = {a, x, y, n, n};
+    return app_run_1d(app, app_kernel(app, "matvec_columns"), n, GROUP, &arguments, sizeof arguments);
 }
 
 static int32_t vector(unsigned which, uint64_t i) { return (int32_t)fill_integer(SEED_VECTOR + ((uint64_t)which << 24), i, RANGE); }
@@ -34,13 +41,13 @@ static gpu_address make_matrix(struct app* app, uint32_t n) {
     return at;
 }
 
-bool app_atax(struct app* app) {
+static bool atax(struct app* app, bool by_wavefronts) {
     const uint32_t n = (uint32_t)app->size;
     const gpu_address a = make_matrix(app, n), x = make_vector(app, 0, n), t = app_buffer(app, n * 4), y = app_buffer(app, n * 4);
     app_fill(app, t, n, FILL_CONSTANT, 0, 0, 0);
     app_fill(app, y, n, FILL_CONSTANT, 0, 0, 0);
     app_measure_begin(app);
-    const bool ran = run(app, "matvec", a, x, t, n) && run(app, "matvec_transposed", a, t, y, n);
+    const bool ran = times(app, a, x, t, n, by_wavefronts) && times_transposed(app, a, t, y, n);
     app_measure_end(app);
     if (!ran) return false;
     int64_t *product = app_host(app, n * 8), *expected = app_host(app, n * 8);
@@ -58,12 +65,12 @@ bool app_atax(struct app* app) {
     return vector_is(app, t, product, n, "element of A x,") && vector_is(app, y, expected, n, "element");
 }
 
-bool app_mvt(struct app* app) {
+static bool mvt(struct app* app, bool by_wavefronts) {
     const uint32_t n = (uint32_t)app->size;
     const gpu_address a = make_matrix(app, n), x1 = make_vector(app, 0, n), x2 = make_vector(app, 1, n), y1 = make_vector(app, 2, n),
                       y2 = make_vector(app, 3, n);
     app_measure_begin(app);
-    const bool ran = run(app, "matvec", a, y1, x1, n) && run(app, "matvec_transposed", a, y2, x2, n);
+    const bool ran = times(app, a, y1, x1, n, by_wavefronts) && times_transposed(app, a, y2, x2, n);
     app_measure_end(app);
     if (!ran) return false;
     int64_t *first = app_host(app, n * 8), *second = app_host(app, n * 8);
@@ -84,3 +91,8 @@ bool app_mvt(struct app* app) {
     }
     return vector_is(app, x1, first, n, "element of x1,") && vector_is(app, x2, second, n, "element of x2,");
 }
+
+bool app_atax(struct app* app) { return atax(app, false); }
+bool app_atax_wavefronts(struct app* app) { return atax(app, true); }
+bool app_mvt(struct app* app) { return mvt(app, false); }
+bool app_mvt_wavefronts(struct app* app) { return mvt(app, true); }

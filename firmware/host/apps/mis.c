@@ -1,60 +1,68 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "host/apps/graph.h"
+#include "gpu/kernels/graph.h"
 
+#include "gpu/kernels/random.h"
+#include "host/apps/graph.h"
 #include "host/console.h"
 
-enum { EDGES_A_VERTEX = 2, ROUNDS_MOST = 100 };
+enum { EDGES_A_VERTEX = 2, ROUNDS_MOST = 100, GROUP = 128 };
 
-/* A maximal independent set. The reference is the greedy one in order of priority, which Luby's rounds must find too:
- * from the highest priority on, whoever has no neighbour in the set joins it. */
-static bool is_greedy(struct app* app, const struct graph* g, const uint32_t* state) {
-    /* Membership is right if members have no member beside them and each of the others has one of higher priority. */
-    const uint32_t n = g->vertices;
-    uint8_t* excused = app_host(app, n);
-    for (uint32_t v = 0; v < n; ++v)
-        for (uint64_t e = g->row_start[v]; e < g->row_start[v + 1]; ++e) {
-            const uint32_t other = graph_target(g, v, e);
-            if (other == v) continue;
-            if (state[v] == MIS_IN && state[other] == MIS_IN) return app_mismatch(app, "edge", e);
-            const bool before = mis_priority(other) > mis_priority(v);
-            if (before && state[other] == MIS_IN) excused[v] = 1;
-            if (!before && state[v] == MIS_IN) excused[other] = 1;
+/* A maximal independent set. The one that Luby's rounds find is the greedy one in order of value, which its definition
+ * proves: no member has a member beside it, and whoever is none has a member with a lower value beside it. */
+static bool is_greedy(struct app* app, const struct graph* g, const int32_t* value, const int32_t* member) {
+    for (uint32_t v = 0; v < g->vertices; ++v) {
+        bool beside = false, before = false;
+        for (uint32_t e = g->row_start[v]; e < g->row_start[v + 1]; ++e) {
+            const uint32_t other = g->neighbour[e];
+            beside = beside || member[other] == MIS_MEMBER;
+            before = before || (member[other] == MIS_MEMBER && value[other] < value[v]);
         }
-    for (uint32_t v = 0; v < n; ++v)
-        if (state[v] != (excused[v] ? MIS_OUT : MIS_IN)) return app_mismatch(app, "vertex", v);
+        const bool is_member = member[v] == MIS_MEMBER;
+        if (is_member ? beside : !before || member[v] != 0) return app_mismatch(app, "vertex", v);
+    }
     return true;
+}
+
+static gpu_address filled(struct app* app, uint32_t words, int32_t value) {
+    const gpu_address to = app_buffer(app, words * 4ull);
+    app_fill(app, to, words, FILL_CONSTANT, (uint32_t)value, 0, 0);
+    return to;
 }
 
 bool app_mis(struct app* app) {
     unsigned scale = 4;
-    while (1ull << scale < app->size && scale < RMAT_SCALE_MOST) ++scale;
+    while (1ull << scale < app->size && scale < GRAPH_SCALE_MOST) ++scale;
     struct graph g;
-    graph_generate(app, &g, scale, (uint64_t)EDGES_A_VERTEX << scale, true);
-    const uint64_t n = g.vertices, bytes = n * 4;
-    const struct mis_arguments a = {g.source, g.target, app_buffer(app, bytes), app_buffer(app, bytes), app_buffer(app, GPU_PAGE), g.edges, g.vertices};
-    app_fill(app, a.state, n, FILL_CONSTANT, MIS_OPEN, 0, 0);
-    app_fill(app, a.blocked, n, FILL_CONSTANT, 0, 0, 0);
-    const struct {
-        const char* kernel;
-        uint64_t lanes;
-    } phases[] = {{"mis_block", g.edges}, {"mis_join", n}, {"mis_leave", g.edges}, {"mis_count", n}};
-    uint32_t open = 1, rounds = 0;
+    graph_generate(app, &g, scale, (uint64_t)EDGES_A_VERTEX << scale);
+    const uint32_t n = g.vertices;
+    int32_t* value = app_host(app, n * 4ull);
+    for (uint32_t v = 0; v < n; ++v) value[v] = (int32_t)((uint32_t)(hash64(v) >> 34) & ~(n - 1)) | (int32_t)v; /* no two alike */
+    const struct mis_arguments a = {.row_start = app_uploaded(app, g.row_start, (n + 1ull) * 4),
+                                    .neighbour = app_uploaded(app, g.neighbour, g.entries * 4),
+                                    .value = app_uploaded(app, value, n * 4ull),
+                                    .member = filled(app, n, 0),
+                                    .status = filled(app, n, MIS_OPEN),
+                                    .next_status = filled(app, n, MIS_OPEN),
+                                    .lowest = filled(app, n, 0),
+                                    .open = app_buffer(app, GPU_PAGE),
+                                    .vertices = n};
+    static const char* const phases[] = {"mis_lowest", "mis_join", "mis_leave"};
+    uint64_t open = 1;
+    unsigned rounds = 0;
     bool ran = true;
     app_measure_begin(app);
     for (; open && ran && rounds < ROUNDS_MOST; ++rounds) {
         const uint64_t zero = 0;
-        uint64_t count = 0;
         gpu_write(app->node, a.open, &zero, 8);
-        for (unsigned p = 0; p < 4 && ran; ++p) ran = app_run_1d(app, app_kernel(app, phases[p].kernel), phases[p].lanes, 256, &a, sizeof a);
-        gpu_read(app->node, &count, a.open, 8);
-        open = (uint32_t)count;
+        for (unsigned p = 0; p < 3 && ran; ++p) ran = app_run_1d(app, app_kernel(app, phases[p]), n, GROUP, &a, sizeof a);
+        gpu_read(app->node, &open, a.open, 8);
     }
     app_measure_end(app);
     if (!ran) return false;
-    uint32_t* state = app_host(app, bytes);
-    app_download(app, state, a.state, bytes);
+    int32_t* member = app_host(app, n * 4ull);
+    app_download(app, member, a.member, n * 4ull);
     uint32_t members = 0;
-    for (uint32_t v = 0; v < n; ++v) members += state[v] == MIS_IN;
+    for (uint32_t v = 0; v < n; ++v) members += member[v] == MIS_MEMBER;
     console_printf("set        %u members after %u rounds\n", members, rounds);
-    return open == 0 && is_greedy(app, &g, state);
+    return open == 0 && is_greedy(app, &g, value, member);
 }

@@ -24,19 +24,17 @@ static bool product_is(struct app* app, gpu_address at, const int64_t* r, const 
     return true;
 }
 
-bool app_mm2(struct app* app) {
-    const uint32_t n = (uint32_t)(app->size + 15) & ~15u;
+static bool run(struct app* app, const char* kernel, uint32_t n, struct gpu_grid grid) {
     const uint64_t elements = (uint64_t)n * n, bytes = elements * sizeof(float), pitch = n * sizeof(float);
     gpu_address m[5]; /* A, B, C, D = A·B, E = D·C */
     for (unsigned i = 0; i < 5; ++i) {
         m[i] = app_buffer_as(app, bytes, i == 1 || i == 2 ? GPU_BY_COLUMNS : GPU_BY_ROWS, pitch);
-        if (i < 3) app_fill(app, m[i], elements, FILL_INTEGER, 1 + (uint64_t)SEEDS * i, RANGE, 0);
+        app_fill(app, m[i], elements, i < 3 ? FILL_INTEGER : FILL_CONSTANT, i < 3 ? 1 + (uint64_t)SEEDS * i : 0, RANGE, 0);
     }
-    const struct gpu_grid grid = {.items = {n, n, 1}, .group = {16, 16, 1}, .binding = GPU_BIND_ROWS};
     const struct mm_arguments first = {m[0], m[1], m[3], n}, second = {m[3], m[2], m[4], n};
     app_measure_begin(app);
-    const bool ran = app_run(app, app_kernel(app, "mm"), &grid, &first, sizeof first) &&
-                     app_run(app, app_kernel(app, "mm"), &grid, &second, sizeof second);
+    const bool ran = app_run(app, app_kernel(app, kernel), &grid, &first, sizeof first) &&
+                     app_run(app, app_kernel(app, kernel), &grid, &second, sizeof second);
     app_measure_end(app);
     if (!ran) return false;
     int64_t *r = app_host(app, n * 8), *ra = app_host(app, n * 8), *rd = app_host(app, n * 8), *re = app_host(app, n * 8);
@@ -45,4 +43,15 @@ bool app_mm2(struct app* app) {
     times(rd, ra, 1 + (uint64_t)SEEDS, n);
     times(re, rd, 1 + 2 * (uint64_t)SEEDS, n);
     return product_is(app, m[3], r, rd, n, "column of the first product,") && product_is(app, m[4], r, re, n, "column");
+}
+
+/* PolyBench/GPU's form: a lane an element, work-groups of 32×8. */
+bool app_mm2(struct app* app) {
+    const uint32_t n = (uint32_t)app->size;
+    return run(app, "mm_naive", n, (struct gpu_grid){.items = {(n + 31) & ~31u, (n + 7) & ~7u, 1}, .group = {32, 8, 1}, .binding = GPU_BIND_ROWS});
+}
+
+bool app_mm2_tiled(struct app* app) {
+    const uint32_t n = (uint32_t)(app->size + 15) & ~15u;
+    return run(app, "mm", n, (struct gpu_grid){.items = {n, n, 1}, .group = {16, 16, 1}, .binding = GPU_BIND_ROWS});
 }

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "gpu/kernels/graph.h"
 #include "host/apps/app.h"
 #include "host/apps/matrix.h"
 #include "host/console.h"
+
+#define SCALE 10.0f /* values are below it, as in SHOC */
 
 /* y = A·x. A comes from a Matrix Market file in the RAM disk, or is generated. The reference sums each row in the same
  * order, with separate multiplication and addition, as the kernel does. */
@@ -17,34 +18,24 @@ bool app_spmv(struct app* app) {
             return false;
         }
     } else {
-        matrix_generate(app, &m, app->size);
+        matrix_generate(app, &m, app->size, app_option(app, "density"), SCALE);
     }
-    const bool generated = !m.column;
-    console_printf("matrix     %lu rows, %lu columns, %lu entries\n", m.rows, m.columns, m.entries);
-    const struct spmv_arguments a = {app_buffer(app, (m.rows + 1) * 4), app_buffer(app, m.entries * 4), app_buffer(app, m.entries * 8),
-                                     app_buffer(app, m.columns * 8), app_buffer(app, m.rows * 8), m.rows};
-    double *x = app_host(app, m.columns * sizeof *x), *y = app_host(app, m.rows * sizeof *y);
-    for (uint64_t i = 0; i < m.columns; ++i) x[i] = (double)app_random_float(app);
-    app_upload(app, a.x, x, m.columns * 8);
-    app_upload(app, a.row_start, m.row_start, (m.rows + 1) * 4);
-    if (generated) {
-        const struct sparse_arguments s = {a.row_start, a.column, a.value, m.rows};
-        app_run_1d(app, app_kernel(app, "sparse"), m.rows, 256, &s, sizeof s);
-    } else {
-        app_upload(app, a.column, m.column, m.entries * 4);
-        app_upload(app, a.value, m.value, m.entries * 8);
-    }
+    struct spmv_arguments a = matrix_place(app, &m);
+    a.x = app_buffer(app, m.columns * 4);
+    a.y = app_buffer(app, m.rows * 4);
+    float *x = app_host(app, m.columns * sizeof *x), *y = app_host(app, m.rows * sizeof *y);
+    for (uint64_t i = 0; i < m.columns; ++i) x[i] = app_random_float(app) * SCALE;
+    app_upload(app, a.x, x, m.columns * 4);
     app_measure_begin(app);
-    const bool ran = app_run_1d(app, app_kernel(app, "spmv"), m.rows, 256, &a, sizeof a);
+    const bool ran = app_run_1d(app, app_kernel(app, "spmv"), m.rows, 128, &a, sizeof a);
     app_measure_end(app);
     if (!ran) return false;
-    app_download(app, y, a.y, m.rows * 8);
+    app_download(app, y, a.y, m.rows * 4);
     for (uint64_t row = 0; row < m.rows; ++row) {
-        double sum = 0;
+        float sum = 0;
         for (uint32_t k = m.row_start[row]; k < m.row_start[row + 1]; ++k) {
-            const uint64_t random = generated ? sparse_random(row, k - m.row_start[row]) : 0;
-            const uint32_t column = generated ? sparse_column(row, random, m.rows) : m.column[k];
-            const double product = (generated ? sparse_value(random) : m.value[k]) * x[column];
+            const struct matrix_entry e = matrix_entry(&m, row, k);
+            const float product = e.value * x[e.column];
             sum = sum + product;
         }
         if (y[row] != sum) return app_mismatch(app, "row", row);

@@ -50,6 +50,7 @@ struct gpu_node {
     unsigned count;
     struct gpu_table* root;
     struct gpu_stretch* first_touch; /* buffers whose pages go to who touches them first */
+    struct gpu_stretch* settled;     /* those of an earlier pass, the oldest first: where their pages went */
     gpu_address next;            /* first free virtual address */
     struct gpu_image* images;
     uint64_t limit_us;           /* how long gpu_wait() waits: GPU_WAIT_LIMIT_US unless changed */

@@ -9,6 +9,7 @@
 struct gpu_stretch {
     gpu_address at;
     uint64_t pages;
+    uint8_t* owner; /* of each page, once they have settled */
     struct gpu_stretch* next;
 };
 
@@ -30,31 +31,47 @@ unsigned gpu_place_on(const struct gpu_node* node, uint64_t page, uint64_t pages
 unsigned gpu_place_lasp(const struct gpu_node* node, uint64_t page, uint64_t pages, void* context) {
     const struct gpu_layout* l = context;
     const uint64_t gpus = node->count, pitch = l->pitch ? l->pitch : GPU_PAGE, at = page * GPU_PAGE;
+    const uint64_t grain = (pitch + gpus * GPU_PAGE - 1) / (gpus * GPU_PAGE); /* ⌈pitch ÷ GPUs⌉, in pages */
     switch (l->locality) {
-        case GPU_STRIDED: {
-            const uint64_t grain = (pitch + gpus * GPU_PAGE - 1) / (gpus * GPU_PAGE); /* pages */
-            return (unsigned)(page / grain % gpus);
-        }
+        case GPU_STRIDED: return (unsigned)(page / grain % gpus);
         case GPU_BY_ROWS: {
             const uint64_t rows = (pages * GPU_PAGE + pitch - 1) / pitch;
             return (unsigned)(at / pitch * gpus / rows);
         }
-        case GPU_BY_COLUMNS: return (unsigned)(at % pitch * gpus / pitch);
+        case GPU_BY_COLUMNS: /* narrower than a page a GPU there are no columns of pages: all would fall to the first GPUs */
+            return (unsigned)(pitch < gpus * GPU_PAGE ? page / grain % gpus : at % pitch * gpus / pitch);
         default: return gpu_place_contiguous(node, page, pages, NULL);
     }
+}
+
+static unsigned place_settled(const struct gpu_node* node, uint64_t page, uint64_t pages, void* stretch) {
+    (void)node, (void)pages;
+    return ((const struct gpu_stretch*)stretch)->owner[page];
+}
+
+static gpu_address allocate_settled(struct gpu_node* node, uint64_t bytes) {
+    struct gpu_stretch* s = node->settled;
+    if (!s) return gpu_allocate(node, bytes, gpu_place_contiguous, NULL); /* later than those that were noted */
+    if (s->pages != (bytes + GPU_PAGE - 1) / GPU_PAGE) panic("a buffer of %lu bytes has not settled before", bytes);
+    node->settled = s->next;
+    const gpu_address at = gpu_allocate(node, bytes, place_settled, s);
+    heap_free(s->owner);
+    heap_free(s);
+    return at;
 }
 
 gpu_address gpu_allocate_by(struct gpu_node* node, uint64_t bytes, enum gpu_placement_policy policy, struct gpu_layout layout) {
     switch (policy) {
         case GPU_PLACE_INTERLEAVED: return gpu_allocate(node, bytes, gpu_place_interleaved, NULL);
         case GPU_PLACE_LASP: return gpu_allocate(node, bytes, gpu_place_lasp, &layout);
+        case GPU_PLACE_SETTLED: return allocate_settled(node, bytes);
         default: break;
     }
     const gpu_address at = gpu_allocate(node, bytes, gpu_place_contiguous, NULL);
     if (policy == GPU_PLACE_FIRST_TOUCH) {
         struct gpu_stretch* s = heap_allocate(sizeof *s);
         if (!s) panic("no host memory");
-        *s = (struct gpu_stretch){at, (bytes + GPU_PAGE - 1) / GPU_PAGE, node->first_touch};
+        *s = (struct gpu_stretch){at, (bytes + GPU_PAGE - 1) / GPU_PAGE, NULL, node->first_touch};
         node->first_touch = s;
     }
     return at;
@@ -63,6 +80,19 @@ gpu_address gpu_allocate_by(struct gpu_node* node, uint64_t bytes, enum gpu_plac
 void gpu_withdraw_first_touch(struct gpu_node* node) {
     for (const struct gpu_stretch* s = node->first_touch; s; s = s->next)
         for (uint64_t page = 0; page < s->pages; ++page) gpu_withdraw(node, s->at + page * GPU_PAGE);
+}
+
+void gpu_settle_first_touch(struct gpu_node* node) {
+    while (node->first_touch) { /* the newest stands first; turned round, the oldest does */
+        struct gpu_stretch* s = node->first_touch;
+        node->first_touch = s->next;
+        s->owner = heap_allocate(s->pages + 1);
+        if (!s->owner) panic("no host memory");
+        for (uint64_t page = 0; page < s->pages; ++page)
+            s->owner[page] = (uint8_t)((gpu_physical(node, s->at + page * GPU_PAGE) >> GPU_PA_WHERE_SHIFT) - GPU_PA_GPU0);
+        s->next = node->settled;
+        node->settled = s;
+    }
 }
 
 void gpu_serve_page_requests(struct gpu_node* node) {
@@ -76,7 +106,7 @@ void gpu_serve_page_requests(struct gpu_node* node) {
 }
 
 bool gpu_placement_named(const char* name, enum gpu_placement_policy* policy) {
-    static const char* const names[] = {"contiguous", "interleaved", "lasp", "first_touch"};
+    static const char* const names[] = {"contiguous", "interleaved", "lasp", "first_touch", "first_touch_settled"};
     for (unsigned i = 0; i < sizeof names / sizeof *names; ++i)
         if (word_is(name, names[i])) {
             *policy = (enum gpu_placement_policy)i;

@@ -48,6 +48,12 @@ interconnect_params stored() {
     return p;
 }
 
+interconnect_params apart() {
+    auto p = quad();
+    p.device.queues_by_destination = true;
+    return p;
+}
+
 struct machines {
     calendar timeline;
     probed_fabric net{"quad", quad()};
@@ -57,6 +63,7 @@ struct machines {
     probed_fabric spot{"spot", star()};
     probed_fabric crowd{"crowd", crowded()};
     probed_fabric errors{"noisy", noisy()};
+    probed_fabric queues{"apart", apart()};
     static machines& get() {
         static machines m;
         return m;
@@ -256,6 +263,31 @@ TEST_CASE("responses pass requests that cannot get on") {
     CHECK(spot.probes[0]->requests.size() == packets);
     CHECK(spot.probes[1]->responses.size() == packets);
     CHECK_FALSE(spot.net.terminals[0]->waits());
+}
+
+/// How long a read of a neighbour takes behind many of the other cluster. \param far rate of those, in bytes a second
+static ticks near_read_behind_far_ones(probed_fabric& f, double& far) {
+    f.reset();
+    constexpr unsigned packets = 4000;
+    const auto begin = calendar::current().now();
+    for (unsigned i = 0; i < packets; ++i) f.probes[0]->at.send(f.probes[0]->make(i % 2 ? 2 : 3));
+    f.probes[0]->at.send(f.probes[0]->make(1));
+    run_all();
+    const auto& heard = f.probes[0]->responses;
+    REQUIRE(heard.size() == packets + 1);
+    far = packets * 64 / (static_cast<double>(heard.back().when - begin) * 1e-12);
+    const auto near = std::find_if(heard.begin(), heard.end(), [](const auto& h) { return h.source == 1; });
+    REQUIRE(near != heard.end());
+    return near->when - begin;
+}
+
+TEST_CASE("a full way holds up what goes elsewhere, unless each destination has its queue") {
+    double shared = 0, apart = 0;
+    const auto behind = near_read_behind_far_ones(machines::get().net, shared);
+    const auto beside = near_read_behind_far_ones(machines::get().queues, apart);
+    CHECK(behind > 10'000 * ns);  // the slow link carries a flit in a nanosecond: 4,000 requests of one, less what buffers hold
+    CHECK(beside < 300 * ns);     // alone 158 ns
+    CHECK(apart == Approx(shared).epsilon(0.02));  // 24 reads to each of two peers keep the slow link as busy
 }
 
 TEST_CASE("corrupted packets are sent again") {

@@ -59,6 +59,12 @@ interconnect_params noisy(interconnect_params p) {
     return p;
 }
 
+interconnect_params apart(interconnect_params p, std::uint64_t window) {
+    p.device.queues_by_destination = true;
+    p.device.window = window;
+    return p;
+}
+
 struct machines {
     calendar timeline;
     std::vector<std::unique_ptr<interconnect>> all;
@@ -75,6 +81,8 @@ struct machines {
         add("next", storm(quad(), traffic_pattern::neighbour));
         add("eight", storm(small_flits(quad())));
         add("noisy", storm(noisy(ring())));
+        add("apart", storm(apart(quad(), 32)));
+        add("one", storm(apart(tiny(ring()), 1)));
         refuse();
     }
     void refuse() {

@@ -215,6 +215,7 @@ def as_record(m: Measured) -> dict[str, Any]:
     flits, lines, packets = sum(m.flits.values()), sum(m.needed.values()), sum(m.packets.values())
     everywhere = sum(m.accesses.values())
     tables = sum(count for c, count in m.packets.items() if c.startswith("page_table"))
+    table_flits = sum(n for (c, _), n in m.flits.items() if c.startswith("page_table"))
     padded = sum(n for (_, p), n in m.flits.items() if p in (25, 75))
 
     def place(name: str) -> Figure:
@@ -234,6 +235,7 @@ def as_record(m: Measured) -> dict[str, Any]:
         "l1_mpki": 1e3 * m.l1_misses / m.wavefront_instructions if m.wavefront_instructions else Missing("no wavefront ran"),
         **{f"{name}_%": place(name) for name in PLACES},
         "page_table_%_of_slow_packets": crossing(tables, packets, "packets between clusters"),
+        "page_table_%_of_slow_flits": crossing(table_flits, flits, "flits between clusters"),
         "flits_padded_25_or_75_%": crossing(padded, flits, "flits between clusters"),
         "lines_needing_16_bytes_%": crossing(m.needed.get(16, 0.0), lines, "lines read from other clusters"),
         "slow_link_busy_%": 100 * max(m.utilisation.values()) if m.utilisation else NO_CLUSTERS,

@@ -4,12 +4,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from matplotlib.figure import Figure
 
 from .attribution import REACHES, Attribution
 from .measure import CLASSES, NEEDED, PADDINGS, PLACES, Measured
 from .roles import PARTS
+
+if TYPE_CHECKING:
+    import pandas
 
 #: of the parts of a load's latency, in their order
 _PART_COLOURS = ("C0", "C1", "C2", "C3", "C4", "C5", "C6", "gold", "olive", "C9", "grey", "silver", "black")
@@ -38,6 +42,20 @@ def _between_clusters(slow: dict[str, Measured]) -> Iterator[tuple[str, Figure, 
     yield ("classes", _stacked({name: {c.replace("_", " "): m.packets[c] for c in CLASSES} for name, m in slow.items()}, {}, "% of packets"),
            "Packets between clusters by class")
     yield "utilisation", _utilisation(slow), "The links between clusters over time, each direction, in the longest measured region"
+
+
+def against_size(frame: pandas.DataFrame) -> Figure:
+    """A line for each workload of the columns workload, size, slowdown."""
+    figure = Figure(figsize=(7, 3.4), layout="constrained")
+    axes = figure.subplots()
+    for name, rows in frame.groupby("workload", sort=False):
+        axes.plot(rows["size"] / rows["size"].max(), rows["slowdown"], marker="o", label=f"{name}, {rows['size'].max()}")
+    axes.set_xscale("log", base=2)
+    axes.axhline(1, color="grey", linewidth=0.8)
+    axes.set_xlabel("size, of the largest")
+    axes.set_ylabel("run time, all-fast fabric = 1")
+    axes.legend(fontsize="small")
+    return figure
 
 
 def _attribution(found: dict[str, Attribution]) -> Figure:

@@ -17,22 +17,22 @@ class Workload(NamedTuple):
 
 #: by the name of the application
 WORKLOADS: dict[str, Workload] = {
-    "gups": Workload("GUPS", "random", 1 << 20, 29),
-    "spmv": Workload("SPMV", "random", 32768, 40),
+    "gups": Workload("GUPS", "random", 1 << 20, 60),
+    "spmv": Workload("SPMV", "random", 4096, 40),
     "pagerank": Workload("PR", "random", 16384, 60),
     "mis": Workload("MIS", "random", 32768, 80),
-    "syr2k": Workload("SYR2K", "adjacent", 192, 28),
-    "im2col": Workload("IM2COL", "adjacent", 16, 48),
-    "bitonicsort": Workload("BS", "partitioned", 32768, 40),
-    "transpose": Workload("MT", "gather", 768, 18),
-    "mm2": Workload("MM2", "gather", 192, 31),
+    "syr2k": Workload("SYR2K", "adjacent", 64, 60),
+    "im2col": Workload("IM2COL", "adjacent", 16, 45),
+    "bitonicsort": Workload("BS", "partitioned", 32768, 120),
+    "transpose": Workload("MT", "gather", 768, 12),
+    "mm2": Workload("MM2", "gather", 128, 60),
     "reduction": Workload("SR", "gather", 1 << 20, 25),
-    "atax": Workload("ATAX", "scatter", 1024, 25),
-    "mvt": Workload("MVT", "scatter", 1024, 25),
+    "atax": Workload("ATAX", "scatter", 512, 100),
+    "mvt": Workload("MVT", "scatter", 512, 100),
     "lenet": Workload("LENET", "training", 16, 45),
     "vgg16": Workload("VGG16", "training", 1, 42),
     "resnet18": Workload("RESNET18", "training", 1, 60),
-    "jacobi2d": Workload("", "stencil", 768, 56),
+    "jacobi2d": Workload("", "stencil", 768, 30),
     "hpgmg_like": Workload("", "phases", 32, 62),
 }
 

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* `key=value` words behind an application's name on the kernel command line. */
+#ifndef FABRICVP_HOST_APPS_COMMAND_LINE_H
+#define FABRICVP_HOST_APPS_COMMAND_LINE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Where `key=` is, from `line` on; NULL if it is not there. */
+const char* command_line_find(const char* line, const char* key);
+/* Value of `key=` for the application whose name is at `app`, NULL if absent. */
+const char* command_line_value(const char* app, const char* key);
+uint64_t command_line_number(const char* text, uint64_t otherwise);
+/* A decimal number up to the next blank. \returns false if it is none */
+bool command_line_decimal(const char* text, double* value);
+
+#endif
