@@ -156,10 +156,10 @@ class Apps(CommandTest):
             self.assertAlmostEqual(found / entries, 1, delta=0.01)
         plain, folder = self.run_app("gpu", "gups", size=16384)
         self.assertRegex(plain.text, r"lost +\d+ of 2048 updates")
-        self.assertEqual(statistics(folder)["node0.gpu0.core.memory.router.l2_bank0.atomics"], 0)
+        self.assertEqual(statistics(folder)["node0.gpu0.memory.l2.bank0.atomics"], 0)
         atomic, folder = self.run_app("gpu", "gups", "--option", "atomics=1", size=16384)
         self.assertNotIn("lost", atomic.text)
-        self.assertGreater(statistics(folder)["node0.gpu0.core.memory.router.l2_bank0.atomics"], 0)
+        self.assertGreater(statistics(folder)["node0.gpu0.memory.l2.bank0.atomics"], 0)
 
     def test_a_machine_without_a_gpu(self):
         result = self.run_command("run", CONFIGS / "hello.yaml", "--app", "gups", "--out", "none")

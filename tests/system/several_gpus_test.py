@@ -27,7 +27,7 @@ class SeveralGpus(CommandTest):
         self.assertRegex(result.text.replace("\r\n", "\n"), rf"(?m)^{name} +ok$")
         values = json.loads((self.folder / "out/stats.json").read_text())
         self.assertEqual(values["app.ok"], 1)
-        worked = [values[f"node0.gpu{g}.core.wavefront_instructions"] > 0 for g in range(4)]
+        worked = [values[f"node0.gpu{g}.wavefront_instructions"] > 0 for g in range(4)]
         self.assertEqual(sum(worked[gpus:]), 0)
         self.assertEqual(sum(worked), min(gpus, GROUPS.get(name, gpus)))
         if gpus == 4:

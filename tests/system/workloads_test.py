@@ -68,8 +68,8 @@ class Workloads(CommandTest):
         self.assertLess(fast * 2, slow)
         regions = json.loads((self.folder / "out/regions.json").read_text())
         self.assertEqual([r["label"] for r in regions], ["kernels"])
-        self.assertEqual(sum(regions[0]["statistics"].get(f"node0.gpu{g}.core.memory.mmu.demands", 0) for g in range(4)), 0)
-        remote = [sum(values[f"node0.gpu{g}.core.fabric.{place}.reads"] for g in range(4) for place in ("same_cluster", "other_cluster"))
+        self.assertEqual(sum(regions[0]["statistics"].get(f"node0.gpu{g}.memory.gmmu.demands", 0) for g in range(4)), 0)
+        remote = [sum(values[f"node0.gpu{g}.fabric.{place}.reads"] for g in range(4) for place in ("same_cluster", "other_cluster"))
                   for values in (settled, moving)]
         self.assertAlmostEqual(remote[0] / remote[1], 1, delta=0.5)
 
@@ -78,7 +78,7 @@ class Workloads(CommandTest):
         are spread over all GPUs, not heaped on the first."""
         for name, served in (("mm2_tiled", "served_reads"), ("transpose", "served_writes")):
             _, values = self.run_app(QUAD, name, "--placement", "lasp", "--dispatch", "lasp", size=256)
-            of_each = [values[f"node0.gpu{g}.core.fabric.{served}"] for g in range(4)]
+            of_each = [values[f"node0.gpu{g}.fabric.{served}"] for g in range(4)]
             self.assertLess(max(of_each), 2 * min(of_each), f"{name}: {of_each}")
 
     def test_tlbs_are_empty_when_the_measured_part_begins(self):
@@ -87,7 +87,7 @@ class Workloads(CommandTest):
             self.run_app(QUAD, "jacobi2d", "--placement", placement, size=512)
             kernels = json.loads((self.folder / "out/regions.json").read_text())[0]["statistics"]
             for gpu in range(4):
-                self.assertGreaterEqual(kernels[f"node0.gpu{gpu}.core.memory.mmu.walks"], 2 * 512 * 512 * 4 / 4096 / 4)
+                self.assertGreaterEqual(kernels[f"node0.gpu{gpu}.memory.gmmu.walks"], 2 * 512 * 512 * 4 / 4096 / 4)
 
     def test_a_number_of_gpus_that_is_not_there(self):
         result = self.run_command("run", CONFIGS / "gpu.yaml", "--app", "transpose", "--gpus", 2, "--quiet")
