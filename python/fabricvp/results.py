@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ._fabricvp import InputError
+from .units import PICOSECONDS
 
 if TYPE_CHECKING:
     import pandas
@@ -102,7 +103,12 @@ def read_results(*folders: str | os.PathLike[str], regions: bool = False) -> pan
 def _regions(folder: str | os.PathLike[str]) -> dict[tuple[str, str], dict[str, float]]:
     if not os.path.exists(os.path.join(folder, "regions.json")):
         return {}
-    return region_columns((r["node"], r["label"], r["to_s"] - r["from_s"], r["statistics"]) for r in _read(folder, "regions.json"))
+    return region_columns((r["node"], r["label"], _between(r["from_s"], r["to_s"]), r["statistics"]) for r in _read(folder, "regions.json"))
+
+
+def _between(start: float, end: float) -> float:
+    """Seconds from one time to another. Both were whole picoseconds."""
+    return (round(end * PICOSECONDS) - round(start * PICOSECONDS)) / PICOSECONDS
 
 
 def region_columns(regions: Iterable[tuple[int, str, float, dict[str, float]]]) -> dict[tuple[str, str], dict[str, float]]:

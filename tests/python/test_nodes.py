@@ -73,7 +73,7 @@ def test_conditions_of_a_node(pair):
 
 
 def test_applications_of_nodes():
-    with fabricvp.spawn(text=TWO_GPUS, app={0: "fir", "node1": "reduction"}, size={"node0": 512, 1: 1024}) as platform:
+    with fabricvp.spawn(text=TWO_GPUS, app={0: "fir", "node1": "reduction"}, size={"node0": 512, 1: 1048576}) as platform:
         assert platform.run("2 s", until={0: "fir        ok"}).outcome == Outcome.EVENT
         assert platform.app_ok is None and [node.app_ok for node in platform.nodes] == [None, None]
         assert platform.run("2 s").outcome == Outcome.POWER_OFF

@@ -61,7 +61,7 @@ def test_options_reach_links_and_switches(machine):
     fabric = platform.nodes[0].fabric
     assert {(d.between_switches, d.crosses_clusters, d.bytes_per_second) for d in fabric.directions} == {(False, False, 4 * 16 * 10**9), (True, True, 8 * 10**9)}
     assert [(v.name, v.cluster, v.is_switch) for v in fabric.vertices] == [("device0", 0, False), ("device1", 1, False), ("cluster0", 0, True), ("cluster1", 1, True)]
-    assert platform.config["node0.fabric.switches.0.latency"] == 50
+    assert platform.config["node0.fabric.cluster0.latency"] == 50
 
 
 @pytest.mark.parametrize("make", [lambda: topology.ring(2), lambda: topology.mesh(0, 3), lambda: topology.fat_tree(2, 2, 0), lambda: topology.clusters("two", 2)])

@@ -41,11 +41,14 @@ for g in BURSTS["generators"]:
 PHASES = copy.deepcopy(FABRIC)
 for g in PHASES["generators"]:
     g |= {"pattern": "alternating", "interval": "200 ns"}
+# A queue for each destination, and few requests to it under way.
+QUEUES = copy.deepcopy(FABRIC)
+QUEUES["device"] |= {"queues_by_destination": True, "window": 4}
 CHANNELS = copy.deepcopy(FABRIC) | {"packet": {"page_table_channels": True}}
 
 
 def base_of(path):
-    bases = {".netcrafter.": NETCRAFTER, "page_table_entries": CHANNELS, ".reversible.": TURNING, ".pause": BURSTS, ".phase": PHASES}
+    bases = {".netcrafter.": NETCRAFTER, "page_table_entries": CHANNELS, ".reversible.": TURNING, ".pause": BURSTS, ".phase": PHASES, "device.window": QUEUES}
     return next((base for part, base in bases.items() if part in path), FABRIC)
 
 
@@ -54,7 +57,7 @@ VALUES = {"packet.crc": "4 B", "device.input.page_table_entries": 2, "switches[]
           "switches[].netcrafter.candidates": 1, "switches[].netcrafter.sub_header": "2 B", "switches[].netcrafter.window": "100 cycles",
           "switches[].netcrafter.entries": 12, "switches[].netcrafter.stitching": False, "switches[].netcrafter.pooling": "none",
           "switches[].netcrafter.trimming": False, "switches[].netcrafter.sequencing": "none", "links[].reversible.policy": "none",
-          "links[].reversible.threshold": 1, "links[].reversible.switch_time": "400 ns", "generators[].seed": 7,
+          "links[].reversible.threshold": 1, "links[].reversible.switch_time": "400 ns", "generators[].seed": 7, "device.window": 1,
           "generators[].start": "3 us", "generators[].interval": "70 ns", "generators[].hot_spot": 3, "links[].seed": 7}
 
 SILENT = {"failure_time": "shows where a link or switch dies: unit.fabric_deaths", "generators[].span": "only says which lines are asked for"}
@@ -109,7 +112,7 @@ class Fabric(command.CommandTest):
 
     def test_each_parameter_changes_something(self):
         schema = json.loads(self.succeed("schema").text)["$defs"]["node"]["properties"]["fabric"]
-        baselines = [(base, self.run_fabric(base)) for base in (FABRIC, NETCRAFTER, CHANNELS, TURNING, BURSTS, PHASES)]
+        baselines = [(base, self.run_fabric(base)) for base in (FABRIC, NETCRAFTER, CHANNELS, TURNING, BURSTS, PHASES, QUEUES)]
         for _, result in baselines:
             self.assertIsInstance(result, dict, result)
         silent, count = [], 0

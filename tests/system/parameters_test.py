@@ -44,7 +44,6 @@ node:
 SILENT = {
     "simulation.watchdog": "acts when a device does not answer",
     "simulation.log": "selects messages",
-    "simulation.until": "counts with several nodes",
     "simulation.seed": "goes into the device tree, which this firmware does not print",
     "node.images": "other software; tested by the loader's own tests",
     "node.host.hart.pmp_entries": "the firmware does not use PMP",
