@@ -97,10 +97,11 @@ int dispatch(const arguments& given) {
                                   hint.empty() ? "" : fmt::format(", did you mean '{}'?", hint), fmt::join(names, ", ")));
 }
 
-/// Whoever closed them must not find our files in their place.
+/// Whoever closed them must not find our files in their place. Only output is missed: it cannot be written then.
 void occupy_standard_streams() {
     for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
-        if (::fcntl(stream, F_GETFD) < 0) [[maybe_unused]] const int lowest_free = ::open("/dev/null", O_RDONLY);
+        if (::fcntl(stream, F_GETFD) < 0)
+            [[maybe_unused]] const int lowest_free = ::open("/dev/null", stream == STDOUT_FILENO ? O_RDONLY : O_RDWR);
 }
 
 void complain(const std::string& why) { std::fputs(fmt::format("fabricvp: {}\n", why).c_str(), stderr); }

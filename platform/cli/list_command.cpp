@@ -28,6 +28,7 @@ std::string summary_of(const fs::path& file) {
         text += (text.empty() ? "" : " ") + line.substr(words);
         if (const auto end = text.find(". "); end != std::string::npos) return text.substr(0, end + 1);
     }
+    if (!text.empty() && text.back() == ':') text.back() = '.';
     return text;
 }
 

@@ -22,6 +22,17 @@ std::string trimmed(const std::string& text) {
     return text.substr(first, text.find_last_not_of(" \t\r") - first + 1);
 }
 
+/// The line without its comment: `#` at its start or behind a blank, outside of quotes.
+std::string without_comment(const std::string& line) {
+    bool in_quotes = false;
+    for (std::size_t i = 0; i < line.size(); ++i) {
+        const bool behind_blank = i == 0 || line[i - 1] == ' ' || line[i - 1] == '\t';
+        if (line[i] == '"' && (in_quotes ? line[i - 1] != '\\' : behind_blank)) in_quotes = !in_quotes;
+        if (line[i] == '#' && !in_quotes && behind_blank) return line.substr(0, i);
+    }
+    return line;
+}
+
 std::string tail_of(const std::string& text) {
     constexpr std::size_t most = 60;
     return text.size() > most ? text.substr(text.size() - most) : text;
@@ -35,8 +46,8 @@ public:
         std::istringstream lines(text);
         for (std::string line; std::getline(lines, line);) {
             ++m_line;
-            m_source = trimmed(line);
-            if (!m_source.empty() && m_source[0] != '#') parse();
+            m_source = trimmed(without_comment(line));
+            if (!m_source.empty()) parse();
         }
         if (m_script.m_steps.empty() && !m_script.m_finish) throw input_error(m_script.m_name + ": is an empty script");
     }

@@ -9,7 +9,7 @@
 //     command version         # type the line and Enter, and wait for the next prompt
 //     finish                  # at the end: let the guest run until it ends by itself; else the run ends behind the last line
 //
-// What a line has seen is not seen again by the next one.
+// A text with ` #` in it stands in quotes. What a line has seen is not seen again by the next one.
 #pragma once
 
 #include <cstddef>

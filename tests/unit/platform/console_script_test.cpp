@@ -40,7 +40,7 @@ std::string error_of(const std::string& text) {
 }  // namespace
 
 TEST_CASE("a script types when it has seen what it waits for") {
-    dialogue d("# a boot\n\nexpect Hit any key\ntype \" \"\nprompt \"=> \"\ncommand version\ntype \"\\x03\\t\\\"\\n\"\n");
+    dialogue d("# a boot\n\n  # more\nexpect Hit any key   # it counts down\ntype \" \"\nprompt \"=> \"\ncommand version\ntype \"\\x03\\t\\\"\\n\"\n");
     CHECK(d.typed.empty());
     d.prints("U-Boot\nHit any ke");
     CHECK(d.typed.empty());
@@ -66,6 +66,15 @@ TEST_CASE("what a line has seen is not seen again, and what came early counts") 
     dialogue early("timeout 1 ms\nexpect never seen\n");
     early.prints("first second");
     CHECK_FALSE(early.script.done());
+}
+
+TEST_CASE("comments end lines, but not texts in quotes") {
+    dialogue d("timeout 5 ms # enough\nexpect \"/ # \" # the shell\ntype a#b\ntype \"\\\"# \" # quoted\n");
+    CHECK(d.script.deadline() == 5_ms);
+    d.prints("/ #");
+    CHECK(d.typed.empty());
+    d.prints(" ");
+    CHECK(d.typed == "a#b\"# ");
 }
 
 TEST_CASE("patterns are regular expressions") {
