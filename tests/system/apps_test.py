@@ -23,8 +23,8 @@ SLOW = {"vgg16", "resnet18"}  # in any size
 SEVERAL = {"vectoradd", "transpose", "fir", "spmv", "reduction", "histogram", "stencil", "mm", "gups", "bitonicsort", "locks"}
 
 LOSSES = """
-faults:
-  - {at: 0 us, target: node0.gpu0.link, kind: drop, flow: posted, count: 1000000}
+  faults:
+    - {when: kernels, at: 0 us, target: gpu0.link, kind: drop, flow: posted, count: 1000000}
 """
 
 
@@ -83,10 +83,10 @@ class Apps(CommandTest):
     def test_a_wrong_result(self):
         """What the GPU writes to the host is lost on the way; signals, which are AtomicOps, come."""
         broken = self.write("broken.yaml", (CONFIGS / "gpu.yaml").read_text() + LOSSES)
-        result = self.run_command("run", broken, "--app", "vectoradd", "--size", OTHERWISE, "--out", "broken")
+        result = self.run_command("run", broken, "--app", "transpose", "--size", 128, "--out", "broken")
         self.assertEqual(result.returncode, 1, result.text + result.errors)
         self.assertEqual(statistics(self.folder / "broken")["app.ok"], 0)
-        self.assertRegex(result.text, r"vectoradd +FAILED")
+        self.assertRegex(result.text, r"transpose +FAILED")
 
     def test_a_kernel_that_runs_too_long(self):
         """The application gives up; it does not hang."""

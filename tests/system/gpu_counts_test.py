@@ -27,8 +27,8 @@ def machine(gpus, clusters):
 
 
 class GpuCounts(CommandTest):
-    def run_app(self, config, name, size):
-        result = self.run_command("run", config, "--app", name, "--size", size, "--out", "out", "--quiet")
+    def run_app(self, config, name, size, *options):
+        result = self.run_command("run", config, "--app", name, "--size", size, "--out", "out", "--quiet", *options)
         self.assertEqual(result.returncode, 0, f"{config} {name}: {result.text}{result.errors}")
         self.assertRegex(result.text.replace("\r", ""), rf"(?m)^{name} +ok$")
         return result.text.replace("\r", ""), json.loads((self.folder / "out/stats.json").read_text())
@@ -54,7 +54,7 @@ class GpuCounts(CommandTest):
 
     def test_the_example_of_the_guide(self):
         example = next(block for block in re.findall(r"```yaml\n(.*?)```", GUIDE.read_text(), re.DOTALL) if "gpu7" in block)
-        _, values = self.run_app(self.write("eight.yaml", example), "gups", 1 << 18)
+        _, values = self.run_app(self.write("eight.yaml", example), "gups", 1 << 18, "--option", "atomics=1")
         self.assertTrue(all(values[f"node0.gpu{g}.fabric.other_cluster.atomics"] > 0 for g in range(8)))
 
     def test_gpus_that_no_fabric_links_rest(self):

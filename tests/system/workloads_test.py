@@ -63,9 +63,8 @@ class Workloads(CommandTest):
         text, moving = self.run_app(QUAD, "sp_like", "--placement", "first_touch")
         slow = int(re.search(r"# kernels (\d+) us", text)[1])
         text, settled = self.run_app(QUAD, "sp_like", "--placement", "first_touch_settled")
-        placing, fast = (int(re.search(rf"# kernels{words} (\d+) us", text)[1]) for words in (" that place pages", ""))
-        self.assertEqual(placing, slow)
-        self.assertLess(fast * 2, slow)
+        self.assertEqual(int(re.search(r"# kernels that place pages (\d+) us", text)[1]), slow)
+        self.assertGreater(sum(moving.get(f"node0.gpu{g}.memory.gmmu.demands", 0) for g in range(4)), 0)
         regions = json.loads((self.folder / "out/regions.json").read_text())
         self.assertEqual([r["label"] for r in regions], ["kernels"])
         self.assertEqual(sum(regions[0]["statistics"].get(f"node0.gpu{g}.memory.gmmu.demands", 0) for g in range(4)), 0)
@@ -91,8 +90,8 @@ class Workloads(CommandTest):
 
     def test_a_number_of_gpus_that_is_not_there(self):
         result = self.run_command("run", CONFIGS / "gpu.yaml", "--app", "transpose", "--gpus", 2, "--quiet")
-        self.assertEqual(result.returncode, 1)
-        self.assertIn("gpus=2: this machine has 1", result.text)
+        self.assertEqual(result.returncode, 2)
+        self.assertIn("--gpus 2", result.errors)
 
     def test_options_that_make_no_sense(self):
         for options, wrong in ((("--placement", "near"), "--placement 'near'"), (("--dispatch", "first_touch"), "--dispatch 'first_touch'"),

@@ -285,7 +285,7 @@ TEST_CASE("a full way holds up what goes elsewhere, unless each destination has 
     double shared = 0, apart = 0;
     const auto behind = near_read_behind_far_ones(machines::get().net, shared);
     const auto beside = near_read_behind_far_ones(machines::get().queues, apart);
-    CHECK(behind > 10'000 * ns);  // the slow link carries a flit in a nanosecond: 4,000 requests of one, less what buffers hold
+    CHECK(behind > 3000 * ns);  // the slow link carries a flit in a nanosecond: 4,000 requests of one, less what buffers hold
     CHECK(beside < 300 * ns);     // alone 158 ns
     CHECK(apart == Approx(shared).epsilon(0.02));  // 24 reads to each of two peers keep the slow link as busy
 }
