@@ -116,8 +116,8 @@ class Parameters(unittest.TestCase):
 
         def is_silent(path):
             first = next((kind for start, kind in FIRST.items() if path.startswith(start)), "flat")
-            kinds = sorted(baseline, key=lambda kind: kind != first)
-            return all(self.run_with(kind, (path, other_value(described[path]))) == baseline[kind] for kind in kinds)
+            others = [kind for kind in baseline if kind not in (first, "line")]  # the slow line knows only the UART's
+            return all(self.run_with(kind, (path, other_value(described[path]))) == baseline[kind] for kind in [first, *others])
 
         with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
             silent = [path for path, is_so in zip(described, pool.map(is_silent, described)) if is_so]
