@@ -10,6 +10,7 @@ import pytest
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 LAUNCHER = Path(sys.prefix) / "bin" / "fabricvp"
+BOOT_SCRIPT = re.search(r"^```\n(# boot\.script.*?)^```$", (REPOSITORY / "docs/guide.md").read_text(), re.MULTILINE | re.DOTALL)[1]
 BLOCK = re.compile(r"^```console\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 PROMPT = "a prompt waits for a person"
@@ -75,6 +76,7 @@ def clone(tmp_path):
     (tmp_path / "build").mkdir()
     for name in ("configs", "firmware", "examples", "build/release"):
         (tmp_path / name).symlink_to(REPOSITORY / name)
+    (tmp_path / "boot.script").write_text(BOOT_SCRIPT)
     return tmp_path
 
 

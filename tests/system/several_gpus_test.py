@@ -13,8 +13,8 @@ QUAD = pathlib.Path(os.environ["FABRICVP_CONFIGS"]) / "netcrafter_quad.yaml"
 SMALL = {"vectoradd": 5000, "transpose": 96, "fir": 5000, "spmv": 1500, "reduction": 50000, "histogram": 50000, "stencil": 60, "mm": 48,
          "gups": 65536, "bitonicsort": 4096, "atax": 520, "mvt": 520, "mm2": 45, "syr2k": 45, "im2col": 2, "jacobi2d": 100,
          "hpgmg_like": 16, "sp_like": 400, "euler3d_like": 1024, "amg_like": 8, "lulesh_like": 8, "comd_like": 3, "pagerank": 1000,
-         "mis": 1024, "lenet": 1, "vgg16": 1, "resnet18": 1, "atax_wavefronts": 130, "mvt_wavefronts": 130, "mm2_tiled": 48,
-         "syr2k_tiled": 48, "locks": 128}
+         "mis": 1024, "lenet": 1, "vgg16": 1, "resnet18": 1, "atax_wavefronts": 130, "mvt_wavefronts": 130, "mm2_tiled": 64,
+         "syr2k_tiled": 64, "locks": 128}
 GROUPS = {"locks": 2, "atax": 3, "mvt": 3}  # work-groups where they are fewer than GPUs
 SLOW = {"vgg16", "resnet18"}  # in any size: on four GPUs only
 
