@@ -196,6 +196,10 @@ void fabric_port::finish(const fabric::packet_ptr& p) {
         ++late;
         return;
     }
+    if (p->tag >= m_waiting.size() || !m_waiting[p->tag]) {
+        ++unexpected;
+        return;
+    }
     const auto request = std::move(m_waiting[p->tag]);
     m_free_tags.push_back(p->tag);
     line_request& r = *request;

@@ -36,6 +36,7 @@ public:
     counter served_page_table_reads{*this, "served_page_table_reads", "1", "reads by peers' walks of page tables in this GPU's memory"};
     counter refused{*this, "refused", "1", "requests to peers that the fabric does not reach"};
     counter late{*this, "late", "1", "responses to requests that a reset had dropped"};
+    counter unexpected{*this, "unexpected", "1", "responses that no request waits for: they came twice, or their identifier was spoilt unnoticed"};
     derived local_reads{*this, "local_reads", "1", "reads of this GPU's own memory by itself, page tables apart",
                         [this] { return static_cast<double>(m_router.reads.value() - served_reads.value()); }};
     derived local_page_table_reads{*this, "local_page_table_reads", "1", "reads of page tables in this GPU's own memory by itself",

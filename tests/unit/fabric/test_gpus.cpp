@@ -297,6 +297,28 @@ TEST_CASE("a GPU that is reset fails those that wait for it, and forgets what it
     CHECK(b[1].load(0, at + 4096 + 128) == 0);
 }
 
+TEST_CASE("a response that no request waits for is counted, and changes nothing") {
+    auto& b = bench::fresh();
+    share(b, 1);
+    b[1].poke<std::uint32_t>(offset, 7);
+    CHECK(b[0].load(0, at) == 7);  // so identifier 0 has been used, and is free
+    constexpr unsigned lives = 64;  // more than the port has had; it takes one of them for its own
+    for (const std::uint32_t tag : {0u, 0xfffffu})
+        for (unsigned life = 0; life < lives; ++life) {
+            const auto p = fabric::make_packet();
+            p->tag = tag;
+            p->epoch = life;
+            p->valid_sectors = 0xf;
+            p->set_request(b.net.terminals[1]->format, false, 0);
+            p->turn(b.net.terminals[1]->format);
+            p->destination = 0;
+            b.net.terminals[1]->send(p);
+        }
+    memory_machine::run_all();
+    CHECK(b.port(0).unexpected.value() == 2);
+    CHECK(b.port(0).late.value() == 2 * (lives - 1));
+}
+
 TEST_CASE("random traffic of four GPUs on one memory agrees with a sum, twice alike") {
     const auto storm = [] {
         auto& b = bench::fresh();
