@@ -15,6 +15,7 @@ from fabricvp.experiments import Experiment, Missing, PointFailed, Report
 from fabricvp.experiments.frame import Run
 from fabricvp.experiments.gpu_workloads.measure import Point, as_record, measure
 from fabricvp.experiments.gpu_workloads.roles import Counts
+from fabricvp.experiments.kept import Kept
 from fabricvp.experiments.machines import Machine, hash_of_all
 from fabricvp.experiments.points import run_points
 from fabricvp.experiments.progress import Lines, Progress
@@ -58,6 +59,7 @@ def test_a_report_is_written_whole(tmp_path):
     report.used([Machine("m", "ab", 7), Machine("m", "ab", 7)])
     report.check("conservation", True, "all <bytes>")
     report.text("Why", "because")
+    report.conclude("It <works>.")
     report.table("numbers", pandas.DataFrame({"a": [1, 2, 3]}), "three", shown=2)
     from matplotlib.figure import Figure
 
@@ -81,9 +83,38 @@ def test_a_report_is_written_whole(tmp_path):
     assert page.count("data:image/svg+xml;base64,") == 2 and (tmp_path / "drawing.svg").read_text().startswith("<svg")
     assert (tmp_path / "line.png").stat().st_size > 1000 and (tmp_path / "line.svg").exists()
     assert "nobody was there" in page
+    order = [page.index(text) for text in ("It &lt;works&gt;.", "a line", "<h2>Figures", "<h2>Invariants", "because", "a drawing")]
+    assert order == sorted(order)  # the page begins with what came out, and the plots
     drawing = (tmp_path / "line.svg").read_text()
     assert "<text" in drawing and drawing.count("\n") < 400  # text is text, not a path for each letter
     assert not list(tmp_path.glob(".*"))
+
+
+def test_kept_points_are_not_run_again(tmp_path, capsys):
+    paths = [str(tmp_path / "a"), str(tmp_path / "b")]
+    kept = Kept(tmp_path / "kept")
+
+    first = Run(True, 1, None, Progress(), kept=kept)
+    assert first.map("files", work, ["x"], fresh=True)[0][0] == "x" and not list((tmp_path / "kept").iterdir())
+    values = [kept_value for kept_value, _ in first.map("files", work, paths)]
+    again = Run(True, 1, None, Progress(), kept=kept)
+    assert [v for v, _ in again.map("files", work, [*paths, "new"])] == [*values, "new"]
+    assert "files: 2 of 3 are kept from before" in capsys.readouterr().err
+    pids = {pid for _, pid in first.map("files", work, paths)} | {pid for _, pid in again.map("files", work, paths)}
+    assert len(pids) == 2  # those of the first time
+    assert {pid for _, pid in again.map("files", work, paths, fresh=True)}.isdisjoint(pids)
+    # A point is another one when a file that it names changes.
+    (tmp_path / "a").write_text("a machine")
+    assert again.map("files", work, paths)[0][1] not in pids
+
+
+def test_a_cut_run_loses_nothing(tmp_path):
+    kept = Kept(tmp_path)
+    with pytest.raises(PointFailed):
+        Run(True, 1, None, Progress(shown=False), kept=kept).map("points", work, ["done", "dies"])
+    assert kept.find(work, "dies") is None and (found := kept.find(work, "done"))[0][0] == "done"
+    next(tmp_path.glob("*.point")).write_bytes(b"cut short")
+    assert Run(True, 1, None, Progress(shown=False), kept=kept).map("points", work, ["done"])[0] != found[0]
 
 
 def test_progress_in_lines(capsys):

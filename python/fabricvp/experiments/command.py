@@ -12,6 +12,7 @@ from ..arguments import ArgumentParser
 from ..errors import InputError
 from . import registry
 from .frame import Report, Run
+from .kept import Kept
 from .points import PointFailed
 from .progress import Progress
 from .writing import number, prepare_folder, write
@@ -31,13 +32,15 @@ def main(given: list[str]) -> int:
     parser.add_argument("--out", metavar="DIR", required=True, help="folder for the results")
     parser.add_argument("--jobs", metavar="N", type=_jobs, default=len(os.sched_getaffinity(0)),
                         help="processes at a time (default: %(default)s); results do not depend on it")
+    parser.add_argument("--kept", metavar="DIR", help="folder where measured points are kept as they come, and found again by the same version "
+                        "of all that they come from (default: DIR/kept of --out)")
     if experiment:
         experiment.add_options(parser)
     options = parser.parse_args(given)
     if experiment is None:
         raise InputError("the name of the experiment comes first (see fabricvp experiment --help)")
     folder = prepare_folder(options.out)
-    run = Run(options.quick, options.jobs, options, Progress())
+    run = Run(options.quick, options.jobs, options, Progress(), kept=Kept(options.kept or folder / "kept"))
     begin = time.monotonic()
     try:
         experiment.run(run)
@@ -45,7 +48,7 @@ def main(given: list[str]) -> int:
         print(f"fabricvp experiment: {error}", file=sys.stderr)
         return 1
     write(folder, experiment, run.report, shlex.join(["fabricvp", "experiment", *given]), time.monotonic() - begin,
-          {name: value for name, value in vars(options).items() if name not in ("name", "out", "jobs")})
+          {name: value for name, value in vars(options).items() if name not in ("name", "out", "jobs", "kept")})
     _summary(run.report)
     print(f"written to {folder / 'index.html'}")
     return 0 if run.report.ok else 1

@@ -19,6 +19,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from .kept import Kept
 from .machines import Machine
 from .points import run_points
 from .progress import Progress
@@ -106,6 +107,7 @@ class Report:
     machines: list[Machine] = field(default_factory=list)  #: that were simulated, each once
     checks: list[Check] = field(default_factory=list)
     sections: list[Text | Table | Plot | Picture] = field(default_factory=list)
+    verdict: list[str] = field(default_factory=list)  #: paragraphs with which the page begins, followed by the plots
 
     def row(self, figure: str, unit: str, measured: Figure, published: float | None = None, source: str = "") -> None:
         """Adds a figure, or the reason why there is none. A value that is not finite was not measured either."""
@@ -120,6 +122,10 @@ class Report:
         """Adds an invariant; gives ``ok``."""
         self.checks.append(Check(name, bool(ok), detail))
         return bool(ok)
+
+    def conclude(self, *paragraphs: str) -> None:
+        """Adds what came out, in words: the page begins with it and with the plots."""
+        self.verdict += paragraphs
 
     def text(self, heading: str, *paragraphs: str) -> None:
         """Adds a heading with paragraphs to the page."""
@@ -160,17 +166,33 @@ class Run:
     options: argparse.Namespace  #: the experiment's own options
     progress: Progress
     report: Report = field(default_factory=Report)
+    kept: Kept | None = None  #: where points are found that have been measured before, and kept as they come
 
     def map(self, label: str, function: Callable[[Any], Any], points: Sequence[Any],
-            cost: Callable[[Any], float] = lambda point: 1.0, name: Callable[[Any], str] | None = None) -> list[Any]:
+            cost: Callable[[Any], float] = lambda point: 1.0, name: Callable[[Any], str] | None = None, fresh: bool = False) -> list[Any]:
         """``function(point)`` for every point, each in a fresh process, up to ``jobs`` at a time; results in order.
 
         ``function`` is a function of a module. ``cost`` weighs points for the estimate of the time left, and the
-        heaviest start first; ``name`` says what progress calls a point. Raises as `run_points()`.
+        heaviest start first; ``name`` says what progress calls a point. Points that have been ``kept`` are not run again,
+        unless ``fresh``. Raises as `run_points()`.
         """
-        costs = [cost(p) for p in points]
-        with self.progress.stage(label, costs, [name(p) for p in points] if name else ()) as stage:
-            return run_points(function, points, self.jobs, stage, stage.alive, costs, self.report.used)
+        store = None if fresh else self.kept
+        known = {i: found for i, p in enumerate(points) if store and (found := store.find(function, p))}
+        left = [i for i in range(len(points)) if i not in known]
+        simulated = {i: machines for i, (_, machines) in known.items()}
+        results = {i: value for i, (value, _) in known.items()}
+        self.progress.found(label, len(known), len(points))
+
+        def arrived(index: int, value: Any, machines: list[Machine]) -> None:
+            results[left[index]], simulated[left[index]] = value, machines
+            if store:
+                store.keep(function, points[left[index]], value, machines)
+
+        costs = [cost(points[i]) for i in left]
+        with self.progress.stage(label, costs, [name(points[i]) for i in left] if name else ()) as stage:
+            run_points(function, [points[i] for i in left], self.jobs, stage, stage.alive, costs, arrived=arrived)
+        self.report.used(machine for i in range(len(points)) for machine in simulated[i])
+        return [results[i] for i in range(len(points))]
 
 
 @dataclass(frozen=True)

@@ -21,15 +21,16 @@ class PointFailed(RuntimeError):
 
 def run_points(function: Callable[[Any], Any], points: Sequence[Any], jobs: int, done: Callable[[int], None],
                alive: Callable[[list[int]], None] = lambda running: None, costs: Sequence[float] | None = None,
-               machines: Callable[[list[Machine]], None] = lambda used: None) -> list[Any]:
+               machines: Callable[[list[Machine]], None] = lambda used: None,
+               arrived: Callable[[int, Any, list[Machine]], None] = lambda index, value, used: None) -> list[Any]:
     """``function(point)`` for every point, at most ``jobs`` at a time; results in the order of the points.
 
     With ``costs``, those that take longest start first, so that none of them is left alone at the end.
 
     Each call has a process of its own, so it may build a `Platform`, and what it gives does not depend on ``jobs``.
     ``function`` is a function of a module; points and results are pickled. ``done(index)`` is called here as they end, and
-    ``alive(indices)`` about once a second with those that run. ``machines()`` is told in the end what the points have
-    simulated, in the order of the points.
+    ``alive(indices)`` about once a second with those that run; ``arrived(index, result, machines)`` before ``done()``.
+    ``machines()`` is told in the end what the points have simulated, in the order of the points.
     Raises `InputError` as the function does, `PointFailed` for everything else; other points are ended then.
     """
     context = multiprocessing.get_context("spawn")
@@ -50,6 +51,7 @@ def run_points(function: Callable[[Any], Any], points: Sequence[Any], jobs: int,
             for receiver in wait(list(running), timeout=1.0):
                 index, process = running.pop(receiver)
                 results[index], simulated[index] = _result(receiver, process, index)
+                arrived(index, results[index], simulated[index])
                 done(index)
     finally:
         for _, process in running.values():

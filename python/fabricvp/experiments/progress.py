@@ -29,6 +29,11 @@ class Progress:
     def __init__(self, shown: bool = True) -> None:
         self._shown = shown
 
+    def found(self, label: str, number: int, every: int) -> None:
+        """So many points of a stage need not be run."""
+        if self._shown and number:
+            print(f"{label}: {number} of {every} are kept from before", file=sys.stderr, flush=True)
+
     @contextmanager
     def stage(self, label: str, costs: Sequence[float], names: Sequence[str] = ()) -> Iterator[Stage]:
         """A stage of as many parts as ``costs``, which weigh them for the estimate of the time left."""

@@ -24,7 +24,7 @@ body { font: 16px/1.5 system-ui, sans-serif; max-width: 62rem; margin: 2rem auto
 h1, h2 { line-height: 1.2; } h2 { margin-top: 2.2rem; border-bottom: 1px solid #d5dbe3; padding-bottom: .2rem; }
 table { border-collapse: collapse; font-size: .88rem; margin: .8rem 0; } th, td { padding: .25rem .7rem; border-bottom: 1px solid #e4e8ee; text-align: left; }
 td.number { text-align: right; font-variant-numeric: tabular-nums; } .bad { color: #b3261e; font-weight: 600; } .good { color: #1b7f3b; }
-figure { margin: 1.2rem 0; } figure img { max-width: 100%; } figcaption, .quiet { color: #5a6675; font-size: .9rem; } .wide { overflow-x: auto; }
+.verdict { border-left: 3px solid #4a6fa5; padding-left: .8rem; } figure { margin: 1.2rem 0; } figure img { max-width: 100%; } figcaption, .quiet { color: #5a6675; font-size: .9rem; } .wide { overflow-x: auto; }
 """
 
 
@@ -129,11 +129,20 @@ def _html_table(heads: list[str], lines: list[list[object]]) -> str:
     return f"<div class=wide><table><tr>{''.join(f'<th>{html.escape(h)}</th>' for h in heads)}</tr>{body}</table></div>"
 
 
+def _figure(section: Plot | Picture, pictures: Mapping[str, bytes]) -> str:
+    data = base64.b64encode(pictures[section.name]).decode()
+    return (f"<figure><img alt=\"{html.escape(section.caption)}\" src=\"data:image/svg+xml;base64,{data}\">"
+            f"<figcaption>{html.escape(section.caption)}</figcaption></figure>")
+
+
 def _page(experiment: Experiment, report: Report, pictures: dict[str, bytes], command: str, wall_s: float) -> str:
-    parts = [f"<h1>{html.escape(experiment.title)}</h1><p>{html.escape(experiment.question)}</p>", "<h2>Figures</h2>",
-             _html_table(["figure", "unit", "measured", "published", "source"],
-                         [[r.figure, r.unit, r.measured, r.published, f"not measured: {r.missing}" if r.missing else r.source] for r in report.rows]),
-             "<h2>Invariants</h2><ul>"]
+    parts = [f"<h1>{html.escape(experiment.title)}</h1><p>{html.escape(experiment.question)}</p>"]
+    parts += [f"<p class=verdict>{html.escape(p)}</p>" for p in report.verdict]
+    parts += [_figure(s, pictures) for s in report.sections if isinstance(s, Plot)]
+    parts += ["<h2>Figures</h2>",
+              _html_table(["figure", "unit", "measured", "published", "source"],
+                          [[r.figure, r.unit, r.measured, r.published, f"not measured: {r.missing}" if r.missing else r.source] for r in report.rows]),
+              "<h2>Invariants</h2><ul>"]
     for c in report.checks:
         parts.append(f"<li><span class={'good' if c.ok else 'bad'}>{'holds' if c.ok else 'BROKEN'}</span> "
                      f"<b>{html.escape(c.name)}</b>: {html.escape(c.detail)}</li>")
@@ -146,10 +155,8 @@ def _page(experiment: Experiment, report: Report, pictures: dict[str, bytes], co
             lines = [[v.item() if hasattr(v, "item") else v for v in line] for line in shown.itertuples(index=False)]
             more = f" The first {len(shown)} of {len(s.frame):,} rows; all are in {s.name}.csv." if len(shown) < len(s.frame) else ""
             parts.append(_html_table(list(map(str, s.frame.columns)), lines) + f"<p class=quiet>{html.escape(s.caption + more)}</p>")
-        else:
-            data = base64.b64encode(pictures[s.name]).decode()
-            parts.append(f"<figure><img alt=\"{html.escape(s.caption)}\" src=\"data:image/svg+xml;base64,{data}\">"
-                         f"<figcaption>{html.escape(s.caption)}</figcaption></figure>")
+        elif isinstance(s, Picture):
+            parts.append(_figure(s, pictures))
     parts.append(f"<h2>How this was made</h2><p><code>{html.escape(command)}</code>, {wall_s:,.0f} s, version {__version__}. "
                  f"Resolved configurations of all machines: SHA-256 <code>{hash_of_all(report.machines)}</code>; result.json has each.</p>")
     return (f"<!DOCTYPE html><html lang=en><head><meta charset=utf-8><title>{html.escape(experiment.title)}</title>"

@@ -24,6 +24,10 @@ NEEDED = (16, 32, 48, 64)
 PLACES = ("local", "same_cluster", "other_cluster")
 CONTROLLER = ("packets", "left", "wire_flits", "buffer_flits", "padding_bytes", "stitched", "stitched_ends", "trimmed", "went_first", "pooled",
               "saved_flits.stitching", "saved_flits.ends", "saved_flits.trimming")
+UNDER_WAY = "node0.fabric.packets_under_way"
+#: Packets that devices handed to the fabric in the measured regions, that arrived, that their devices were told to have failed,
+#: and that were under way when regions began and ended.
+CONSERVED = ("sent", "received", "failed", "under way before", "under way after")
 
 
 @dataclass(frozen=True)
@@ -62,6 +66,7 @@ class Measured:
     remote_read_s: dict[str, float] = field(default_factory=dict)  #: mean, by place that reads went to
     links: dict[str, float] = field(default_factory=dict)  #: bytes sent, by direction of every link
     controllers: dict[str, float] = field(default_factory=dict)  #: sums of NetCrafter's controllers, where there are any
+    packets_of_devices: dict[str, float] = field(default_factory=dict)  #: `CONSERVED`, summed over devices; empty without a fabric
     picture: str = ""  #: SVG of the fabric with what its links carried
     attribution: Attribution | None = None  #: with `Point.spans`
     returning_s: float = 0.0  #: latency of everything that brings lanes a value, by the compute units' own statistics
@@ -132,9 +137,12 @@ class _Regions:
     attribution: Attribution | None = None
     began: float = 0.0
     longest: float = 0.0
+    before: float = 0.0  #: packets under way when regions began
 
     def begin(self, platform: Platform, time: float, point: Point) -> None:
         self.began = time
+        if self.roles.directions:
+            self.before += platform.statistics[UNDER_WAY]
         if point.spans:
             self.attribution = self.attribution or Attribution()
             platform.spans.start(keep=0)
@@ -197,8 +205,25 @@ def _summed(platform: Platform, point: Point, right: bool, regions: _Regions) ->
         {d.name: counts.of(d.statistics["busy"]) / 1e12 / kernels for d in between}, regions.load, regions.window, remote,
         {d.name: counts.of(d.statistics["bytes"]) for d in roles.directions},
         controllers={name: sum(counts.of(f"{e}.{name}") for e in egresses) for name in CONTROLLER if egresses},
-        picture=fabric.draw(values=dict(regions.sums), seconds=kernels, title=f"{point.workload}: measured kernels") if fabric.exists else "",
+        packets_of_devices=_conserved(roles, counts, regions.before), picture=fabric.draw(values=dict(regions.sums), seconds=kernels, title=f"{point.workload}: measured kernels") if fabric.exists else "",
         attribution=regions.attribution, returning_s=counts.total(roles.gpus, r"memory\.unit\d+\.load_latency\.sum") / 1e12)
+
+
+def _conserved(roles: Roles, counts: Counts, before: float) -> dict[str, float]:
+    if not roles.directions:
+        return {}
+    devices = [v.path for v in roles.vertices if not v.is_switch]
+    totals = [sum(counts.of(f"{device}.packets_{what}") for device in devices) for what in ("sent", "received", "failed")]
+    return dict(zip(CONSERVED, (*totals, before, counts.of(UNDER_WAY))))
+
+
+def unbalanced(m: Measured) -> str:
+    """What of the packets that devices sent neither arrived nor was reported as failed; empty if that is none."""
+    found = m.packets_of_devices
+    if not found:
+        return ""
+    came, went = found["sent"] + found["under way before"], found["received"] + found["failed"] + found["under way after"]
+    return "" if came == went else f"{m.point.workload} on {m.point.machine}: {came:.0f} sent, {went:.0f} arrived, failed or under way"
 
 
 #: Why figures of what crosses between clusters may be missing.

@@ -12,6 +12,11 @@ def _parts(**values: str) -> Overrides:
     return tuple((f"node.fabric.switches.*.netcrafter.{name}", value) for name, value in values.items())
 
 
+def parts_of(point: str) -> Overrides:
+    """Of a point's parameters those of the controllers, by their names in the `netcrafter` group."""
+    return tuple((key.rpartition(".")[2], value) for key, value in POINTS.get(point, ()) if ".netcrafter." in key)
+
+
 #: by name, in the order of the published figures; the ideal one is a machine of its own
 POINTS: dict[str, Overrides] = {
     IDEAL: (),

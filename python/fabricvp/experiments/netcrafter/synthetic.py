@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The same packets with and without the controllers: generators on four devices in two clusters send a fixed number of requests
+whatever the fabric does, so flits can be compared packet by packet."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ... import topology
+from ...platform import Platform
+from ..machines import use
+
+GENERATOR = {"pattern": "uniform", "outstanding": 64, "writes": 0.3, "page_tables": 0.15, "one_sector": 0.5, "service": "100 ns"}
+MECHANISMS = ("stitching", "ends", "trimming")
+TIME = "20 ms"  #: of simulation, far more than the requests take
+
+
+@dataclass(frozen=True)
+class FixedTraffic:
+    """``parts`` are keys of a switch's `netcrafter` group with their values."""
+
+    name: str
+    parts: tuple[tuple[str, str], ...]
+    requests: int  #: that each device sends
+
+
+@dataclass(frozen=True)
+class Carried:
+    """What happened to it. Flits are sums over both directions between the clusters."""
+
+    name: str
+    flits: float  #: on the wire
+    saved: dict[str, float]  #: flits, by mechanism
+    sent: float  #: packets, by all devices
+    received: float
+    failed: float
+    wrong: float  #: requests without a response, lines that came otherwise than they were sent, responses that nobody waited for
+
+
+def carry(point: FixedTraffic) -> Carried:
+    """Runs it."""
+    shape = topology.clusters(2, 2, inner={"lane_rate": "16 GB/s"}, outer={"lane_rate": "2 GB/s"},
+                              switch={"netcrafter": {key: _value(text) for key, text in point.parts}} if point.parts else None)
+    with Platform.from_text(shape.traffic_machine({**GENERATOR, "requests": point.requests})) as platform:
+        use(f"fixed traffic, {point.name}", platform)
+        platform.run(TIME)
+        values = platform.statistics.snapshot("node0.fabric.")
+        fabric = platform.nodes[0].fabric
+        devices = [v.path for v in fabric.vertices if not v.is_switch]
+        between = [d for d in fabric.directions if d.crosses_clusters]
+
+        def total(what: str) -> float:
+            return sum(values[f"{device}.{what}"] for device in devices)
+
+        return Carried(
+            point.name, values["node0.fabric.inter_cluster.flits"],
+            {m: sum(values.get(f"{d.path}_egress.saved_flits.{m}", 0.0) for d in between) for m in MECHANISMS},
+            total("packets_sent"), total("packets_received"), total("packets_failed"),
+            point.requests * len(devices) - total("responses") + total("corrupt") + total("unexpected") + total("refused"))
+
+
+def _value(text: str) -> object:
+    return text == "true" if text in ("true", "false") else text
