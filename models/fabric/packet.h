@@ -9,6 +9,7 @@
 
 #include <tlm>
 
+#include "base/access_kind.h"
 #include "base/parameters.h"
 #include "base/pool.h"
 #include "base/spans.h"
@@ -42,9 +43,6 @@ constexpr virtual_channel channel_of(packet_class c, bool apart) {
     return static_cast<virtual_channel>((is_response(c) ? 1 : 0) + (apart && walk ? 2 : 0));
 }
 
-/// What a request wants. Each goes in the nearest of the six classes: see packet::set_request().
-enum class access_kind : std::uint8_t { read, write, atomic, load_reserved, store_conditional, lock, unlock };
-
 enum class access_status : std::uint8_t { ok, refused, poisoned, unreachable };
 
 /// Sizes of what packets are made of.
@@ -65,7 +63,7 @@ struct packet_format {
 /// What every block on the way looks at comes first, in one cache line.
 struct packet_fields {
     packet_class type = packet_class::read_request;
-    access_kind kind = access_kind::read;
+    access_kind kind = access_kind::read;  ///< of a request; it goes in the nearest class: see set_request()
     access_status status = access_status::ok;
     virtual_channel vc = virtual_channel::request;  ///< follows from the type
     std::uint8_t route = 0;              ///< in the switch it is in: the port by which it leaves

@@ -52,11 +52,10 @@ std::string port_traits::describe(unsigned c, const std::string& partner, const 
     return fmt::format("{} credits of {}: {} of {} flits are left", name_of(static_cast<virtual_channel>(c)), partner, left[0], initial[0]);
 }
 
-port::port(const sc_core::sc_module_name& name, const link_params& p, const buffer_params& b, const packet_format& format,
-           port_owner& owner, unsigned i, bool crosses)
-    : link::port<port_traits>(name, channel_of(p)), params(p), buffer(b), index(i), crosses_clusters(crosses),
-      m_flit(static_cast<std::uint32_t>(format.flit.bytes)), m_owner(owner) {
-    sent.set_flit(format.payload());
+port::port(const sc_core::sc_module_name& name, const link_params& p, const buffer_params& b, const port_place& place)
+    : link::port<port_traits>(name, channel_of(p)), params(p), buffer(b), index(place.index),
+      crosses_clusters(place.crosses_clusters), m_flit(static_cast<std::uint32_t>(place.format.flit.bytes)), m_owner(place.owner) {
+    sent.set_flit(place.format.payload());
 }
 
 void port::send(const packet_ptr& p, ticks tail_ready) {

@@ -54,6 +54,14 @@ protected:
     ~port_owner() = default;
 };
 
+/// Where a port is.
+struct port_place {
+    port_owner& owner;
+    const packet_format& format;
+    unsigned index = 0;             ///< among the owner's ports
+    bool crosses_clusters = false;  ///< its link goes between clusters
+};
+
 struct port_traits {
     using protocol = link_protocol;
     using port = fabric::port;
@@ -68,8 +76,8 @@ class port final : public link::port<port_traits> {
 public:
     const link_params params;
     const buffer_params buffer;
-    const unsigned index;          ///< among its owner's ports
-    const bool crosses_clusters;   ///< its link goes between clusters
+    const unsigned index;
+    const bool crosses_clusters;
 
     packet_counts sent{*this, "sent", "packets, bytes and flits sent this way, by class"};
     counter spoilt{*this, "spoilt", "1", "packets that replays did not get across whole; they arrive poisoned"};
@@ -86,8 +94,7 @@ public:
     span_stage queue_span{*this, "queue"}, lanes_span{*this, "lanes"}, serialisation_span{*this, "serialisation"},
         wire_span{*this, "wire"}, tail_span{*this, "tail"};
 
-    port(const sc_core::sc_module_name& name, const link_params& params, const buffer_params& buffer, const packet_format& format,
-         port_owner& owner, unsigned index, bool crosses_clusters);
+    port(const sc_core::sc_module_name& name, const link_params& params, const buffer_params& buffer, const port_place& place);
 
     /// True if the partner has room. Otherwise transmitter_ready() follows when it may be so.
     bool has_credit(virtual_channel c, unsigned flits) { return has_credits(static_cast<unsigned>(c), {flits}); }

@@ -25,7 +25,7 @@ fabric_switch::fabric_switch(const sc_core::sc_module_name& name, const switch_p
     : model(name), params(p), cluster(c), m_latency(clock_domain(p.clock).span(p.latency)),
       m_unstitching(clock_domain(p.clock).span(p.netcrafter.latency)), m_ingress(nodes.size()), m_turn(nodes.size()) {
     for (const auto& n : nodes) {
-        m_ports.push_back(std::make_unique<port>(n.name.c_str(), n.link, p.input, format, static_cast<port_owner&>(*this), ports(), n.crosses_clusters));
+        m_ports.push_back(std::make_unique<port>(n.name.c_str(), n.link, p.input, port_place{*this, format, ports(), n.crosses_clusters}));
         const auto queue = n.name + "_egress";
         if (n.crosses_clusters && p.netcrafter.on())
             m_egress.push_back(std::make_unique<netcrafter::controller>(queue.c_str(), p.netcrafter, format, clock_domain(p.clock).span(1)));

@@ -22,7 +22,7 @@ terminal::terminal(const sc_core::sc_module_name& name, const terminal_params& p
     } else {
         m_queue = std::make_unique<fifo_egress>("queue", 0, 0);
     }
-    if (l) link = std::make_unique<port>("link", *l, params.input, format, static_cast<port_owner&>(*this), 0, false);
+    if (l) link = std::make_unique<port>("link", *l, params.input, port_place{*this, format});
 }
 
 void terminal::meet(std::shared_ptr<const neighbourhood> others) {

@@ -36,9 +36,9 @@ gpu_core::gpu_core(model& o, const gpu_core_params& p, unsigned index)
         dispatcher.attach(*instruction_caches.back());
     }
     for (std::uint64_t i = 0; i < p.compute_units; ++i) {
-        compute_units.push_back(std::make_unique<compute_unit>(fmt::format("compute_unit{}", i).c_str(), p.compute_unit, clock, index,
-                                                               static_cast<std::uint32_t>(i), *memory.units[i],
-                                                               *instruction_caches[i / p.sharing], dispatcher.listener()));
+        const compute_unit_wiring to{clock, index, static_cast<std::uint32_t>(i), *memory.units[i], *instruction_caches[i / p.sharing],
+                                     dispatcher.listener()};
+        compute_units.push_back(std::make_unique<compute_unit>(fmt::format("compute_unit{}", i).c_str(), p.compute_unit, to));
         dispatcher.attach(*compute_units.back());
     }
     dispatcher.name_of = [this](const dispatch& what) { return kernel_name(memory, what); };

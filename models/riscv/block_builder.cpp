@@ -97,7 +97,7 @@ block* hart::implementation::build(std::uint64_t pc, const memory_target& at, un
         std::memcpy(&first, low, sizeof first);
         if (instruction_length(first) == 4 && (by_halves || offset + 4 > in_page)) {
             if (offset != 0) break;
-            second = memory.resolve(pc + 2, 2, access_kind::execute);
+            second = memory.resolve(pc + 2, 2, access_type::execute);
             if (second.place != memory_target::where::direct) {
                 fault(second.place == memory_target::where::fault ? second.fault : cause::instruction_access, pc + 2);
                 return nullptr;
@@ -162,7 +162,7 @@ block* hart::implementation::find_block(std::uint64_t pc, block_link*& link) {
             return b;
         }
     }
-    at = memory.resolve(pc, 2, access_kind::execute);
+    at = memory.resolve(pc, 2, access_type::execute);
     budget -= walk_cost();
     if (at.place != memory_target::where::direct) {
         fault(at.place == memory_target::where::fault ? at.fault : cause::instruction_access, pc);
@@ -180,7 +180,7 @@ block* hart::implementation::find_block(std::uint64_t pc, block_link*& link) {
     }
     auto* b = blocks.find(at.host, state.float_enabled());
     if (b && b->second_page) {
-        const auto second = memory.resolve(pc + 2, 2, access_kind::execute);
+        const auto second = memory.resolve(pc + 2, 2, access_type::execute);
         if (second.place != memory_target::where::direct) {
             fault(second.place == memory_target::where::fault ? second.fault : cause::instruction_access, pc + 2);
             return nullptr;

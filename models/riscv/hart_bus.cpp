@@ -29,7 +29,7 @@ void explain_order(opcode op, std::uint32_t bits, order_extension& order) {
 }
 }  // namespace
 
-void hart::implementation::begin_access(opcode op, access_kind kind, unsigned rd, std::uint64_t address,
+void hart::implementation::begin_access(opcode op, access_type kind, unsigned rd, std::uint64_t address,
                                         std::uint64_t value) {
     m_access.op = op;
     m_access.kind = kind;
@@ -47,7 +47,7 @@ void hart::implementation::send_piece() {
     auto& piece = m_access.pieces[m_access.current];
     auto* const data = m_access.data.data() + m_access.done;
     if (piece.to.place == memory_target::where::direct) {
-        if (m_access.kind == access_kind::read)
+        if (m_access.kind == access_type::read)
             std::memcpy(data, piece.to.host, piece.size);
         else
             write_marked(piece.to, data, piece.size);
@@ -59,7 +59,7 @@ void hart::implementation::send_piece() {
     m_payload->acquire();
     const bool ordered = order_on_bus && (m_access.is_atomic || m_access.op == opcode::fence || m_access.op == opcode::fence_i);
     m_payload->set_command(m_access.is_atomic || ordered        ? tlm::TLM_IGNORE_COMMAND
-                           : m_access.kind == access_kind::read ? tlm::TLM_READ_COMMAND
+                           : m_access.kind == access_type::read ? tlm::TLM_READ_COMMAND
                                                                 : tlm::TLM_WRITE_COMMAND);
     m_payload->set_address(piece.to.physical);
     m_payload->set_data_ptr(data);
@@ -136,7 +136,7 @@ void hart::implementation::piece_done() {
 
 /// The answer to the payload is due now.
 void hart::implementation::fail_access() {
-    const auto reading = m_access.kind == access_kind::read;
+    const auto reading = m_access.kind == access_type::read;
     const auto page_border = (m_access.address + sparse_memory::page_size) & ~(sparse_memory::page_size - 1);
     take_trap(reading ? cause::load_access : cause::store_access, m_access.current ? page_border : m_access.address,
               state.pc);

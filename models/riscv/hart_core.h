@@ -102,7 +102,7 @@ struct hart::implementation final : csr_environment {
     };
     struct pending_access {
         opcode op = opcode::illegal;
-        access_kind kind = access_kind::read;
+        access_type kind = access_type::read;
         unsigned rd = 0;
         std::uint64_t address = 0;  ///< virtual
         std::array<access_piece, 2> pieces;
@@ -113,7 +113,7 @@ struct hart::implementation final : csr_environment {
         unsigned length = 0;     ///< of it
         std::int64_t cost = 0;
     };
-    void begin_access(opcode op, access_kind kind, unsigned rd, std::uint64_t address, std::uint64_t value);
+    void begin_access(opcode op, access_type kind, unsigned rd, std::uint64_t address, std::uint64_t value);
     void send_piece();
     void piece_done();
     void finish_access();
@@ -165,7 +165,7 @@ struct hart::implementation final : csr_environment {
     bool debug_stop_before(std::uint64_t pc);
     void settle_debug();
     void stop(stop_reason reason, std::uint64_t address);
-    void note_watch(std::uint64_t address, unsigned size, access_kind kind);
+    void note_watch(std::uint64_t address, unsigned size, access_type kind);
     std::size_t debug_copy(std::uint64_t address, void* to, const void* from, std::size_t size);
 
     hart& owner;

@@ -86,11 +86,11 @@ void hart::implementation::stop(stop_reason reason, std::uint64_t address) {
     if (m_listener) m_listener->stopped(owner, reason, address);
 }
 
-void hart::implementation::note_watch(std::uint64_t address, unsigned size, access_kind kind) {
+void hart::implementation::note_watch(std::uint64_t address, unsigned size, access_type kind) {
     for (const auto& w : m_watchpoints) {
         if (address > w.address + (w.size - 1) || w.address > address + (size - 1)) continue;
-        if (kind == access_kind::read && w.kind == watch_kind::write) continue;
-        if (kind == access_kind::write && w.kind == watch_kind::read) continue;
+        if (kind == access_type::read && w.kind == watch_kind::write) continue;
+        if (kind == access_type::write && w.kind == watch_kind::read) continue;
         m_watch_hit = w.kind == watch_kind::write  ? stop_reason::watch_write
                       : w.kind == watch_kind::read ? stop_reason::watch_read
                                                    : stop_reason::watch_access;

@@ -45,7 +45,7 @@ std::int64_t hart::implementation::memory_cost(const memory_target& to, unsigned
 slow_result hart::implementation::load_slow(std::uint64_t address, unsigned size, opcode op, unsigned rd) {
     const auto in_page = static_cast<unsigned>(page_size - (address & (page_size - 1)));
     if (size <= in_page) {  // misaligned
-        if (const auto* host = memory.cached(address, access_kind::read)) {
+        if (const auto* host = memory.cached(address, access_type::read)) {
             std::uint64_t raw = 0;
             std::memcpy(&raw, host, size);
             return {extend(op, raw), 0};
@@ -53,21 +53,21 @@ slow_result hart::implementation::load_slow(std::uint64_t address, unsigned size
     }
     const unsigned first_size = size < in_page ? size : in_page;
     auto& pieces = m_access.pieces;
-    pieces[0] = {memory.resolve_cached(address, first_size, access_kind::read), first_size};
+    pieces[0] = {memory.resolve_cached(address, first_size, access_type::read), first_size};
     if (pieces[0].to.place == memory_target::where::fault) return fault(pieces[0].to.fault, address);
     bool direct = pieces[0].to.place == memory_target::where::direct;
     m_access.piece_count = 1;
     if (first_size != size) {
-        pieces[1] = {memory.resolve(address + first_size, size - first_size, access_kind::read), size - first_size};
+        pieces[1] = {memory.resolve(address + first_size, size - first_size, access_type::read), size - first_size};
         if (pieces[1].to.place == memory_target::where::fault) return fault(pieces[1].to.fault, address + first_size);
         direct = direct && pieces[1].to.place == memory_target::where::direct;
         m_access.piece_count = 2;
     }
-    if (!m_watchpoints.empty()) note_watch(address, size, access_kind::read);
+    if (!m_watchpoints.empty()) note_watch(address, size, access_type::read);
     if (!direct) {
         if (!pieces[0].to.host && address % size != 0)
             return fault(cause::load_access, address);  // devices want aligned accesses
-        begin_access(op, access_kind::read, rd, address, 0);
+        begin_access(op, access_type::read, rd, address, 0);
         return slow_result::stopped();
     }
     std::uint64_t raw = 0;
@@ -86,27 +86,27 @@ slow_result hart::implementation::load_slow(std::uint64_t address, unsigned size
 slow_result hart::implementation::store_slow(std::uint64_t address, unsigned size, std::uint64_t value, opcode op) {
     const auto in_page = static_cast<unsigned>(page_size - (address & (page_size - 1)));
     if (size <= in_page) {
-        if (auto* host = memory.cached(address, access_kind::write)) {
+        if (auto* host = memory.cached(address, access_type::write)) {
             std::memcpy(host, &value, size);
             return {0, 0};
         }
     }
     const unsigned first_size = size < in_page ? size : in_page;
     auto& pieces = m_access.pieces;
-    pieces[0] = {memory.resolve_cached(address, first_size, access_kind::write), first_size};
+    pieces[0] = {memory.resolve_cached(address, first_size, access_type::write), first_size};
     if (pieces[0].to.place == memory_target::where::fault) return fault(pieces[0].to.fault, address);
     bool direct = pieces[0].to.place == memory_target::where::direct;
     m_access.piece_count = 1;
     if (first_size != size) {
-        pieces[1] = {memory.resolve(address + first_size, size - first_size, access_kind::write), size - first_size};
+        pieces[1] = {memory.resolve(address + first_size, size - first_size, access_type::write), size - first_size};
         if (pieces[1].to.place == memory_target::where::fault) return fault(pieces[1].to.fault, address + first_size);
         direct = direct && pieces[1].to.place == memory_target::where::direct;
         m_access.piece_count = 2;
     }
-    if (!m_watchpoints.empty()) note_watch(address, size, access_kind::write);
+    if (!m_watchpoints.empty()) note_watch(address, size, access_type::write);
     if (!direct) {
         if (!pieces[0].to.host && address % size != 0) return fault(cause::store_access, address);
-        begin_access(op, access_kind::write, 0, address, value);
+        begin_access(op, access_type::write, 0, address, value);
         return slow_result::stopped();
     }
     auto cost = walk_cost();
@@ -186,22 +186,22 @@ slow_result hart::implementation::fence_slow(opcode op) {
     m_access.pieces[0].to.place = memory_target::where::bus;
     m_access.pieces[0].size = 1;
     m_access.piece_count = 1;
-    begin_access(op, access_kind::write, 0, 0, 0);
+    begin_access(op, access_type::write, 0, 0, 0);
     return slow_result::stopped();
 }
 
 slow_result hart::implementation::atomic_slow(std::uint64_t address, unsigned size, std::uint64_t operand,
                                               semantics::atomic_operation operation, opcode op, unsigned rd) {
     if (address % size != 0) return fault(cause::store_misaligned, address);
-    const auto to = memory.resolve(address, size, access_kind::write);
+    const auto to = memory.resolve(address, size, access_type::write);
     if (to.place == memory_target::where::fault) return fault(to.fault, address);
-    if (!m_watchpoints.empty()) note_watch(address, size, access_kind::write);
+    if (!m_watchpoints.empty()) note_watch(address, size, access_type::write);
     const auto kind = static_cast<atomic_extension::operation>(operation);
     if (to.place == memory_target::where::bus) {
         m_access.pieces[0] = {to, size};
         m_access.piece_count = 1;
         m_atomic.op = kind;
-        begin_access(op, access_kind::write, rd, address, operand);
+        begin_access(op, access_type::write, rd, address, operand);
         m_access.is_atomic = true;
         return slow_result::stopped();
     }
@@ -218,16 +218,16 @@ slow_result hart::implementation::atomic_slow(std::uint64_t address, unsigned si
 
 slow_result hart::implementation::load_reserved_slow(std::uint64_t address, unsigned size, opcode op, unsigned rd) {
     if (address % size != 0) return fault(cause::load_misaligned, address);
-    const auto to = memory.resolve_cached(address, size, access_kind::read);
+    const auto to = memory.resolve_cached(address, size, access_type::read);
     if (to.place == memory_target::where::fault) return fault(to.fault, address);
-    if (!m_watchpoints.empty()) note_watch(address, size, access_kind::read);
+    if (!m_watchpoints.empty()) note_watch(address, size, access_type::read);
     reservation = nullptr;
     bus_reservation = no_reservation;
     if (to.place == memory_target::where::bus) {
         m_access.pieces[0] = {to, size};
         m_access.piece_count = 1;
         m_atomic.op = atomic_extension::operation::load_reserved;
-        begin_access(op, access_kind::read, rd, address, 0);
+        begin_access(op, access_type::read, rd, address, 0);
         m_access.is_atomic = true;
         return slow_result::stopped();
     }
@@ -245,7 +245,7 @@ slow_result hart::implementation::store_conditional_slow(std::uint64_t address, 
     auto* const held = reservation;
     const auto held_on_bus = bus_reservation;
     if (!held && held_on_bus == no_reservation) return {1, 0};
-    const auto to = memory.resolve_cached(address, size, access_kind::write);
+    const auto to = memory.resolve_cached(address, size, access_type::write);
     if (to.place == memory_target::where::fault) return fault(to.fault, address);
     reservation = nullptr;
     bus_reservation = no_reservation;
@@ -254,12 +254,12 @@ slow_result hart::implementation::store_conditional_slow(std::uint64_t address, 
         m_access.pieces[0] = {to, size};
         m_access.piece_count = 1;
         m_atomic.op = atomic_extension::operation::store_conditional;
-        begin_access(op, access_kind::write, rd, address, value);
+        begin_access(op, access_type::write, rd, address, value);
         m_access.is_atomic = true;
         return slow_result::stopped();
     }
     if (held != to.host) return {1, walk_cost()};
-    if (!m_watchpoints.empty()) note_watch(address, size, access_kind::write);
+    if (!m_watchpoints.empty()) note_watch(address, size, access_type::write);
     if (to.plain)
         std::memcpy(to.host, &value, size);
     else

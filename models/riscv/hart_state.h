@@ -43,7 +43,8 @@ enum class cause : unsigned {
     store_page = 15
 };
 
-enum class access_kind : std::uint8_t { read, write, execute };
+/// What an access wants of translation and protection; page and access faults are told apart by it.
+enum class access_type : std::uint8_t { read, write, execute };
 
 /// The architectural state of a hart: what a debugger could save and restore.
 struct hart_state {

@@ -20,15 +20,15 @@ mmu::~mmu() {
     for (auto* memory : m_attached) memory->detach(m_self);
 }
 
-cause mmu::page_fault(access_kind kind) {
-    return kind == access_kind::read    ? cause::load_page
-           : kind == access_kind::write ? cause::store_page
+cause mmu::page_fault(access_type kind) {
+    return kind == access_type::read    ? cause::load_page
+           : kind == access_type::write ? cause::store_page
                                         : cause::instruction_page;
 }
 
-cause mmu::access_fault(access_kind kind) {
-    return kind == access_kind::read    ? cause::load_access
-           : kind == access_kind::write ? cause::store_access
+cause mmu::access_fault(access_type kind) {
+    return kind == access_type::read    ? cause::load_access
+           : kind == access_type::write ? cause::store_access
                                         : cause::instruction_access;
 }
 
@@ -66,22 +66,22 @@ sparse_memory* mmu::memory_of(const std::uint8_t* host) const {
     return nullptr;
 }
 
-bool mmu::permitted(std::uint64_t entry, access_kind kind, privilege mode) const {
+bool mmu::permitted(std::uint64_t entry, access_type kind, privilege mode) const {
     if (mode == privilege::user && !(entry & pte_u)) return false;
     if (mode == privilege::supervisor && (entry & pte_u) &&
-        (kind == access_kind::execute || !(m_state.mstatus & status::sum)))
+        (kind == access_type::execute || !(m_state.mstatus & status::sum)))
         return false;
     switch (kind) {
-        case access_kind::read:
+        case access_type::read:
             return (entry & pte_r) || ((entry & pte_x) && (m_state.mstatus & status::mxr));
-        case access_kind::write:
+        case access_type::write:
             return entry & pte_w;
         default:
             return entry & pte_x;
     }
 }
 
-mmu::translation mmu::walk(std::uint64_t address, access_kind kind, privilege mode, bool debug, unsigned levels) {
+mmu::translation mmu::walk(std::uint64_t address, access_type kind, privilege mode, bool debug, unsigned levels) {
     const unsigned width = 12 + 9 * levels;
     const auto extended = static_cast<std::int64_t>(address) >> (width - 1);
     if (extended != 0 && extended != -1) return {false, page_fault(kind), 0};
@@ -91,7 +91,7 @@ mmu::translation mmu::walk(std::uint64_t address, access_kind kind, privilege mo
         const auto at = table + ((address >> shift & 511) << 3);
         memory_target place;
         bool writable = false;
-        const bool readable = debug || m_pmp.allows(at, 8, access_kind::read, privilege::supervisor);
+        const bool readable = debug || m_pmp.allows(at, 8, access_type::read, privilege::supervisor);
         if (!readable || !locate(at, place, writable)) return {false, access_fault(kind), 0};
         std::uint64_t entry;
         std::memcpy(&entry, place.host, sizeof entry);
@@ -108,9 +108,9 @@ mmu::translation mmu::walk(std::uint64_t address, access_kind kind, privilege mo
         if (frame & inside) return {false, page_fault(kind), 0};
         if (!debug) {
             if (!permitted(entry, kind, mode)) return {false, page_fault(kind), 0};
-            const auto updated = entry | pte_a | (kind == access_kind::write ? pte_d : 0);
+            const auto updated = entry | pte_a | (kind == access_type::write ? pte_d : 0);
             if (updated != entry) {
-                if (!writable || !m_pmp.allows(at, 8, access_kind::write, privilege::supervisor))
+                if (!writable || !m_pmp.allows(at, 8, access_type::write, privilege::supervisor))
                     return {false, access_fault(kind), 0};
                 place.memory->write(place.offset, &updated, sizeof updated, &m_self);
             }
@@ -121,35 +121,35 @@ mmu::translation mmu::walk(std::uint64_t address, access_kind kind, privilege mo
     return {false, page_fault(kind), 0};
 }
 
-mmu::translation mmu::translate(std::uint64_t address, access_kind kind, privilege mode, bool debug) {
+mmu::translation mmu::translate(std::uint64_t address, access_type kind, privilege mode, bool debug) {
     const auto scheme = m_state.satp >> modes_shift;
     if (mode == privilege::machine || (scheme != sv39 && scheme != sv48)) return {true, {}, address};
     return walk(address, kind, mode, debug, scheme == sv39 ? 3 : 4);
 }
 
-mmu::translation mmu::translate_cached(std::uint64_t address, access_kind kind, privilege mode) {
+mmu::translation mmu::translate_cached(std::uint64_t address, access_type kind, privilege mode) {
     const auto& entry = translation_slot(address, kind, mode);
     if (entry.tag == (address & ~page_mask)) return {true, {}, entry.physical | (address & page_mask)};
     return translate(address, kind, mode, false);
 }
 
-mmu::cached_translation& mmu::translation_slot(std::uint64_t address, access_kind kind, privilege mode) {
-    const auto view = static_cast<std::size_t>(view_of(mode)) * 2 + (kind == access_kind::write ? 1 : 0);
+mmu::cached_translation& mmu::translation_slot(std::uint64_t address, access_type kind, privilege mode) {
+    const auto view = static_cast<std::size_t>(view_of(mode)) * 2 + (kind == access_type::write ? 1 : 0);
     return m_translations[view * tlb_set::entries + tlb_set::index(address)];
 }
 
 /// For a page of data that the TLB may not hold.
-void mmu::keep_translation(std::uint64_t address, std::uint64_t physical, access_kind kind, privilege mode) {
-    if (kind == access_kind::execute) return;
+void mmu::keep_translation(std::uint64_t address, std::uint64_t physical, access_type kind, privilege mode) {
+    if (kind == access_type::execute) return;
     translation_slot(address, kind, mode) = {address & ~page_mask, physical & ~page_mask};
     m_translations_used = true;
 }
 
-memory_target mmu::resolve(std::uint64_t address, unsigned size, access_kind kind) {
-    const auto mode = kind == access_kind::execute ? m_state.mode : m_state.data_mode();
+memory_target mmu::resolve(std::uint64_t address, unsigned size, access_type kind) {
+    const auto mode = kind == access_type::execute ? m_state.mode : m_state.data_mode();
     memory_target to;
     const auto t =
-        kind == access_kind::execute ? translate(address, kind, mode, false) : translate_cached(address, kind, mode);
+        kind == access_type::execute ? translate(address, kind, mode, false) : translate_cached(address, kind, mode);
     if (!t.ok) {
         to.fault = t.fault;
         return to;
@@ -165,20 +165,20 @@ memory_target mmu::resolve(std::uint64_t address, unsigned size, access_kind kin
         keep_translation(address, t.physical, kind, mode);
         return to;
     }
-    if (kind == access_kind::write && !writable) {
+    if (kind == access_type::write && !writable) {
         to.fault = access_fault(kind);
         return to;
     }
     const auto marks = to.memory->marks(to.offset >> sparse_memory::page_bits);
-    if ((marks & sparse_memory::device) && kind != access_kind::execute) {
+    if ((marks & sparse_memory::device) && kind != access_type::execute) {
         to.place = memory_target::where::bus;
         keep_translation(address, t.physical, kind, mode);
         return to;
     }
     to.place = memory_target::where::direct;
-    to.plain = kind != access_kind::write || !(marks & (sparse_memory::decoded | sparse_memory::reserved));
+    to.plain = kind != access_type::write || !(marks & (sparse_memory::decoded | sparse_memory::reserved));
     const auto page = address & ~page_mask;
-    const bool remember = kind == access_kind::execute || data_in_tlb;
+    const bool remember = kind == access_type::execute || data_in_tlb;
     if (remember && to.plain && m_pmp.uniform(t.physical & ~page_mask) && (!excluded || !excluded(page))) {
         auto& set = m_sets[static_cast<unsigned>(view_of(mode))];
         auto& entry = set.of(kind)[tlb_set::index(address)];
@@ -192,7 +192,7 @@ memory_target mmu::resolve(std::uint64_t address, unsigned size, access_kind kin
 
 memory_target mmu::resolve_for_debugger(std::uint64_t address) {
     memory_target to;
-    const auto t = translate(address, access_kind::read, m_state.data_mode(), true);
+    const auto t = translate(address, access_type::read, m_state.data_mode(), true);
     if (!t.ok) {
         to.fault = t.fault;
         return to;

@@ -34,9 +34,9 @@ public:
     ~mmu();
 
     /// Resolves an access that does not cross a page, and fills the TLB where later ones may go directly.
-    memory_target resolve(std::uint64_t address, unsigned size, access_kind kind);
+    memory_target resolve(std::uint64_t address, unsigned size, access_type kind);
     /// The same, by the TLB if it can tell: then only `place`, `plain` and `host` of the result are set.
-    memory_target resolve_cached(std::uint64_t address, unsigned size, access_kind kind) {
+    memory_target resolve_cached(std::uint64_t address, unsigned size, access_type kind) {
         memory_target to;
         to.host = cached(address, kind);
         if (!to.host) return resolve(address, size, kind);
@@ -45,7 +45,7 @@ public:
         return to;
     }
     /// Where the TLB says that data lies, or null.
-    std::uint8_t* cached(std::uint64_t address, access_kind kind) {
+    std::uint8_t* cached(std::uint64_t address, access_type kind) {
         const auto& entry = data_view().of(kind)[tlb_set::index(address)];
         return entry.tag == (address & ~std::uint64_t{0xfff}) ? reinterpret_cast<std::uint8_t*>(address + entry.addend)
                                                               : nullptr;
@@ -89,15 +89,15 @@ private:
         std::uint64_t physical = 0;
     };
 
-    static cause page_fault(access_kind kind);
-    static cause access_fault(access_kind kind);
+    static cause page_fault(access_type kind);
+    static cause access_fault(access_type kind);
     memory_view view_of(privilege mode) const;
-    translation translate(std::uint64_t address, access_kind kind, privilege mode, bool debug);
-    cached_translation& translation_slot(std::uint64_t address, access_kind kind, privilege mode);
-    void keep_translation(std::uint64_t address, std::uint64_t physical, access_kind kind, privilege mode);
-    translation translate_cached(std::uint64_t address, access_kind kind, privilege mode);
-    translation walk(std::uint64_t address, access_kind kind, privilege mode, bool debug, unsigned levels);
-    bool permitted(std::uint64_t entry, access_kind kind, privilege mode) const;
+    translation translate(std::uint64_t address, access_type kind, privilege mode, bool debug);
+    cached_translation& translation_slot(std::uint64_t address, access_type kind, privilege mode);
+    void keep_translation(std::uint64_t address, std::uint64_t physical, access_type kind, privilege mode);
+    translation translate_cached(std::uint64_t address, access_type kind, privilege mode);
+    translation walk(std::uint64_t address, access_type kind, privilege mode, bool debug, unsigned levels);
+    bool permitted(std::uint64_t entry, access_type kind, privilege mode) const;
     void note_filled(tlb_entry& entry);
     /// \returns false if `physical` is not direct memory
     bool locate(std::uint64_t physical, memory_target& to, bool& writable);

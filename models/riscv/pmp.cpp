@@ -44,7 +44,7 @@ bool pmp::bounds(unsigned entry, region& r) const {
     }
 }
 
-bool pmp::allows(std::uint64_t address, std::uint64_t size, access_kind kind, privilege mode) const {
+bool pmp::allows(std::uint64_t address, std::uint64_t size, access_type kind, privilege mode) const {
     if (m_entries == 0) return true;
     const auto last = address + (size - 1);
     for (const auto& r : m_regions) {
@@ -52,9 +52,9 @@ bool pmp::allows(std::uint64_t address, std::uint64_t size, access_kind kind, pr
         if (address < r.first || last > r.last) return false;
         if (mode == privilege::machine && !(r.config & bit_locked)) return true;
         switch (kind) {
-            case access_kind::read:
+            case access_type::read:
                 return r.config & bit_r;
-            case access_kind::write:
+            case access_type::write:
                 return r.config & bit_w;
             default:
                 return r.config & bit_x;

@@ -17,7 +17,7 @@ public:
     void update();
 
     /// True if the access may be made. An access that only partly matches an entry fails.
-    bool allows(std::uint64_t address, std::uint64_t size, access_kind kind, privilege mode) const;
+    bool allows(std::uint64_t address, std::uint64_t size, access_type kind, privilege mode) const;
     /// True if allows() answers the same for each byte of the page, in every mode.
     bool uniform(std::uint64_t page_address) const;
 

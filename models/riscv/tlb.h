@@ -22,8 +22,8 @@ struct tlb_set {
     std::array<tlb_entry, entries> read, write, execute;
 
     static constexpr unsigned index(std::uint64_t address) { return address >> 12 & (entries - 1); }
-    std::array<tlb_entry, entries>& of(access_kind kind) {
-        return kind == access_kind::read ? read : kind == access_kind::write ? write : execute;
+    std::array<tlb_entry, entries>& of(access_type kind) {
+        return kind == access_type::read ? read : kind == access_type::write ? write : execute;
     }
     void flush_page(std::uint64_t address) {
         const auto i = index(address);

@@ -72,7 +72,7 @@ struct client final : access_client {
             ++depth;
             auto a = unit.make_access();
             const auto r = random();
-            a->kind = r % 10 < 3 ? access_kind::store : access_kind::load;
+            a->kind = r % 10 < 3 ? access_kind::write : access_kind::read;
             a->bytes = 4;
             a->address_space = 1;
             a->mask = ~lane_mask{0};

@@ -30,13 +30,13 @@ struct pattern {
     std::uint64_t accesses;
 };
 const pattern patterns[] = {
-    {"random_loads", access_kind::load, footprint, true, 1, 20'000},
-    {"random_loads_4k_pages", access_kind::load, footprint, true, 0, 20'000},
-    {"random_stores", access_kind::store, footprint, true, 1, 20'000},
+    {"random_loads", access_kind::read, footprint, true, 1, 20'000},
+    {"random_loads_4k_pages", access_kind::read, footprint, true, 0, 20'000},
+    {"random_stores", access_kind::write, footprint, true, 1, 20'000},
     {"random_atomics", access_kind::atomic, footprint, true, 1, 20'000},
-    {"random_loads_l2", access_kind::load, 1 << 20, true, 1, 20'000},
-    {"unit_stride_loads", access_kind::load, footprint, false, 1, 200'000},
-    {"unit_stride_l1_hits", access_kind::load, 8 << 10, false, 1, 1'000'000},
+    {"random_loads_l2", access_kind::read, 1 << 20, true, 1, 20'000},
+    {"unit_stride_loads", access_kind::read, footprint, false, 1, 200'000},
+    {"unit_stride_l1_hits", access_kind::read, 8 << 10, false, 1, 1'000'000},
 };
 
 struct client final : access_client {

@@ -40,8 +40,8 @@ struct machine : dispatch_client {
                                                                    memory.l2_tlb, memory.router));
                 dispatcher.attach(*code.back());
             }
-            units.push_back(std::make_unique<compute_unit>(("unit" + std::to_string(i)).c_str(), compute_unit_params{}, clock, 0, i,
-                                                           *memory.units[i], *code.back(), dispatcher.listener()));
+            const compute_unit_wiring to{clock, 0, i, *memory.units[i], *code.back(), dispatcher.listener()};
+            units.push_back(std::make_unique<compute_unit>(("unit" + std::to_string(i)).c_str(), compute_unit_params{}, to));
             dispatcher.attach(*units.back());
         }
         // One table of each level; large pages, virtual address = offset + GPU_GLOBAL_BASE.

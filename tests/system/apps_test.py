@@ -131,6 +131,27 @@ class Apps(CommandTest):
                 self.assertIn(text, result.errors)
                 self.assertEqual(len(result.errors.splitlines()), 1)
 
+    def test_sizes_that_come_with_the_command_line_of_the_guest(self):
+        """What the host cannot check (bootargs, U-Boot) the application refuses by itself; nothing to do is not right."""
+        for words, text in (
+            ("app=gups size=4294967296", "size=4294967296: gups takes 1 to 4294967040"),
+            ("app=gups size=18446744073709551617", "size is no number of 64 bits"),
+            ("app=vectoradd size=0", "size=0: vectoradd takes 1 to 4294967040"),
+            ("app=vectoradd size=", "size is no number of 64 bits"),
+            ("app=vectoradd size=12k", "size is no number of 64 bits"),
+            ("app=gups size=600000000", "size=600000000: gups needs more than the 4096 MiB of device memory that there are"),
+            ("app=transpose size=65536", "size=65536: transpose needs more than the 4096 MiB of device memory that there are"),
+            ("app=hpgmg_like size=4000000000", "size=4000000000: hpgmg_like needs more than the 4096 MiB of device memory that there are"),
+            ("app=vectoradd size=1024 gpus=4294967297", "gpus=4294967297: this machine has 1"),
+            ("app=vectoradd size=1024 limit=18446744073709551615", "limit=18446744073709551615: too long"),
+        ):
+            with self.subTest(words):
+                result = self.run_command("run", CONFIGS / "gpu.yaml", "--firmware", "firmware:gpu_apps.elf", "--append", words, "--out", "sizes")
+                self.assertEqual(result.returncode, 1, result.text + result.errors)
+                self.assertIn(text + "\r\n" if "\r\n" in result.text else text + "\n", result.text)
+                self.assertRegex(result.text, words.split()[0][4:] + r" +FAILED")
+                self.assertEqual(statistics(self.folder / "sizes")["node0.app.ok"], 0)
+
     def test_a_matrix_of_the_users_own(self):
         """The Matrix Market file comes in the RAM disk, and what the application says of it is what is in it."""
         matrix = self.write("m.mtx", "%%MatrixMarket matrix coordinate real general\n% a comment\n3 4 4\n1 1 2.5\n2 4 -1e2\n3 1 1\n3 3 0.5\n")

@@ -69,6 +69,11 @@ bool app_run(struct app* app, struct gpu_kernel kernel, const struct gpu_grid* g
 }
 
 bool app_run_1d(struct app* app, struct gpu_kernel kernel, uint64_t items, uint32_t group, const void* arguments, uint32_t bytes) {
+    if (items > UINT32_MAX) {
+        console_printf("a grid of %lu work-items is larger than a packet can say\n", items);
+        app->failed = true;
+        return false;
+    }
     const struct gpu_grid grid = {.items = {(uint32_t)items, 1, 1}, .group = {(uint16_t)group, 1, 1}};
     return app_run(app, kernel, &grid, arguments, bytes);
 }

@@ -15,11 +15,16 @@ const char* command_line_value(const char* app, const char* key) {
     return found && (!next || found < next) ? found + strlen(key) + 1 : NULL;
 }
 
-uint64_t command_line_number(const char* text, uint64_t otherwise) {
-    if (!text) return otherwise;
-    uint64_t value = 0;
-    for (; *text >= '0' && *text <= '9'; ++text) value = value * 10 + (uint64_t)(*text - '0');
-    return value;
+bool command_line_number(const char* text, uint64_t otherwise, uint64_t* value) {
+    *value = otherwise;
+    if (!text) return true;
+    const char* digit = text;
+    for (*value = 0; *digit >= '0' && *digit <= '9'; ++digit) {
+        const uint64_t unit = (uint64_t)(*digit - '0');
+        if (*value > (~(uint64_t)0 - unit) / 10) return false;
+        *value = *value * 10 + unit;
+    }
+    return digit != text && (*digit == 0 || *digit == ' ');
 }
 
 bool command_line_decimal(const char* text, double* value) {

@@ -18,13 +18,22 @@ enum { QUEUE_PACKETS = 64 };
 GPU_APPS(DECLARE)
 bool app_kernel_job(struct app* app);
 
-static const struct {
+#define BYTES(name, size, unit, bytes, help) \
+    static double bytes_of_##name(double n) { return bytes; }
+GPU_APPS(BYTES)
+static double bytes_of_kernel(double n) { /* its job says what it needs */
+    (void)n;
+    return 0;
+}
+
+static const struct known_app {
     const char* name;
     app_function run;
     uint64_t size;
+    double (*bytes)(double n); /* of device memory at a size */
 } apps[] = {
-#define ROW(name, size, unit, bytes, help) {#name, app_##name, size},
-    GPU_APPS(ROW){"kernel", app_kernel_job, 1}};
+#define ROW(name, size, unit, bytes, help) {#name, app_##name, size, bytes_of_##name},
+    GPU_APPS(ROW){"kernel", app_kernel_job, 1, bytes_of_kernel}};
 
 static const struct option {
     const char *app, *key;
@@ -73,18 +82,44 @@ static bool start(struct pci_host* host, struct gpu_node* node) {
     return true;
 }
 
+static bool number(const char* name, const char* key, uint64_t otherwise, uint64_t* value) {
+    if (command_line_number(command_line_value(name, key), otherwise, value)) return true;
+    console_printf("%s is no number of 64 bits\n", key);
+    return false;
+}
+
+/* Whether an application can run at this size: there is something to do, and the GPUs that take part hold it. */
+static bool size_is_right(const struct known_app* known, const struct app* app) {
+    if (app->size == 0 || app->size > GPU_APP_MOST) {
+        console_printf("size=%lu: %s takes 1 to %lu\n", app->size, known->name, (uint64_t)GPU_APP_MOST);
+        return false;
+    }
+    if (machine.initrd && known->run == app_spmv) return true; /* the matrix in it says how large it is */
+    double room = 0;
+    for (unsigned g = 0; g < app->node->count; ++g) room += (double)app->node->gpu[g].memory_bytes;
+    if (known->bytes((double)app->size) <= room) return true;
+    console_printf("size=%lu: %s needs more than the %lu MiB of device memory that there are\n", app->size, known->name,
+                   (uint64_t)room >> 20);
+    return false;
+}
+
 /* What the command line says behind the name of an application. */
 static bool set_up(struct app* app, const char* name, unsigned gpus) {
     static unsigned queues;
     static struct gpu_queue_handle queue[GPU_MOST];
     struct gpu_node* node = app->node;
-    const uint64_t wanted = command_line_number(command_line_value(name, "gpus"), gpus);
+    uint64_t wanted, limit_ms;
+    if (!number(name, "gpus", gpus, &wanted) || !number(name, "limit", GPU_WAIT_LIMIT_US / 1000, &limit_ms)) return false;
     if (wanted == 0 || wanted > gpus) {
         console_printf("gpus=%lu: this machine has %u\n", wanted, gpus);
         return false;
     }
     node->count = (unsigned)wanted;
-    node->limit_us = command_line_number(command_line_value(name, "limit"), GPU_WAIT_LIMIT_US / 1000) * 1000;
+    if (limit_ms > ~(uint64_t)0 / 1000) {
+        console_printf("limit=%lu: too long\n", limit_ms);
+        return false;
+    }
+    node->limit_us = limit_ms * 1000;
     const char *placement = command_line_value(name, "placement"), *dispatch = command_line_value(name, "dispatch");
     if ((placement && !gpu_placement_named(placement, &app->placement)) || (dispatch && !gpu_dispatch_named(dispatch, &app->dispatch))) {
         console_printf("no such placement or dispatch policy\n");
@@ -118,8 +153,14 @@ static bool run(struct gpu_node* node, const char* name, unsigned gpus) {
         console_printf("\n");
         return false;
     }
-    struct app app = {.node = node, .line = name, .random = 1, .size = command_line_number(command_line_value(name, "size"), apps[n].size)};
-    if (!options_are_right(name) || !set_up(&app, name, gpus)) return false;
+    struct app app = {.node = node, .line = name, .random = 1};
+    const bool ready = number(name, "size", apps[n].size, &app.size) && options_are_right(name) && set_up(&app, name, gpus) &&
+                       size_is_right(&apps[n], &app);
+    if (!ready) {
+        console_printf("%-10s FAILED\n", apps[n].name);
+        region_note("app wrong");
+        return false;
+    }
     const uint64_t begin = timer_now();
     if (app.placement == GPU_PLACE_SETTLED && !rehearse(apps[n].run, &app)) return false;
     const bool right = apps[n].run(&app) && !app.failed;
@@ -130,10 +171,10 @@ static bool run(struct gpu_node* node, const char* name, unsigned gpus) {
     return right;
 }
 
-int main(void) {
+/* Not inlined: it may keep numbers in floating-point registers, which main() has to switch on before. */
+static __attribute__((noinline)) int run_all(void) {
     static struct pci_host host;
     static struct gpu_node node;
-    csr_set(mstatus, 1 << 13); /* floating point on */
     const char* line = fdt_text(&machine.tree, fdt_find_path(&machine.tree, "/chosen"), "bootargs");
     const char* name = command_line_find(line, "app");
     if (!start(&host, &node)) return 1;
@@ -145,4 +186,9 @@ int main(void) {
         name = command_line_find(name, "app");
     } while (name);
     return right ? 0 : 1;
+}
+
+int main(void) {
+    csr_set(mstatus, 1 << 13); /* floating point on */
+    return run_all();
 }

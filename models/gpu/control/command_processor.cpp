@@ -39,7 +39,7 @@ void command_processor_params::describe(parameter_visitor& v) {
 }
 
 command_processor::command_processor(const sc_core::sc_module_name& name, const command_processor_params& p, unsigned gpu,
-                                     memory_router& router, l2_tlb& translations, cp_bus::debug_memory debug)
+                                     memory_router& router, l2_tlb& translations, debug_memory debug)
     : model(name),
       params(p),
       memory(p.memory),
@@ -70,9 +70,11 @@ command_processor::command_processor(const sc_core::sc_module_name& name, const 
       m_events(p.harts),
       m_event_since(p.harts) {
     m_direct.add(GPU_LOCAL(0), params.memory, {&memory, 0, true});
+    const clock_domain hart_clock(params.hart.clock);
     for (std::uint64_t i = 0; i < params.harts; ++i) {
-        bus.push_back(std::make_unique<cp_bus>(fmt::format("bus{}", i).c_str(), params.bus, clock_domain(params.hart.clock), memory, registers, router, translations,
-                                               (std::uint64_t{gpu} + 1) << 32 | (0xffff0000u + i), debug));
+        const auto owner = (std::uint64_t{gpu} + 1) << 32 | (0xffff0000u + i);
+        const cp_bus_wiring to{hart_clock, memory, registers, router, translations, owner, debug};
+        bus.push_back(std::make_unique<cp_bus>(fmt::format("bus{}", i).c_str(), params.bus, to));
         harts.push_back(std::make_unique<riscv::hart>(fmt::format("hart{}", i).c_str(), params.hart, i, m_direct, *m_time,
                                                       params.quantum));
         harts.back()->order_on_bus(true);

@@ -55,7 +55,7 @@ public:
 
     /// \param gpu index in the node
     command_processor(const sc_core::sc_module_name& name, const command_processor_params& params, unsigned gpu,
-                      memory_router& router, l2_tlb& translations, cp_bus::debug_memory debug);
+                      memory_router& router, l2_tlb& translations, debug_memory debug);
     ~command_processor() override;
 
     void ring(unsigned queue, std::uint64_t value);

@@ -10,13 +10,13 @@
 namespace fabricvp::gpu {
 
 namespace {
-line_kind kind_of(const bus_payload& payload, const atomic_extension* atomic) {
+access_kind kind_of(const bus_payload& payload, const atomic_extension* atomic) {
     if (atomic) {
-        if (atomic->op == atomic_extension::operation::load_reserved) return line_kind::load_reserved;
-        if (atomic->op == atomic_extension::operation::store_conditional) return line_kind::store_conditional;
-        return line_kind::atomic;
+        if (atomic->op == atomic_extension::operation::load_reserved) return access_kind::load_reserved;
+        if (atomic->op == atomic_extension::operation::store_conditional) return access_kind::store_conditional;
+        return access_kind::atomic;
     }
-    return payload.is_read() ? line_kind::read : line_kind::write;
+    return payload.is_read() ? access_kind::read : access_kind::write;
 }
 }  // namespace
 
@@ -27,18 +27,17 @@ void cp_bus_params::describe(parameter_visitor& v) {
     v.group("data_cache", data_cache, "what a hart holds of the GPU's memory");
 }
 
-cp_bus::cp_bus(const sc_core::sc_module_name& name, const cp_bus_params& p, const clock_domain& clock, sparse_memory& local,
-               register_bank& registers, memory_router& memory, l2_tlb& translations, std::uint64_t owner, debug_memory debug)
+cp_bus::cp_bus(const sc_core::sc_module_name& name, const cp_bus_params& p, const cp_bus_wiring& to)
     : bus_target(name),
       params(p),
-      data_cache("data_cache", p.data_cache, clock),
-      m_local(local),
-      m_registers(registers),
-      m_memory(memory),
-      m_translations(translations),
+      data_cache("data_cache", p.data_cache, to.clock),
+      m_local(to.local),
+      m_registers(to.registers),
+      m_memory(to.router),
+      m_translations(to.translations),
       m_tlb(1, p.tlb),
-      m_owner(owner),
-      m_debug(std::move(debug)) {}
+      m_owner(to.owner),
+      m_debug(to.debug) {}
 
 void cp_bus::reset() {
     ++m_epoch;
@@ -167,10 +166,10 @@ void cp_bus::reach(std::uint64_t physical, bool cached) {
     m_spans.add(data_cache.lookup_span, span_kind::service, begin, now() + m_elapsed);
     if (data_cache.load(physical, bytes(), m_piece)) return piece_done();
     m_fills = true;
-    send(line_kind::read, (1u << line_sectors) - 1);
+    send(access_kind::read, (1u << line_sectors) - 1);
 }
 
-void cp_bus::send(line_kind kind, unsigned sectors) {
+void cp_bus::send(access_kind kind, unsigned sectors) {
     auto request = m_lines.make();
     const unsigned offset = m_physical % line_bytes;
     request->kind = kind;
@@ -183,7 +182,7 @@ void cp_bus::send(line_kind kind, unsigned sectors) {
     request->client = this;
     request->cookie = m_epoch;
     request->issued = now() + m_elapsed;
-    if (kind == line_kind::write) {
+    if (kind == access_kind::write) {
         request->byte_mask = bytes_of(offset, m_piece);
         std::memcpy(request->data.data() + offset, bytes(), m_piece);
         data_cache.update(request->line, request->data.data(), request->byte_mask);
@@ -202,7 +201,7 @@ void cp_bus::post() {
     ++data_cache.stores;
     ++m_stores;
     m_posts = true;
-    send(line_kind::write, sectors_of(bytes_of(m_physical % line_bytes, m_piece)));
+    send(access_kind::write, sectors_of(bytes_of(m_physical % line_bytes, m_piece)));
     m_posts = false;
     piece_done();
 }
@@ -239,9 +238,9 @@ void cp_bus::line_done(line_request& request) {
     if (m_atomic) {
         m_atomic->performed = true;
         m_atomic->succeeded = request.succeeded;
-        if (request.kind != line_kind::store_conditional) std::memcpy(bytes(), &request.operand, m_piece);
+        if (request.kind != access_kind::store_conditional) std::memcpy(bytes(), &request.operand, m_piece);
         if (m_order.acquire) data_cache.invalidate();
-    } else if (request.kind == line_kind::read) {
+    } else if (request.kind == access_kind::read) {
         if (m_fills) data_cache.fill(request.line, request.data.data());
         std::memcpy(bytes(), request.data.data() + request.offset, m_piece);
     }

@@ -27,6 +27,20 @@ struct cp_bus_params {
     void describe(parameter_visitor& v);
 };
 
+/// Reads or writes bytes at a physical address for a debugger. \returns false if nothing is there
+using debug_memory = std::function<bool(std::uint64_t physical, void* data, std::size_t size, bool write)>;
+
+/// What the bus of a hart leads to.
+struct cp_bus_wiring {
+    const clock_domain& clock;          ///< of the hart
+    sparse_memory& local;               ///< the processor's own memory
+    register_bank& registers;
+    memory_router& router;
+    l2_tlb& translations;
+    std::uint64_t owner;                ///< of the hart's reservations: a number unique in the node
+    debug_memory debug;
+};
+
 /// Everything that one hart of a command processor reaches beyond its own memory: registers, the GPU's L2 through a data
 /// cache, memory of other GPUs and of the host (not cached), and the address space of kernels (abi/gpu_apertures.h). One
 /// access at a time, but for stores to the GPU's memory, which the hart does not wait for. Nobody keeps the cache
@@ -42,12 +56,7 @@ public:
     counter errors{*this, "errors", "1", "accesses that nobody answered"};
     histogram latency{*this, "latency", "ps", "of accesses to GPU or host memory"};
 
-    /// Reads or writes bytes at a physical address for a debugger. \returns false if nothing is there
-    using debug_memory = std::function<bool(std::uint64_t physical, void* data, std::size_t size, bool write)>;
-
-    /// \param clock of the hart \param owner_base reservation owner number of this hart, unique in the node
-    cp_bus(const sc_core::sc_module_name& name, const cp_bus_params& params, const clock_domain& clock, sparse_memory& local,
-           register_bank& registers, memory_router& memory, l2_tlb& translations, std::uint64_t owner_base, debug_memory debug);
+    cp_bus(const sc_core::sc_module_name& name, const cp_bus_params& params, const cp_bus_wiring& to);
 
     cp_data_cache data_cache;
 
@@ -76,7 +85,7 @@ private:
     void next_piece();
     void found(const translation& t);
     void reach(std::uint64_t physical, bool cached);
-    void send(line_kind kind, unsigned sectors);
+    void send(access_kind kind, unsigned sectors);
     void post();
     void stores_ended();
     void piece_done();

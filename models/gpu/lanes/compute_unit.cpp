@@ -28,12 +28,10 @@ const char* describe(wavefront_state s) {
     return names[static_cast<unsigned>(s)];
 }
 
-compute_unit::compute_unit(const sc_core::sc_module_name& name, const compute_unit_params& p, const clock_domain& clock,
-                           std::uint32_t gpu_index, std::uint32_t index, vector_memory& memory, instruction_cache& code,
-                           group_listener& listener, const lane_operations& operations)
-    : model(name), params(p), lds("lds", p.lds, clock), m_clock(clock),
-      m_period_fs(1'000'000'000'000'000 / clock.rate().hertz), m_gpu(gpu_index), m_index(index), m_memory(memory), m_code(code),
-      m_listener(listener), m_engine(p.issue, operations), m_free_slots(static_cast<unsigned>(p.simd_units * p.wavefront_slots)) {
+compute_unit::compute_unit(const sc_core::sc_module_name& name, const compute_unit_params& p, const compute_unit_wiring& to)
+    : model(name), params(p), lds("lds", p.lds, to.clock), m_clock(to.clock),
+      m_period_fs(1'000'000'000'000'000 / to.clock.rate().hertz), m_gpu(to.gpu), m_index(to.index), m_memory(to.memory),
+      m_code(to.code), m_listener(to.listener), m_engine(p.issue, to.operations), m_free_slots(static_cast<unsigned>(p.simd_units * p.wavefront_slots)) {
     if (m_free_slots > 64) throw std::invalid_argument("a compute unit has at most 64 wavefront slots");
     for (unsigned s = 0; s < p.simd_units; ++s) m_simds.push_back(std::make_unique<simd_unit>(*this));
     for (unsigned slot = 0; slot < m_free_slots; ++slot) {

@@ -41,6 +41,16 @@ protected:
     ~group_listener() = default;
 };
 
+/// What a compute unit works with.
+struct compute_unit_wiring {
+    const clock_domain& clock;
+    std::uint32_t gpu, index;          ///< numbers of its GPU in the node and of its own in the GPU
+    vector_memory& memory;
+    instruction_cache& code;
+    group_listener& listener;
+    const lane_operations& operations = lane_operations::best();
+};
+
 class compute_unit final : public model, public access_client, private fetch_client {
 public:
     const compute_unit_params params;
@@ -63,9 +73,7 @@ public:
     derived occupancy{*this, "occupancy", "1", "wavefronts alive on average while there was one",
                       [this] { return m_busy.value() ? static_cast<double>(residency.value()) / static_cast<double>(m_busy.value()) : 0.0; }};
 
-    compute_unit(const sc_core::sc_module_name& name, const compute_unit_params& params, const clock_domain& clock,
-                 std::uint32_t gpu_index, std::uint32_t index, vector_memory& memory, instruction_cache& code,
-                 group_listener& listener, const lane_operations& operations = lane_operations::best());
+    compute_unit(const sc_core::sc_module_name& name, const compute_unit_params& params, const compute_unit_wiring& to);
     ~compute_unit() override;
 
     std::uint32_t index() const { return m_index; }

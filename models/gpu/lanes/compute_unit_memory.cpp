@@ -21,7 +21,7 @@ constexpr unsigned code_aperture = aperture(GPU_CODE_BASE), lds_aperture = apert
 constexpr std::uint64_t row_bit(unsigned row) { return std::uint64_t{1} << row; }
 constexpr unsigned lowest(std::uint64_t mask) { return static_cast<unsigned>(__builtin_ctzll(mask)); }
 
-bool reads_only(const lane_op& o) { return o.access == access_kind::load; }
+bool reads_only(const lane_op& o) { return o.access == access_kind::read; }
 
 address_range range_of(const lane_registers::row& address, lane_mask mask) {
     address_range range{address[lowest(mask)], address[lowest(mask)], 0};
@@ -51,7 +51,7 @@ bool compute_unit::access_local(wavefront& w, ticks at) {
     alignas(64) lane_registers::row data;
     if (!reads_only(o)) data = r[o.rs2];
     const auto ready = lds.access(w.group->lds, o, c.op_lanes, address, data, w.slot, at);
-    if (o.access == access_kind::store) return true;
+    if (o.access == access_kind::write) return true;
     m_engine.operations().write_back(r[o.rd], data, o.format, c.op_lanes);
     if (o.access == access_kind::store_conditional) {
         for (lane_mask left = c.op_lanes; left; left &= left - 1)
@@ -89,7 +89,7 @@ memory_fault compute_unit::rebase(const wavefront& w, vector_access& a, const la
         case global_aperture: a.address = address; return memory_fault::none;
         case code_aperture:
         case kernarg_aperture:
-            if (a.kind != access_kind::load) return memory_fault::read_only;
+            if (a.kind != access_kind::read) return memory_fault::read_only;
             a.constant = true;
             return aperture(address[first]) == code_aperture ? shift(GPU_CODE_BASE, GPU_CODE_SIZE, GPU_CODE_SIZE, what.image)
                                                              : shift(GPU_KERNARG_BASE, GPU_KERNARG_SIZE, GPU_KERNARG_SIZE, what.kernarg);
@@ -164,7 +164,7 @@ compute_unit::issued compute_unit::issue(wavefront& w) {
         if (!reads_only(o)) a.data = r[o.rs2];
         w.to_issue &= ~mask;
         ++w.accesses;
-        if (o.access == access_kind::store) {
+        if (o.access == access_kind::write) {
             ++w.stores;
         } else if (o.rd != lane_registers::sink) {
             if (!(c.pending & row_bit(o.rd))) w.loaded_at[o.rd] = 0;
@@ -214,7 +214,7 @@ void compute_unit::access_done(vector_access& a, ticks ready) {
     auto& c = w.context;
     const unsigned rd = a.cookie & 0xff;
     --w.accesses;
-    if (a.kind == access_kind::store) --w.stores;
+    if (a.kind == access_kind::write) --w.stores;
     if (a.fault != memory_fault::none && !w.killed) {
         const auto lane = a.faulted ? lowest(a.faulted) : lowest(a.mask);
         auto address = a.address[lane];
@@ -228,7 +228,7 @@ void compute_unit::access_done(vector_access& a, ticks ready) {
         if (w.accesses == 0) retire(w);
         return;
     }
-    if (a.kind != access_kind::store) {
+    if (a.kind != access_kind::write) {
         m_engine.operations().write_back(c.storage->registers.r[rd], a.data, static_cast<load_format>(a.cookie >> 8), a.mask);
         if (a.kind == access_kind::store_conditional) {
             bool failed = false;

@@ -108,7 +108,7 @@ void instruction_cache::translated(std::uint64_t virtual_page, std::uint64_t phy
 
 void instruction_cache::send(unsigned index, std::uint64_t physical_page) {
     auto request = m_requests.make();
-    request->kind = line_kind::read;
+    request->kind = access_kind::read;
     request->needed_sectors = 0xf;
     request->line = physical_page + (m_misses[index].line & (page_bytes - 1));
     request->client = this;

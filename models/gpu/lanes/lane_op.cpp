@@ -135,22 +135,22 @@ void describe_access(lane_op& o) {
     switch (o.op) {
 #define PLAIN(name)                                                                                            \
     case opcode::name:                                                                                         \
-        describe<sem::name##_type>(o, access_kind::load, integer_format<sem::name##_type>());                  \
+        describe<sem::name##_type>(o, access_kind::read, integer_format<sem::name##_type>());                  \
         break;
         PLAIN(lb) PLAIN(lh) PLAIN(lw) PLAIN(ld) PLAIN(lbu) PLAIN(lhu) PLAIN(lwu)
 #undef PLAIN
 #define PLAIN(name)                                                                                            \
-    case opcode::name: describe<sem::name##_type>(o, access_kind::store, load_format::none); break;
+    case opcode::name: describe<sem::name##_type>(o, access_kind::write, load_format::none); break;
         PLAIN(sb) PLAIN(sh) PLAIN(sw) PLAIN(sd) PLAIN(fsw) PLAIN(fsd)
 #undef PLAIN
-        case opcode::flw: describe<sem::flw_type>(o, access_kind::load, load_format::box32); break;
-        case opcode::fld: describe<sem::fld_type>(o, access_kind::load, load_format::i64); break;
+        case opcode::flw: describe<sem::flw_type>(o, access_kind::read, load_format::box32); break;
+        case opcode::fld: describe<sem::fld_type>(o, access_kind::read, load_format::i64); break;
         case opcode::lr_w: describe<sem::lr_w_type>(o, access_kind::load_reserved, load_format::i32); break;
         case opcode::lr_d: describe<sem::lr_d_type>(o, access_kind::load_reserved, load_format::i64); break;
         case opcode::sc_w: describe<sem::sc_w_type>(o, access_kind::store_conditional, load_format::u8); break;
         case opcode::sc_d: describe<sem::sc_d_type>(o, access_kind::store_conditional, load_format::u8); break;
-        case opcode::lane_load_w: describe<sem::lw_type>(o, access_kind::load, load_format::i32); break;
-        case opcode::lane_load_d: describe<sem::ld_type>(o, access_kind::load, load_format::i64); break;
+        case opcode::lane_load_w: describe<sem::lw_type>(o, access_kind::read, load_format::i32); break;
+        case opcode::lane_load_d: describe<sem::ld_type>(o, access_kind::read, load_format::i64); break;
 #define AMO(name)                                                                                              \
     case opcode::name:                                                                                         \
         describe<sem::name##_type>(o, access_kind::atomic, integer_format<sem::name##_type>());                \
@@ -162,7 +162,7 @@ void describe_access(lane_op& o) {
 #undef AMO
         default: break;
     }
-    const bool plain = o.access == access_kind::load || o.access == access_kind::store;
+    const bool plain = o.access == access_kind::read || o.access == access_kind::write;
     const bool scoped = o.op == opcode::lane_load_w || o.op == opcode::lane_load_d;
     o.scope = plain && !scoped ? memory_scope::plain : memory_scope::agent;
 }

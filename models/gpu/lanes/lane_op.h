@@ -46,7 +46,7 @@ struct lane_op {
     lane_kind kind = lane_kind::illegal;
     riscv::timing_class timing = riscv::timing_class::alu;
     // Of memory instructions.
-    access_kind access = access_kind::load;
+    access_kind access = access_kind::read;
     load_format format = load_format::none;
     std::uint8_t bytes = 0;
     memory_scope scope = memory_scope::plain;

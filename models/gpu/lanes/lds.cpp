@@ -46,7 +46,7 @@ ticks local_data_share::access(lds_block& block, const lane_op& o, lane_mask mas
 std::uint64_t local_data_share::passes(const lane_op& o, lane_mask mask, const lane_registers::row& offsets) {
     const unsigned words = o.bytes == 8 ? 2 : 1;
     const auto together = static_cast<unsigned>(std::max<std::uint64_t>(1, params.banks / words));
-    const bool exclusive = o.access != access_kind::load && o.access != access_kind::store;
+    const bool exclusive = o.access != access_kind::read && o.access != access_kind::write;
     std::uint64_t total = 0, least = 0;
     for (unsigned first = 0; first < wavefront_lanes; first += together) {
         const unsigned behind = std::min(first + together, wavefront_lanes);
@@ -112,7 +112,7 @@ void local_data_share::perform(lds_block& block, const lane_op& o, lane_mask mas
                                lane_registers::row& data, std::uint32_t wavefront) {
     auto& reservations = block.reservations;
     auto* const bytes = block.bytes.data();
-    if (o.access == access_kind::load) {
+    if (o.access == access_kind::read) {
         switch (o.bytes) {
             case 1: return load_lanes<std::uint8_t>(bytes, mask, offsets, data);
             case 2: return load_lanes<std::uint16_t>(bytes, mask, offsets, data);
@@ -120,7 +120,7 @@ void local_data_share::perform(lds_block& block, const lane_op& o, lane_mask mas
             default: return load_lanes<std::uint64_t>(bytes, mask, offsets, data);
         }
     }
-    if (o.access == access_kind::store && reservations.empty()) {
+    if (o.access == access_kind::write && reservations.empty()) {
         switch (o.bytes) {
             case 1: return store_lanes<std::uint8_t>(bytes, mask, offsets, data);
             case 2: return store_lanes<std::uint16_t>(bytes, mask, offsets, data);
@@ -145,8 +145,10 @@ void local_data_share::perform(lds_block& block, const lane_op& o, lane_mask mas
         };
         const auto own = [&](const lds_block::reservation& r) { return r.wavefront == wavefront && r.lane == lane; };
         switch (o.access) {
-            case access_kind::load: break;  // see above
-            case access_kind::store:
+            case access_kind::read:  // see above
+            case access_kind::lock:  // of lines alone
+            case access_kind::unlock: break;
+            case access_kind::write:
                 std::memcpy(at, &data[lane], o.bytes);
                 broken(granule);
                 break;

@@ -12,15 +12,11 @@ namespace fabricvp::gpu {
 namespace {
 
 static_assert(fabric::line_bytes == line_bytes);
-static_assert(static_cast<int>(line_kind::read) == static_cast<int>(fabric::access_kind::read));
-static_assert(static_cast<int>(line_kind::atomic) == static_cast<int>(fabric::access_kind::atomic));
-static_assert(static_cast<int>(line_kind::store_conditional) == static_cast<int>(fabric::access_kind::store_conditional));
-static_assert(static_cast<int>(line_kind::unlock) == static_cast<int>(fabric::access_kind::unlock));
 
 /// Bytes of operands that go with a request.
 std::uint32_t operand_bytes(const line_request& r) {
-    if (r.kind == line_kind::atomic) return r.operation == atomic_extension::operation::compare_swap ? 16 : 8;
-    return r.kind == line_kind::store_conditional ? 8 : 0;
+    if (r.kind == access_kind::atomic) return r.operation == atomic_extension::operation::compare_swap ? 16 : 8;
+    return r.kind == access_kind::store_conditional ? 8 : 0;
 }
 
 }  // namespace
@@ -63,7 +59,7 @@ void fabric_port::send(const line_request_ptr& request) {
         m_waiting[tag] = request;
     }
     const auto p = fabric::make_packet();
-    p->kind = static_cast<fabric::access_kind>(r.kind);
+    p->kind = r.kind;
     p->destination = static_cast<std::uint16_t>(peer);
     p->tag = tag;
     p->epoch = m_epoch;
@@ -71,14 +67,14 @@ void fabric_port::send(const line_request_ptr& request) {
     p->scope = static_cast<std::uint8_t>(r.scope);
     p->owner = r.owner;
     switch (r.kind) {
-        case line_kind::read:
+        case access_kind::read:
             ++(r.page_table ? to.page_table_reads : to.reads);
             p->needed_sectors = r.needed_sectors;
             p->sectored = r.sectored;
             if (r.page_table) p->offset = r.offset;
             if (!r.page_table && r.needed_sectors) ++to.needing[static_cast<unsigned>(__builtin_popcount(r.needed_sectors)) - 1];
             break;
-        case line_kind::write:
+        case access_kind::write:
             ++to.writes;
             p->byte_mask = r.byte_mask;
             p->data = r.data;
@@ -123,19 +119,19 @@ void fabric_port::serve(const fabric::packet_ptr& p) {
     if (p->status != fabric::access_status::ok) return respond(*p, memory_fault::poisoned);
     auto request = m_requests.make();
     line_request& r = *request;
-    r.kind = static_cast<line_kind>(p->kind);
+    r.kind = p->kind;
     r.scope = static_cast<memory_scope>(p->scope);
     r.page_table = p->type == fabric::packet_class::page_table_request;
     r.line = p->line;
     r.owner = p->owner;
     switch (r.kind) {
-        case line_kind::read:
+        case access_kind::read:
             ++(r.page_table ? served_page_table_reads : served_reads);
             r.needed_sectors = p->needed_sectors;
             r.sectored = p->sectored;
             if (r.page_table) r.offset = p->offset;
             break;
-        case line_kind::write:
+        case access_kind::write:
             ++served_writes;
             r.byte_mask = p->byte_mask;
             r.data = p->data;
@@ -170,7 +166,7 @@ void fabric_port::line_done(line_request& r) {
     const auto place = static_cast<std::uint32_t>(r.cookie);
     const auto p = std::move(m_serving[place]);
     m_free_places.push_back(place);
-    if (r.kind == line_kind::read) {
+    if (r.kind == access_kind::read) {
         p->data = r.data;
         p->valid_sectors = r.valid_sectors;
     } else {
@@ -205,7 +201,7 @@ void fabric_port::finish(const fabric::packet_ptr& p) {
     line_request& r = *request;
     if (p->status != fabric::access_status::ok) {
         r.fault = p->status == fabric::access_status::poisoned ? memory_fault::poisoned : memory_fault::bus_error;
-    } else if (r.kind == line_kind::read) {
+    } else if (r.kind == access_kind::read) {
         r.data = p->data;
         r.valid_sectors = p->valid_sectors;
         if (!r.page_table)

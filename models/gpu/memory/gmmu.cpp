@@ -72,7 +72,7 @@ void gmmu::read(walker& w) {
     }
     const std::uint64_t address = w.table + (w.work.page >> 9 * w.level & 0x1ff) * 8;
     auto request = m_requests.make();
-    request->kind = line_kind::read;
+    request->kind = access_kind::read;
     request->page_table = true;
     request->line = address & ~std::uint64_t{line_bytes - 1};
     request->offset = static_cast<std::uint8_t>(address % line_bytes);

@@ -63,7 +63,7 @@ void gpu_memory_port::send_line(const transfer_ptr& t) {
     const auto first = static_cast<unsigned>(address % line_bytes);
     const auto bytes = static_cast<unsigned>(std::min<std::uint64_t>(line_bytes - first, t->bytes - t->sent));
     auto r = m_requests.make();
-    r->kind = t->write ? line_kind::write : line_kind::read;
+    r->kind = t->write ? access_kind::write : access_kind::read;
     r->committed = t->committed;
     r->line = address - first;
     r->owner = 0;

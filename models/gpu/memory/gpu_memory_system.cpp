@@ -27,15 +27,16 @@ void gpu_memory_system_params::describe(parameter_visitor& v) {
 gpu_memory_system::gpu_memory_system(const sc_core::sc_module_name& name, const gpu_memory_system_params& p, unsigned index,
                                      const clock_domain& clock, unsigned compute_units, unsigned sharing)
     : model(name), params(p), memory(p.capacity), hbm("hbm", p.hbm),
-      l2("l2", p.l2, clock, clock.span(p.router.answer_latency), memory, hbm, flights),
-      router("router", p.router, l2, GPU_PA_GPU0 + index, clock, memory, flights), gmmu("gmmu", p.gmmu, clock, router),
+      l2("l2", p.l2, {clock, clock.span(p.router.answer_latency), memory, hbm, flights}),
+      router("router", p.router, GPU_PA_GPU0 + index, {clock, l2, memory, flights}), gmmu("gmmu", p.gmmu, clock, router),
       l2_tlb("l2_tlb", p.l2_tlb, clock, gmmu) {
     for (unsigned i = 0; i < (compute_units + sharing - 1) / sharing; ++i)
         scalar_caches.push_back(std::make_unique<vector_cache>(fmt::format("scalar_cache{}", i).c_str(), p.scalar_cache, clock,
                                                                router, pools.requests));
-    for (unsigned i = 0; i < compute_units; ++i)
-        units.push_back(std::make_unique<vector_memory_unit>(fmt::format("unit{}", i).c_str(), p.unit, i, clock, l2_tlb, router,
-                                                             *scalar_caches[i / sharing], pools));
+    for (unsigned i = 0; i < compute_units; ++i) {
+        const vector_memory_unit_wiring to{clock, l2_tlb, router, *scalar_caches[i / sharing], pools};
+        units.push_back(std::make_unique<vector_memory_unit>(fmt::format("unit{}", i).c_str(), p.unit, i, to));
+    }
 }
 
 void gpu_memory_system::invalidate_translations(std::uint32_t space) {

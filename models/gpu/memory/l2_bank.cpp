@@ -40,12 +40,12 @@ void l2_params::describe(parameter_visitor& v) {
     v.field("locked_ways", locked_ways, between{0, 63}, "most lines of a set that may be locked; less than the ways");
 }
 
-l2_bank::l2_bank(const sc_core::sc_module_name& name, const l2_params& p, unsigned bank, const clock_domain& clock,
-                 ticks answer_latency, gpu_memory& memory, hbm& dram, l2_reservations& reservations, line_flights& flights)
-    : model(name), params(p), m_latency(clock.span(p.latency)), m_service(clock.span(p.service)),
-      m_atomic(clock.span(p.atomic_latency)), m_answer(answer_latency), m_bank(bank),
-      m_chunk_bits(log2(p.interleave / line_bytes)), m_stripe_bits(log2(p.interleave * p.banks)), m_memory(memory), m_dram(dram),
-      m_reservations(reservations), m_flights(flights), m_tags(sets_of(p), p.ways, p.locked_ways) {
+l2_bank::l2_bank(const sc_core::sc_module_name& name, const l2_params& p, unsigned bank, const l2_wiring& to,
+                 l2_reservations& reservations)
+    : model(name), params(p), m_latency(to.clock.span(p.latency)), m_service(to.clock.span(p.service)),
+      m_atomic(to.clock.span(p.atomic_latency)), m_answer(to.answer_latency), m_bank(bank),
+      m_chunk_bits(log2(p.interleave / line_bytes)), m_stripe_bits(log2(p.interleave * p.banks)), m_memory(to.memory), m_dram(to.dram),
+      m_reservations(reservations), m_flights(to.flights), m_tags(sets_of(p), p.ways, p.locked_ways) {
     m_fetches.reserve(p.mshrs);
 }
 
@@ -89,7 +89,7 @@ void l2_bank::evict(std::size_t victim, ticks at) {
 
 ticks l2_bank::fetch(const line_request& request, std::uint64_t index, ticks at) {
     const std::uint64_t offset = offset_of(request.line);
-    const bool whole = request.kind == line_kind::write && request.byte_mask == ~std::uint64_t{0};
+    const bool whole = request.kind == access_kind::write && request.byte_mask == ~std::uint64_t{0};
     const std::size_t victim = m_tags.victim(index);
     evict(victim, at);
     ticks ready = at;
@@ -98,9 +98,9 @@ ticks l2_bank::fetch(const line_request& request, std::uint64_t index, ticks at)
         m_fetches.push_back(ready);
         std::push_heap(m_fetches.begin(), m_fetches.end(), std::greater<ticks>());
     }
-    m_tags.fill(victim, index, ready, request.kind == line_kind::write);
+    m_tags.fill(victim, index, ready, request.kind == access_kind::write);
     // What is written needs no old bytes: they are merged when the fetch ends.
-    return request.kind == line_kind::write ? at : ready;
+    return request.kind == access_kind::write ? at : ready;
 }
 
 bool l2_bank::serve(const line_request_ptr& request) {
@@ -108,14 +108,14 @@ bool l2_bank::serve(const line_request_ptr& request) {
     const std::uint64_t index = index_of(offset_of(r.line));
     const ticks start = std::max(now(), m_free);
     ticks done = start + m_latency;
-    if (r.kind == line_kind::unlock) {  // concerns only what is there
+    if (r.kind == access_kind::unlock) {  // concerns only what is there
         m_free = start + m_service;
         unlock(r, index);
     } else {
         std::size_t at = m_tags.find(index);
         if (at == l2_tags::absent && !fetch_slot(done)) return false;
         m_free = start + m_service;
-        const bool is_write = r.kind == line_kind::write;
+        const bool is_write = r.kind == access_kind::write;
         if (at != l2_tags::absent) {
             ++hits;
             if (is_write) {
@@ -137,7 +137,7 @@ bool l2_bank::serve(const line_request_ptr& request) {
             }
         }
         perform(r, at);
-        if (r.kind == line_kind::atomic) {
+        if (r.kind == access_kind::atomic) {
             r.spans.add(m_atomic_span, span_kind::service, done, done + m_atomic);
             done += m_atomic;
         }
@@ -154,30 +154,30 @@ bool l2_bank::serve(const line_request_ptr& request) {
 void l2_bank::perform(line_request& r, std::size_t at) {
     const std::uint64_t offset = offset_of(r.line);
     switch (r.kind) {
-        case line_kind::read:
+        case access_kind::read:
             ++reads;
             page_table_reads += r.page_table;
             m_memory.read_line(offset, r.data.data());
             r.valid_sectors = r.sectored ? r.needed_sectors : 0xf;
             break;
-        case line_kind::write:
+        case access_kind::write:
             ++writes;
             if (r.committed) break;
             m_memory.write_line(offset, r.data.data(), r.byte_mask);
             m_reservations.written(offset, r.owner);
             break;
-        case line_kind::atomic:
+        case access_kind::atomic:
             ++atomics;
             r.operand = m_memory.atomic(offset + r.offset, r.size, r.operation, r.operand, r.compare);
             m_reservations.written(offset, r.owner);
             m_tags.make_dirty(at);
             break;
-        case line_kind::load_reserved:
+        case access_kind::load_reserved:
             ++atomics;
             r.operand = m_memory.load(offset + r.offset, r.size);
             m_reservations.reserve(r.owner, offset);
             break;
-        case line_kind::store_conditional:
+        case access_kind::store_conditional:
             ++atomics;
             r.succeeded = m_reservations.take(r.owner, offset);
             if (!r.succeeded) break;
@@ -185,11 +185,11 @@ void l2_bank::perform(line_request& r, std::size_t at) {
             m_reservations.written(offset, r.owner);
             m_tags.make_dirty(at);
             break;
-        case line_kind::lock:
+        case access_kind::lock:
             r.succeeded = m_tags.lock(at);
             ++(r.succeeded ? locks : lock_refusals);
             break;
-        case line_kind::unlock: break;
+        case access_kind::unlock: break;
     }
 }
 

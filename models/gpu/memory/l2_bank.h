@@ -33,6 +33,15 @@ struct l2_params {
     void describe(parameter_visitor& v);
 };
 
+/// What an L2 cache and its banks work with.
+struct l2_wiring {
+    const clock_domain& clock;
+    ticks answer_latency;              ///< from a bank back to whoever asked
+    gpu_memory& memory;
+    hbm& dram;
+    line_flights& flights;
+};
+
 class l2_bank final : public model {
 public:
     const l2_params params;
@@ -52,9 +61,8 @@ public:
     counter page_table_reads{*this, "page_table_reads", "1", "reads by page-table walks"};
 
     /// \param bank its number among the banks
-    /// \param answer_latency from the bank back to whoever asked
-    l2_bank(const sc_core::sc_module_name& name, const l2_params& params, unsigned bank, const clock_domain& clock,
-            ticks answer_latency, gpu_memory& memory, hbm& dram, l2_reservations& reservations, line_flights& flights);
+    l2_bank(const sc_core::sc_module_name& name, const l2_params& params, unsigned bank, const l2_wiring& to,
+            l2_reservations& reservations);
 
     /// A request has arrived.
     void arrive(const line_request_ptr& request);

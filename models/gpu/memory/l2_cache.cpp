@@ -5,12 +5,10 @@
 
 namespace fabricvp::gpu {
 
-l2_cache::l2_cache(const sc_core::sc_module_name& name, const l2_params& p, const clock_domain& clock, ticks answer_latency,
-                   gpu_memory& memory, hbm& dram, line_flights& flights)
+l2_cache::l2_cache(const sc_core::sc_module_name& name, const l2_params& p, const l2_wiring& to)
     : model(name), params(p), m_interleave_bits(63 - static_cast<unsigned>(__builtin_clzll(p.interleave))) {
     for (unsigned i = 0; i < p.banks; ++i)
-        banks.push_back(std::make_unique<l2_bank>(fmt::format("bank{}", i).c_str(), p, i, clock, answer_latency, memory, dram,
-                                                  reservations, flights));
+        banks.push_back(std::make_unique<l2_bank>(fmt::format("bank{}", i).c_str(), p, i, to, reservations));
 }
 
 void l2_cache::reset() {

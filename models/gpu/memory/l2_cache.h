@@ -16,9 +16,7 @@ public:
     std::vector<std::unique_ptr<l2_bank>> banks;  ///< bank0, bank1, …
     l2_reservations reservations;
 
-    /// \param answer_latency from a bank back to whoever asked
-    l2_cache(const sc_core::sc_module_name& name, const l2_params& params, const clock_domain& clock, ticks answer_latency,
-             gpu_memory& memory, hbm& dram, line_flights& flights);
+    l2_cache(const sc_core::sc_module_name& name, const l2_params& params, const l2_wiring& to);
 
     /// The bank of the line at an offset in device memory.
     l2_bank& bank_of(std::uint64_t offset) { return *banks[offset >> m_interleave_bits & (banks.size() - 1)]; }

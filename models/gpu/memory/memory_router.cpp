@@ -8,10 +8,10 @@ void memory_router_params::describe(parameter_visitor& v) {
     v.field("answer_latency", answer_latency, between{0, 10000}, "from a bank of L2 back, in GPU cycles");
 }
 
-memory_router::memory_router(const sc_core::sc_module_name& name, const memory_router_params& p, l2_cache& l2,
-                             unsigned where, const clock_domain& clock, gpu_memory& memory, line_flights& flights)
-    : model(name), params(p), m_where(where), m_request_latency(clock.span(p.request_latency)),
-      m_answer_latency(clock.span(p.answer_latency)), m_l2(l2), m_memory(memory), m_flights(flights) {}
+memory_router::memory_router(const sc_core::sc_module_name& name, const memory_router_params& p, unsigned where,
+                             const memory_router_wiring& to)
+    : model(name), params(p), m_where(where), m_request_latency(to.clock.span(p.request_latency)),
+      m_answer_latency(to.clock.span(p.answer_latency)), m_l2(to.l2), m_memory(to.memory), m_flights(to.flights) {}
 
 void memory_router::send_at(const line_request_ptr& request, ticks departure) {
     ++requests;
@@ -19,7 +19,7 @@ void memory_router::send_at(const line_request_ptr& request, ticks departure) {
     if (is_local(r.line)) {
         const std::uint64_t offset = offset_of(r.line);
         if (!m_memory.bytes.contains(offset, line_bytes)) return refuse(request, memory_fault::bus_error, departure);
-        if (r.kind == line_kind::read) ++(r.page_table ? page_table_reads : reads);
+        if (r.kind == access_kind::read) ++(r.page_table ? page_table_reads : reads);
         m_memory.prefetch(offset);
         r.spans.add(m_span, span_kind::service, departure, departure + m_request_latency);
         if (span_recorder::on()) r.spans.mark(span_reach::own_memory);

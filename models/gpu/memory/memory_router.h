@@ -13,6 +13,14 @@ struct memory_router_params {
     void describe(parameter_visitor& v);
 };
 
+/// What a crossbar works with.
+struct memory_router_wiring {
+    const clock_domain& clock;
+    l2_cache& l2;
+    gpu_memory& memory;
+    line_flights& flights;
+};
+
 /// The crossbar between everything in a GPU that asks for lines and where they are: the banks of its own L2, or the blocks
 /// that reach memory elsewhere. What peers and the host send into this GPU comes in here too. Requests to one line of this
 /// GPU that come from one client stay in order.
@@ -27,8 +35,8 @@ public:
     counter errors{*this, "errors", "1", "requests to addresses that nobody answers for"};
 
     /// \param where this GPU's aperture (GPU_PA_GPU0 + n)
-    memory_router(const sc_core::sc_module_name& name, const memory_router_params& params, l2_cache& l2, unsigned where,
-                  const clock_domain& clock, gpu_memory& memory, line_flights& flights);
+    memory_router(const sc_core::sc_module_name& name, const memory_router_params& params, unsigned where,
+                  const memory_router_wiring& to);
 
     /// Who takes requests to an aperture that is not this GPU's: another GPU's (fabric), or GPU_PA_SYSTEM (PCIe). It may
     /// reorder them; vector memory units keep order themselves (remote_order). Null: nobody.

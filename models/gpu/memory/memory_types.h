@@ -9,6 +9,7 @@
 
 #include "abi/gpu_apertures.h"
 #include "abi/gpu_isa.h"
+#include "base/access_kind.h"
 #include "base/bus.h"
 #include "base/large_pages.h"
 #include "base/pool.h"
@@ -26,8 +27,6 @@ using lane_mask = std::uint64_t;
 
 /// How far an access must be seen. `plain` is an ordinary load or store, which L1 serves.
 enum class memory_scope : std::uint8_t { plain, agent, system };
-
-enum class access_kind : std::uint8_t { load, store, atomic, load_reserved, store_conditional };
 
 /// Why a lane's access failed; the first is no fault.
 enum class memory_fault : std::uint8_t { none, unmapped, read_only, not_executable, misaligned, bad_aperture, bus_error, poisoned };
@@ -50,7 +49,7 @@ protected:
 /// One memory instruction of one wavefront.
 class vector_access : public pooled<vector_access>, public on_large_pages {
 public:
-    access_kind kind = access_kind::load;
+    access_kind kind = access_kind::read;
     memory_scope scope = memory_scope::plain;
     std::uint8_t bytes = 4;                ///< 1, 2, 4, 8; every lane's address is naturally aligned
     bool constant = false;                 ///< read-only apertures (code, kernel arguments): the scalar cache serves it
@@ -86,9 +85,6 @@ public:
 };
 using vector_access_ptr = pooled_ptr<vector_access>;
 
-enum class line_kind : std::uint8_t { read, write, atomic, load_reserved, store_conditional, lock, unlock };
-/// The six packet classes of the fabric follow from kind and `page_table`.
-
 class line_request;
 
 /// Who sends line requests and hears their answers.
@@ -106,7 +102,7 @@ class line_request : public pooled<line_request>, public on_large_pages {
 public:
     // What every block touches lies together, in the lines that the calendar has prefetched with the timer.
     line_flight flight{*this};             ///< of the block that the request is in
-    line_kind kind = line_kind::read;
+    access_kind kind = access_kind::read;
     memory_scope scope = memory_scope::plain;
     bool page_table = false;               ///< a page-table walk's read
     memory_fault fault = memory_fault::none;

@@ -33,9 +33,9 @@ void system_port::reset() {
 void system_port::send(const line_request_ptr& request) {
     if (span_recorder::on()) request->spans.mark(span_reach::host);
     switch (request->kind) {
-        case line_kind::read: return read(request);
-        case line_kind::write: return write(request);
-        case line_kind::atomic: return atomic(request);
+        case access_kind::read: return read(request);
+        case access_kind::write: return write(request);
+        case access_kind::atomic: return atomic(request);
         default: ++refused; return answer_later(request, memory_fault::bus_error);  // no reservations or locks across PCIe
     }
 }

@@ -66,7 +66,7 @@ bool vector_cache::load(access_state& state, unsigned piece, ticks at) {
 
 void vector_cache::fetch(unsigned m, const vector_access& access, std::uint8_t sectors, ticks departure) {
     auto request = m_requests.make();
-    request->kind = line_kind::read;
+    request->kind = access_kind::read;
     request->scope = access.scope;
     request->line = m_mshrs[m].line;
     request->needed_sectors = sectors;

@@ -14,11 +14,10 @@ void vector_memory_unit_params::describe(parameter_visitor& v) {
 }
 
 vector_memory_unit::vector_memory_unit(const sc_core::sc_module_name& name, const vector_memory_unit_params& p, unsigned index,
-                                       const clock_domain& clock, l2_tlb& shared_tlb, memory_router& router,
-                                       vector_cache& constants, memory_pools& pools)
-    : model(name), params(p), tlb("tlb", p.tlb, clock, shared_tlb, *this), l1("l1", p.l1, clock, router, pools.requests),
-      m_index(index), m_latency(clock.span(p.latency)), m_cycle(clock.span(1)), m_router(router), m_constants(constants),
-      m_pools(pools) {
+                                       const vector_memory_unit_wiring& to)
+    : model(name), params(p), tlb("tlb", p.tlb, to.clock, to.shared_tlb, *this),
+      l1("l1", p.l1, to.clock, to.router, to.pools.requests), m_index(index), m_latency(to.clock.span(p.latency)),
+      m_cycle(to.clock.span(1)), m_router(to.router), m_constants(to.constants), m_pools(to.pools) {
     l1.add_user(*this);
     m_constants.add_user(*this);
 }
@@ -36,9 +35,9 @@ access_state& vector_memory_unit::take() {
 
 unsigned vector_memory_unit::permissions_for(const vector_access& a) {
     switch (a.kind) {
-        case access_kind::load:
+        case access_kind::read:
         case access_kind::load_reserved: return GPU_PTE_READ;
-        case access_kind::store: return GPU_PTE_WRITE;
+        case access_kind::write: return GPU_PTE_WRITE;
         default: return GPU_PTE_READ | GPU_PTE_WRITE;
     }
 }
@@ -58,7 +57,7 @@ void vector_memory_unit::issue(const vector_access_ptr& access) {
     s.translated = 0;
     s.serial = ++m_serial;
     s.passing = s.ordered = 0;
-    const bool by_lane = a.kind != access_kind::load && a.kind != access_kind::store;
+    const bool by_lane = a.kind != access_kind::read && a.kind != access_kind::write;
     s.count = by_lane ? coalescer::split_lanes(a, s.pieces) : m_coalescer.split(a, s.pieces);
     if (by_lane || a.scope != memory_scope::plain) s.passing = ~std::uint64_t{0};
     lines_per_access.add(s.count);
@@ -168,7 +167,7 @@ bool vector_memory_unit::look_up(access_state& s, unsigned piece) {
         return true;  // comes back later
     }
     const ticks at = std::max({s.front, now(), m_port_free});
-    const bool through = a.kind == access_kind::load && !(s.passing >> piece & 1);
+    const bool through = a.kind == access_kind::read && !(s.passing >> piece & 1);
     const bool in_scratch = a.scratch;
     if (span_recorder::on() && at > s.since[piece]) {
         s.access->spans.add(m_port_span, span_kind::queueing, s.since[piece], at);
@@ -199,23 +198,21 @@ bool vector_memory_unit::past_l1(access_state& s, unsigned piece, ticks at) {
     r.context = &s;
     r.cookie = m_epoch << 8 | piece;
     r.owner = 0;
-    if (a.kind == access_kind::store) {
+    if (a.kind == access_kind::write) {
         ++stores;
-        r.kind = line_kind::write;
+        r.kind = access_kind::write;
         r.byte_mask = p.bytes;
         coalescer::gather(a, p, r.data.data());
         l1.store(p.line, r.data.data(), p.bytes);
-    } else if (a.kind == access_kind::load) {
+    } else if (a.kind == access_kind::read) {
         ++scoped_loads;
-        r.kind = line_kind::read;
+        r.kind = access_kind::read;
         r.needed_sectors = sectors_of(p.bytes);
         l1.pass(p.line);
     } else {
         ++atomics;
         const auto lane = static_cast<unsigned>(__builtin_ctzll(p.lanes));
-        r.kind = a.kind == access_kind::atomic          ? line_kind::atomic
-                 : a.kind == access_kind::load_reserved ? line_kind::load_reserved
-                                                        : line_kind::store_conditional;
+        r.kind = a.kind;
         r.size = a.bytes;
         r.offset = static_cast<std::uint8_t>(a.address[lane] % line_bytes);
         r.operation = a.operation;
@@ -236,17 +233,17 @@ void vector_memory_unit::line_done(line_request& r) {
     const auto piece = static_cast<unsigned>(r.cookie & 0xff);
     vector_access& a = *s.access;
     if (span_recorder::on()) a.spans.append(r.spans);
-    if (r.kind != line_kind::read && !m_router.is_local(r.line)) l1.pass(r.line);  // see remote_order
+    if (r.kind != access_kind::read && !m_router.is_local(r.line)) l1.pass(r.line);  // see remote_order
     if (r.fault != memory_fault::none) {
         piece_failed(s, piece, r.fault);
-    } else if (r.kind == line_kind::write) {
+    } else if (r.kind == access_kind::write) {
         piece_ended(s, piece, now());
     } else {
         const auto lane = static_cast<unsigned>(__builtin_ctzll(s.pieces[piece].lanes));
-        if (r.kind == line_kind::read) {
+        if (r.kind == access_kind::read) {
             coalescer::scatter(a, s.pieces[piece], r.data.data());
         } else {
-            a.data[lane] = r.kind == line_kind::store_conditional ? !r.succeeded : r.operand;
+            a.data[lane] = r.kind == access_kind::store_conditional ? !r.succeeded : r.operand;
         }
         if (span_recorder::on()) a.spans.add(m_past_span, span_kind::service, now(), now() + l1.fill_latency());
         piece_ended(s, piece, now() + l1.fill_latency());
@@ -281,7 +278,7 @@ void vector_memory_unit::release(access_state& s) {
     const vector_access_ptr access = std::move(s.access);
     s.next_free = m_free;
     m_free = &s;
-    (a.kind == access_kind::store ? store_latency : load_latency).add(ready - a.issued);
+    (a.kind == access_kind::write ? store_latency : load_latency).add(ready - a.issued);
     faults += a.fault != memory_fault::none;
     if (span_recorder::on()) {
         static constexpr const char* names[] = {"load", "store", "atomic", "load reserved", "store conditional"};

@@ -33,6 +33,15 @@ struct memory_pools {
     pool<line_request> requests;
 };
 
+/// What a compute unit's way to memory leads to.
+struct vector_memory_unit_wiring {
+    const clock_domain& clock;
+    l2_tlb& shared_tlb;
+    memory_router& router;
+    vector_cache& constants;           ///< the scalar cache
+    memory_pools& pools;
+};
+
 class vector_memory_unit final : public model, public vector_memory, private line_client, private piece_client, private l1_tlb_client {
 public:
     const vector_memory_unit_params params;
@@ -55,10 +64,9 @@ public:
     histogram load_latency{*this, "load_latency", "ps", "from issue to the last lane's data, loads and atomics"};
     histogram store_latency{*this, "store_latency", "ps", "from issue to the last acknowledgement"};
 
-    /// \param index of the compute unit in its GPU \param constants the scalar cache
+    /// \param index of the compute unit in its GPU
     vector_memory_unit(const sc_core::sc_module_name& name, const vector_memory_unit_params& params, unsigned index,
-                       const clock_domain& clock, l2_tlb& shared_tlb, memory_router& router, vector_cache& constants,
-                       memory_pools& pools);
+                       const vector_memory_unit_wiring& to);
 
     vector_access_ptr make_access() override { return m_pools.accesses.make(); }
     void issue(const vector_access_ptr& access) override;
@@ -87,7 +95,7 @@ private:
     void piece_ended(access_state& state, unsigned piece, ticks ready);
     void release(access_state& state);
     static unsigned permissions_for(const vector_access& a);
-    static bool is_write(const vector_access& a) { return a.kind != access_kind::load; }
+    static bool is_write(const vector_access& a) { return a.kind != access_kind::read; }
     std::uint64_t owner_of(const vector_access& a, lane_mask lane) const;
 
     const unsigned m_index;

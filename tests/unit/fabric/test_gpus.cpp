@@ -121,9 +121,9 @@ TEST_CASE("a remote load takes the local time, and the way there and back") {
     b[1].load(0, at + 256);
     // Line at + 64 is in L2's row but not in L1; a local load first tells what is behind the fabric.
     b[1].load(0, at + 64);
-    const double local = b[1].time(1, [&] { b[1].load(1, at); return b[1].clients[1]->one(access_kind::load, at + 64); }());
-    const double near = b[0].time(0, b[0].clients[0]->one(access_kind::load, at + 64));
-    const double far = b[2].time(0, b[2].clients[0]->one(access_kind::load, at + 64));
+    const double local = b[1].time(1, [&] { b[1].load(1, at); return b[1].clients[1]->one(access_kind::read, at + 64); }());
+    const double near = b[0].time(0, b[0].clients[0]->one(access_kind::read, at + 64));
+    const double far = b[2].time(0, b[2].clients[0]->one(access_kind::read, at + 64));
     // Request: flit, wire, pipeline, flit, wire, device. Response: flit, wire, pipeline, 80 bytes, wire, device.
     CHECK(near - local == Approx((0.125 + 1 + 30 + 0.125 + 1 + 5) + (0.125 + 1 + 30 + 0.625 + 1 + 5)).margin(0.01));
     // Two switches and the slow link, which has a byte a 62.5 ps.
@@ -228,10 +228,10 @@ TEST_CASE("partial stores and compare-and-swap carry their bytes") {
     auto& b = bench::fresh();
     share(b, 3);
     b[3].poke<std::uint64_t>(offset, 0x1111111111111111);
-    b[0].time(0, b[0].clients[0]->one(access_kind::store, at + 3, 0xab, 1));
+    b[0].time(0, b[0].clients[0]->one(access_kind::write, at + 3, 0xab, 1));
     CHECK(b[3].peek<std::uint64_t>(offset) == 0x11111111ab111111);
     line_listener listener;
-    auto r = listener.make(line_kind::atomic, b[3].base() | offset);
+    auto r = listener.make(access_kind::atomic, b[3].base() | offset);
     r->operation = operation::compare_swap;
     r->compare = 0x11111111ab111111;
     r->operand = 42;
@@ -247,12 +247,12 @@ TEST_CASE("partial stores and compare-and-swap carry their bytes") {
 TEST_CASE("locks of lines are taken through the fabric") {
     auto& b = bench::fresh();
     line_listener listener;
-    b[0].system.router.send(listener.make(line_kind::lock, b[1].base() | offset));
+    b[0].system.router.send(listener.make(access_kind::lock, b[1].base() | offset));
     memory_machine::run_all();
     REQUIRE(listener.answers.size() == 1);
     CHECK(listener.answers[0].succeeded);
     CHECK(b[1].system.l2.bank_of(offset).locked(offset));
-    b[0].system.router.send(listener.make(line_kind::unlock, b[1].base() | offset));
+    b[0].system.router.send(listener.make(access_kind::unlock, b[1].base() | offset));
     memory_machine::run_all();
     CHECK(listener.answers[1].succeeded);
     CHECK_FALSE(b[1].system.l2.bank_of(offset).locked(offset));
@@ -263,7 +263,7 @@ TEST_CASE("addresses that a peer does not have, and peers that are not there") {
     b[0].map(at, b[2].base() | (std::uint64_t{1} << 40));
     b[0].map(at + 4096, std::uint64_t{GPU_PA_GPU0 + 7} << GPU_PA_WHERE_SHIFT);
     for (const auto address : {at, at + 4096}) {
-        auto a = b[0].clients[0]->one(access_kind::load, address);
+        auto a = b[0].clients[0]->one(access_kind::read, address);
         b[0].time(0, a);
         CHECK(a->fault == memory_fault::bus_error);
     }
@@ -276,8 +276,8 @@ TEST_CASE("a GPU that is reset fails those that wait for it, and forgets what it
     b[1].map(at + 4096, b[0].base() | offset);
     b[0].load(0, at + 512);
     b[1].load(0, at + 4096 + 512);
-    auto a = b[0].clients[0]->one(access_kind::load, at);
-    auto own = b[1].clients[0]->one(access_kind::load, at + 4096);
+    auto a = b[0].clients[0]->one(access_kind::read, at);
+    auto own = b[1].clients[0]->one(access_kind::read, at + 4096);
     b[0].clients[0]->memory.issue(a);
     b[1].clients[0]->memory.issue(own);
     auto& c = calendar::current();
@@ -334,7 +334,7 @@ TEST_CASE("random traffic of four GPUs on one memory agrees with a sum, twice al
         for (unsigned round = 0; round < 100; ++round) {
             for (unsigned g = 0; g < 4; ++g)
                 for (unsigned u = 0; u < 2; ++u) {
-                    auto a = b[g].clients[u]->make(random(3) ? access_kind::atomic : access_kind::load, 4, u);
+                    auto a = b[g].clients[u]->make(random(3) ? access_kind::atomic : access_kind::read, 4, u);
                     a->operation = operation::add;
                     a->mask = state | 1;
                     for (unsigned l = 0; l < wavefront_lanes; ++l) {

@@ -122,7 +122,7 @@ TEST_CASE("a line that crosses is cut to the sector that is needed, and the rest
     CHECK(b[0].load(0, at + 24) == 0x1006);  // the first is still there
     CHECK(b.l1(0).hits.value() == 2);
     // Two sectors at once bring the line.
-    auto wide = b[0].clients[0]->make(access_kind::load, 4);
+    auto wide = b[0].clients[0]->make(access_kind::read, 4);
     wide->mask = 3;
     wide->address[0] = at + 128;
     wide->address[1] = at + 128 + 32;
@@ -144,7 +144,7 @@ TEST_CASE("loads of one line that differ in their sector get theirs, one after t
     share(b, 1);
     auto& client = *b[3].clients[0];
     std::vector<vector_access_ptr> loads;
-    for (unsigned i = 0; i < 4; ++i) loads.push_back(client.one(access_kind::load, at + 16 * i));
+    for (unsigned i = 0; i < 4; ++i) loads.push_back(client.one(access_kind::read, at + 16 * i));
     for (auto& a : loads) client.memory.issue(a);
     memory_machine::run_all();
     for (unsigned i = 0; i < 4; ++i) CHECK(loads[i]->data[0] == 0x1000 + 4 * i);
@@ -168,8 +168,8 @@ TEST_CASE("all kinds of accesses work through the controllers") {
                 a->address.fill(at);
                 a->data.fill(1);
                 b[g].clients[u]->memory.issue(a);
-                b[g].clients[u]->memory.issue(b[g].clients[u]->one(access_kind::store, at + 1024 + 64 * g + 4 * u + 1, r, 2));
-                b[g].clients[u]->memory.issue(b[g].clients[u]->one(access_kind::load, at + 2048 + 64 * r + 16 * g));
+                b[g].clients[u]->memory.issue(b[g].clients[u]->one(access_kind::write, at + 1024 + 64 * g + 4 * u + 1, r, 2));
+                b[g].clients[u]->memory.issue(b[g].clients[u]->one(access_kind::read, at + 2048 + 64 * r + 16 * g));
             }
         memory_machine::run_all();
     }
@@ -181,7 +181,7 @@ TEST_CASE("all kinds of accesses work through the controllers") {
         }
     // Compare and swap, load-reserved, store-conditional, locks.
     line_listener listener;
-    auto swap = listener.make(line_kind::atomic, b[1].base() | (offset + 512));
+    auto swap = listener.make(access_kind::atomic, b[1].base() | (offset + 512));
     b[1].poke<std::uint64_t>(offset + 512, 77);
     swap->operation = operation::compare_swap;
     swap->compare = 77;
@@ -190,10 +190,10 @@ TEST_CASE("all kinds of accesses work through the controllers") {
     memory_machine::run_all();
     CHECK(listener.answers[0].operand == 77);
     CHECK(b[1].peek<std::uint64_t>(offset + 512) == 99);
-    b[3].system.router.send(listener.make(line_kind::lock, b[1].base() | offset));
+    b[3].system.router.send(listener.make(access_kind::lock, b[1].base() | offset));
     memory_machine::run_all();
     CHECK(listener.answers[1].succeeded);
-    b[3].system.router.send(listener.make(line_kind::unlock, b[1].base() | offset));
+    b[3].system.router.send(listener.make(access_kind::unlock, b[1].base() | offset));
     memory_machine::run_all();
     CHECK(listener.answers[2].succeeded);
     auto reserve = b[2].clients[0]->one(access_kind::load_reserved, at + 512);
@@ -234,7 +234,7 @@ TEST_CASE("a sector cache fetches sectors, from everywhere") {
             CHECK(b.l1(g).hits.value() == 1);
             CHECK(b[g].load(0, at + 4) == 0x1001);
             CHECK(b.l1(g).sector_misses.value() == 1);
-            auto wide = b[g].clients[0]->make(access_kind::load, 4);
+            auto wide = b[g].clients[0]->make(access_kind::read, 4);
             wide->mask = 7;
             for (unsigned i = 0; i < 3; ++i) wide->address[i] = at + 128 + 16 * i;
             b[g].time(0, wide);

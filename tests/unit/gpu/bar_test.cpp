@@ -78,7 +78,7 @@ struct bench {
     /// Requests of compute units to lines of one bank, all at once.
     void flood(unsigned count, std::uint64_t stride) {
         for (unsigned i = 0; i < count; ++i)
-            gpu.core.router().send(units.make(line_kind::read, std::uint64_t{GPU_PA_GPU0} << GPU_PA_WHERE_SHIFT | (0x100000 + i * stride)));
+            gpu.core.router().send(units.make(access_kind::read, std::uint64_t{GPU_PA_GPU0} << GPU_PA_WHERE_SHIFT | (0x100000 + i * stride)));
     }
 };
 

@@ -184,15 +184,15 @@ private:
     void arrive(const line_request_ptr& r) {
         std::uint8_t* const line = &bytes[offset_of(r->line)];
         switch (r->kind) {
-            case line_kind::read:
+            case access_kind::read:
                 std::memcpy(r->data.data(), line, line_bytes);
                 r->valid_sectors = 0xf;
                 break;
-            case line_kind::write:
+            case access_kind::write:
                 for (unsigned i = 0; i < line_bytes; ++i)
                     if (r->byte_mask >> i & 1) line[i] = r->data[i];
                 break;
-            case line_kind::atomic: r->operand = perform_atomic(r->operation, line + r->offset, r->size, r->operand); break;
+            case access_kind::atomic: r->operand = perform_atomic(r->operation, line + r->offset, r->size, r->operand); break;
             default: r->fault = memory_fault::bus_error; break;
         }
         m_flights.answer(r, calendar::current().now() + 1000);

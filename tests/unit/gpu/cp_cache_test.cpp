@@ -37,7 +37,7 @@ public:
 private:
     void answer() {
         const auto r = std::exchange(m_request, {});
-        if (r->kind == line_kind::read) {
+        if (r->kind == access_kind::read) {
             ++reads;
             std::memcpy(r->data.data() + r->offset, &value, 8);
         } else {
@@ -58,7 +58,7 @@ struct bench {
     line_listener others;  // lanes, the host, a NIC: whoever writes at L2
 
     bench() { m.system.router.set_aperture(GPU_PA_SYSTEM, &host); }
-    cp_bus::debug_memory debug() {
+    debug_memory debug() {
         return [this](std::uint64_t physical, void* data, std::size_t size, bool write) {
             return m.system.debug_access(physical, data, size, write);
         };
@@ -88,7 +88,7 @@ struct bench {
         return static_cast<double>(h.x(s5) - h.x(s4)) - cp.params.hart.cpi.csr;
     }
     void write_elsewhere(std::uint64_t offset, std::uint64_t value) {
-        auto r = others.make(line_kind::write, m.base() + offset);
+        auto r = others.make(access_kind::write, m.base() + offset);
         r->byte_mask = std::uint64_t{0xff} << offset % 64;
         std::memcpy(r->data.data() + offset % 64, &value, 8);
         m.system.router.send(r);

@@ -41,7 +41,7 @@ void test_memory::perform(vector_access& a) {
         const auto lane = static_cast<unsigned>(__builtin_ctzll(left));
         const auto address = a.address[lane];
         REQUIRE(address % a.bytes == 0);
-        const bool writes = a.kind != access_kind::load && a.kind != access_kind::load_reserved;
+        const bool writes = a.kind != access_kind::read && a.kind != access_kind::load_reserved;
         const auto fault = address < base || address >= base + size ? memory_fault::unmapped
                            : writes && address >= read_only_from    ? memory_fault::read_only
                                                                     : memory_fault::none;
@@ -58,8 +58,8 @@ void test_memory::perform(vector_access& a) {
         std::uint64_t old = 0;
         std::memcpy(&old, at, a.bytes);
         switch (a.kind) {
-            case access_kind::load: a.data[lane] = old; break;
-            case access_kind::store:
+            case access_kind::read: a.data[lane] = old; break;
+            case access_kind::write:
                 std::memcpy(at, &a.data[lane], a.bytes);
                 broken();
                 break;
@@ -82,6 +82,8 @@ void test_memory::perform(vector_access& a) {
                 a.data[lane] = holds ? 0 : 1;
                 break;
             }
+            case access_kind::lock:
+            case access_kind::unlock: break;  // of lines alone
         }
     }
 }
@@ -131,8 +133,8 @@ lane_bench::lane_bench() : dispatches("dispatcher", order, clock), code("code", 
         const auto* operations = lane_operations::by_name(name);
         if (!operations) continue;
         const auto i = static_cast<std::uint32_t>(units.size());
-        units.push_back(std::make_unique<compute_unit>(("compute_unit" + std::to_string(i)).c_str(), compute_unit_params{}, clock, 3, i,
-                                                       memory, code, dispatches.listener(), *operations));
+        const compute_unit_wiring to{clock, 3, i, memory, code, dispatches.listener(), *operations};
+        units.push_back(std::make_unique<compute_unit>(("compute_unit" + std::to_string(i)).c_str(), compute_unit_params{}, to));
         dispatches.attach(*units.back());
         memory.clients.push_back(units.back().get());
     }

@@ -73,7 +73,7 @@ public:
     std::vector<answer> answers;
     pool<line_request> requests;
 
-    line_request_ptr make(line_kind kind, std::uint64_t physical, std::uint64_t owner = 0) {
+    line_request_ptr make(access_kind kind, std::uint64_t physical, std::uint64_t owner = 0) {
         auto r = requests.make();
         r->kind = kind;
         r->line = physical & ~std::uint64_t{63};
@@ -180,14 +180,14 @@ struct memory_machine {
         return static_cast<double>(ready - begin) / 1000;
     }
     std::uint32_t load(unsigned unit, std::uint64_t address, memory_scope scope = memory_scope::plain) {
-        auto a = clients[unit]->one(access_kind::load, address);
+        auto a = clients[unit]->one(access_kind::read, address);
         a->scope = scope;
         time(unit, a);
         REQUIRE(a->fault == memory_fault::none);
         return static_cast<std::uint32_t>(a->data[0]);
     }
     void store(unsigned unit, std::uint64_t address, std::uint32_t value) {
-        auto a = clients[unit]->one(access_kind::store, address, value);
+        auto a = clients[unit]->one(access_kind::write, address, value);
         time(unit, a);
         REQUIRE(a->fault == memory_fault::none);
     }

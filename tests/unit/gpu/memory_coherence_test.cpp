@@ -135,7 +135,7 @@ TEST_CASE("lines that are on their way when an acquire comes are not kept") {
     auto& m = fresh();
     m.poke<std::uint32_t>(home, 1);
     m.load(0, base + 1024);
-    auto early = m.clients[0]->one(access_kind::load, base);
+    auto early = m.clients[0]->one(access_kind::read, base);
     m.clients[0]->memory.issue(early);
     const at_time later(calendar::current().now() + 30'000, [&] {
         m.poke<std::uint32_t>(home, 2);  // after it was read at L2
@@ -151,8 +151,8 @@ TEST_CASE("a store that follows a load of its line is not forgotten") {
     for (const std::uint64_t at : {base, elsewhere}) {
         m.load(0, at + 1024);  // brings the translation in
         auto& c = *m.clients[0];
-        c.memory.issue(c.one(access_kind::load, at));
-        c.memory.issue(c.one(access_kind::store, at + 4, 7));  // behind the fetch at L2
+        c.memory.issue(c.one(access_kind::read, at));
+        c.memory.issue(c.one(access_kind::write, at + 4, 7));  // behind the fetch at L2
         m.run();
         CHECK(m.load(0, at + 4) == 7);
     }
@@ -165,7 +165,7 @@ TEST_CASE("a fetch that overtakes a store on its way to another GPU is not kept"
     m.load(0, elsewhere + 1024);
     for (unsigned i = 0; i < 32; ++i) {  // delays differ from time to time
         const std::uint64_t at = elsewhere + 64 * i;
-        auto store = c.one(access_kind::store, at + 4, 100 + i), other = c.one(access_kind::load, at);
+        auto store = c.one(access_kind::write, at + 4, 100 + i), other = c.one(access_kind::read, at);
         store->wavefront = 1;
         other->wavefront = 2;
         c.memory.issue(store);
@@ -217,13 +217,13 @@ TEST_CASE("compare and swap, as a bus brings it") {
     auto& m = fresh();
     line_listener l;
     m.poke<std::uint64_t>(home + 8, 5);
-    auto r = l.make(line_kind::atomic, gpu0 | (home + 8));
+    auto r = l.make(access_kind::atomic, gpu0 | (home + 8));
     r->operation = operation::compare_swap;
     r->compare = 5;
     r->operand = 6;
     m.system.router.send(r);
     m.run();
-    r = l.make(line_kind::atomic, gpu0 | (home + 8));
+    r = l.make(access_kind::atomic, gpu0 | (home + 8));
     r->operation = operation::compare_swap;
     r->compare = 5;
     r->operand = 7;
@@ -298,28 +298,28 @@ TEST_CASE("locked lines stay, up to the cap of a set") {
     line_listener l;
     auto& router = m.system.router;
     const std::uint64_t way = 64 << 10 >> 2;  // lines at this distance share a set (4 ways)
-    const auto send = [&](line_kind kind, std::uint64_t n) {
+    const auto send = [&](access_kind kind, std::uint64_t n) {
         router.send(l.make(kind, gpu0 | (home + n * way)));
         m.run();
         CHECK(l.answers.back().fault == memory_fault::none);
         return l.answers.back().succeeded;
     };
     const auto holds = [&](std::uint64_t n) { return m.system.l2.bank_of(home).holds(home + n * way); };
-    CHECK(send(line_kind::lock, 0));
-    CHECK(send(line_kind::lock, 1));
-    CHECK(send(line_kind::lock, 1));         // it is
-    CHECK_FALSE(send(line_kind::lock, 2));   // the cap is 2
-    for (std::uint64_t n = 3; n < 20; ++n) send(line_kind::read, n);
+    CHECK(send(access_kind::lock, 0));
+    CHECK(send(access_kind::lock, 1));
+    CHECK(send(access_kind::lock, 1));         // it is
+    CHECK_FALSE(send(access_kind::lock, 2));   // the cap is 2
+    for (std::uint64_t n = 3; n < 20; ++n) send(access_kind::read, n);
     CHECK(holds(0));
     CHECK(holds(1));
     CHECK_FALSE(holds(2));
     CHECK(holds(19));
     CHECK(holds(18));
     CHECK_FALSE(holds(17));
-    CHECK(send(line_kind::unlock, 0));
-    CHECK_FALSE(send(line_kind::unlock, 0));
-    CHECK(send(line_kind::lock, 2));
-    for (std::uint64_t n = 20; n < 30; ++n) send(line_kind::read, n);
+    CHECK(send(access_kind::unlock, 0));
+    CHECK_FALSE(send(access_kind::unlock, 0));
+    CHECK(send(access_kind::lock, 2));
+    for (std::uint64_t n = 20; n < 30; ++n) send(access_kind::read, n);
     CHECK_FALSE(holds(0));
     CHECK(holds(1));
     CHECK(holds(2));
@@ -338,17 +338,17 @@ TEST_CASE("faults name their lanes and harm nobody else") {
         return a->fault;
     };
     const std::uint64_t read_only = base + 0x40000000;
-    CHECK(fault(access_kind::load, read_only) == memory_fault::none);
-    CHECK(fault(access_kind::store, read_only) == memory_fault::read_only);
+    CHECK(fault(access_kind::read, read_only) == memory_fault::none);
+    CHECK(fault(access_kind::write, read_only) == memory_fault::read_only);
     CHECK(fault(access_kind::atomic, read_only) == memory_fault::read_only);
-    CHECK(fault(access_kind::load, read_only + 0x1000) == memory_fault::bus_error);
-    CHECK(fault(access_kind::store, read_only + 0x1000) == memory_fault::bus_error);
-    CHECK(fault(access_kind::load, read_only + 0x2000) == memory_fault::bus_error);
-    CHECK(fault(access_kind::load, read_only + 0x3000) == memory_fault::unmapped);
-    CHECK(fault(access_kind::load, base + 0x80000000) == memory_fault::unmapped);
-    CHECK(fault(access_kind::load, 1ull << 47) == memory_fault::unmapped);
-    CHECK(fault(access_kind::store, ~0ull & ~63ull) == memory_fault::unmapped);
-    auto mixed = m.clients[0]->make(access_kind::store, 4);
+    CHECK(fault(access_kind::read, read_only + 0x1000) == memory_fault::bus_error);
+    CHECK(fault(access_kind::write, read_only + 0x1000) == memory_fault::bus_error);
+    CHECK(fault(access_kind::read, read_only + 0x2000) == memory_fault::bus_error);
+    CHECK(fault(access_kind::read, read_only + 0x3000) == memory_fault::unmapped);
+    CHECK(fault(access_kind::read, base + 0x80000000) == memory_fault::unmapped);
+    CHECK(fault(access_kind::read, 1ull << 47) == memory_fault::unmapped);
+    CHECK(fault(access_kind::write, ~0ull & ~63ull) == memory_fault::unmapped);
+    auto mixed = m.clients[0]->make(access_kind::write, 4);
     mixed->mask = 7;
     mixed->address = {base, read_only, base + 4096};
     mixed->data = {11, 12, 13};
@@ -359,14 +359,14 @@ TEST_CASE("faults name their lanes and harm nobody else") {
     CHECK(m.peek<std::uint32_t>(home + 4096) == 13);
     SECTION("after the page has come, it is there") {
         m.map(base + 0x80000000, gpu0 | home);
-        CHECK(fault(access_kind::load, base + 0x80000000) == memory_fault::none);
+        CHECK(fault(access_kind::read, base + 0x80000000) == memory_fault::none);
     }
     SECTION("after the page has gone and translations are forgotten, it is not") {
         const std::uint64_t leaf = m.map(read_only, gpu0 | home, GPU_PTE_READ);
         m.poke<std::uint64_t>(leaf, 0);
-        CHECK(fault(access_kind::load, read_only) == memory_fault::none);
+        CHECK(fault(access_kind::read, read_only) == memory_fault::none);
         m.system.invalidate_translations(1);
-        CHECK(fault(access_kind::load, read_only) == memory_fault::unmapped);
+        CHECK(fault(access_kind::read, read_only) == memory_fault::unmapped);
     }
 }
 
@@ -400,7 +400,7 @@ TEST_CASE("lines that arrive trimmed fill the sectors that came") {
     CHECK(l1.sector_misses.value() == sector_misses + 1);
     m.clients[0]->memory.invalidate();
     // A load that shares a fetch which was sent for another sector.
-    auto first = m.clients[0]->one(access_kind::load, elsewhere), second = m.clients[0]->one(access_kind::load, elsewhere + 60);
+    auto first = m.clients[0]->one(access_kind::read, elsewhere), second = m.clients[0]->one(access_kind::read, elsewhere + 60);
     m.clients[0]->memory.issue(first);
     m.clients[0]->memory.issue(second);
     m.run();
@@ -447,7 +447,7 @@ TEST_CASE("a full queue says so, and says when it is not") {
     auto& c = *m.clients[0];
     for (unsigned i = 0; i < 4; ++i) {
         CHECK(c.memory.can_issue());
-        c.memory.issue(c.one(access_kind::load, base + 4096 * i));
+        c.memory.issue(c.one(access_kind::read, base + 4096 * i));
     }
     CHECK_FALSE(c.memory.can_issue());
     CHECK(c.spaces == 0);
@@ -460,8 +460,8 @@ TEST_CASE("a full queue says so, and says when it is not") {
 TEST_CASE("a reset drops what is under way") {
     auto& m = fresh();
     auto& c = *m.clients[0];
-    c.memory.issue(c.one(access_kind::store, base, 1));
-    c.memory.issue(c.one(access_kind::load, base + 64));
+    c.memory.issue(c.one(access_kind::write, base, 1));
+    c.memory.issue(c.one(access_kind::read, base + 64));
     const at_time later(calendar::current().now() + 40'000, [&] { m.system.reset(); });
     m.run();
     CHECK(c.done.empty());

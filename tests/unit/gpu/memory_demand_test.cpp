@@ -54,7 +54,7 @@ TEST_CASE("a walk to a page of nobody waits for the driver, and others go on") {
     m.map(page(1), m.base() | (frames + 0x1000));
     m.poke<std::uint32_t>(frames + 0x1000, 11);
     m.poke<std::uint32_t>(frames + 0x2040, 42);
-    auto wanted = m.clients[0]->one(access_kind::load, page(0) + 0x40);
+    auto wanted = m.clients[0]->one(access_kind::read, page(0) + 0x40);
     m.clients[0]->memory.issue(wanted);
     m.run();
     CHECK(m.clients[0]->done.empty());
@@ -83,7 +83,7 @@ TEST_CASE("all lanes and units that touch a page of nobody wait for one walk; pa
     const std::uint64_t entries[] = {withdraw(m, 0), withdraw(m, 1)};
     for (unsigned i = 0; i < 2; ++i) m.poke<std::uint32_t>(frames + 0x4000 + i * 0x1000, 100 + i);
     for (auto& client : m.clients) {
-        auto a = client->make(access_kind::load, 4);
+        auto a = client->make(access_kind::read, 4);
         a->mask = 3;
         a->address[0] = page(0);
         a->address[1] = page(1);
@@ -117,7 +117,7 @@ TEST_CASE("all lanes and units that touch a page of nobody wait for one walk; pa
 TEST_CASE("a driver that refuses a page ends the access in a fault") {
     auto& m = fresh();
     const auto entry = withdraw(m, 0);
-    auto a = m.clients[0]->one(access_kind::store, page(0), 1);
+    auto a = m.clients[0]->one(access_kind::write, page(0), 1);
     m.clients[0]->memory.issue(a);
     m.run();
     CHECK(m.clients[0]->done.empty());
@@ -131,7 +131,7 @@ TEST_CASE("a driver that refuses a page ends the access in a fault") {
 TEST_CASE("a reset forgets the pages that were waited for") {
     auto& m = fresh();
     withdraw(m, 0);
-    m.clients[0]->memory.issue(m.clients[0]->one(access_kind::load, page(0)));
+    m.clients[0]->memory.issue(m.clients[0]->one(access_kind::read, page(0)));
     m.run();
     m.reset();
     std::uint64_t asked = 0;

@@ -41,7 +41,7 @@ const double row_open = row_hit + 2.0 * static_cast<double>(p.hbm.row_to_column)
 const double row_conflict = row_open + 2.0 * static_cast<double>(p.hbm.row_precharge);
 
 double chase(memory_machine& m, std::uint64_t address, unsigned unit = 0) {
-    return m.time(unit, m.clients[unit]->one(access_kind::load, address, 0, 8));
+    return m.time(unit, m.clients[unit]->one(access_kind::read, address, 0, 8));
 }
 
 }  // namespace
@@ -83,7 +83,7 @@ TEST_CASE("a pointer chase at each level") {
     const auto walk = [&](unsigned unit) {
         double sum = 0;
         for (std::uint64_t i = 0; i < lines; ++i) {
-            auto a = m.clients[unit]->one(access_kind::load, at, 0, 8);
+            auto a = m.clients[unit]->one(access_kind::read, at, 0, 8);
             sum += m.time(unit, a);
             at = a->data[0];
         }

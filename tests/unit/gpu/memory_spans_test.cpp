@@ -67,7 +67,7 @@ void storm(bench& b, unsigned accesses, unsigned lanes) {
     for (unsigned i = 0; i < accesses; ++i) {
         auto& client = *b.m.clients[random() % 4];
         const auto dice = random() % 8;
-        const auto kind = dice < 5 ? access_kind::load : dice < 7 ? access_kind::store : access_kind::atomic;
+        const auto kind = dice < 5 ? access_kind::read : dice < 7 ? access_kind::write : access_kind::atomic;
         auto a = client.make(kind, 4, 0);
         a->operation = atomic_extension::operation::add;
         const auto page = base + random() % (i % 4 ? 6 : size / 4096) * 4096;  // most in few pages
@@ -89,8 +89,8 @@ TEST_CASE("a load's time by stage") {
     auto& b = fresh();
     b.recorder.keep(3);
     const auto address = base + 0x1000;
-    const auto first = b.m.time(0, b.m.clients[0]->one(access_kind::load, address));
-    const auto second = b.m.time(0, b.m.clients[0]->one(access_kind::load, address));
+    const auto first = b.m.time(0, b.m.clients[0]->one(access_kind::read, address));
+    const auto second = b.m.time(0, b.m.clients[0]->one(access_kind::read, address));
     b.m.time(0, b.m.clients[0]->one(access_kind::atomic, address));
     REQUIRE(b.recorder.kept().size() == 3);
     ticks sum = 0;
@@ -141,7 +141,7 @@ TEST_CASE("what lanes want of the lines that are fetched") {
     auto& m = fresh().m;
     const auto& l1 = m.system.units[1]->l1;
     const auto want = [&](std::uint64_t line, std::initializer_list<unsigned> offsets) {
-        auto a = m.clients[1]->make(access_kind::load, 4);
+        auto a = m.clients[1]->make(access_kind::read, 4);
         unsigned lane = 0;
         for (const auto offset : offsets) {
             a->mask |= lane_mask{1} << lane;

@@ -90,7 +90,7 @@ public:
         if (!c.memory.can_issue()) return;
         const unsigned wavefront = m_random() % wavefronts, what = m_random() % 16;
         if (what == 0) return c.memory.invalidate();
-        auto a = c.make(what < 8 ? access_kind::load : what < 14 ? access_kind::store : access_kind::atomic, 4, wavefront);
+        auto a = c.make(what < 8 ? access_kind::read : what < 14 ? access_kind::write : access_kind::atomic, 4, wavefront);
         if (what < 2) a->scope = memory_scope::agent;
         a->operation = atomic_extension::operation::add;
         a->address.fill(0);  // a pooled access still has those of its last life
@@ -108,13 +108,13 @@ public:
             a->address[i] = place(word);
             if (a->kind == access_kind::atomic && m_random() % 2) a->address[i] = place(slot * stride);  // a counter of all
             a->data[i] = m_random() % 1000;
-            if (a->kind == access_kind::store) reference[a->address[i]] = static_cast<std::uint32_t>(a->data[i]);
+            if (a->kind == access_kind::write) reference[a->address[i]] = static_cast<std::uint32_t>(a->data[i]);
             else if (a->kind == access_kind::atomic) reference[a->address[i]] += static_cast<std::uint32_t>(a->data[i]);
         }
         if (a->kind != access_kind::atomic)
             for (unsigned i = 0; i < 64; ++i)
                 if (a->mask >> i & 1) m_expected.push_back(reference[a->address[i]]);
-        if (a->kind == access_kind::load) m_checks.push_back({a, m_expected});
+        if (a->kind == access_kind::read) m_checks.push_back({a, m_expected});
         m_expected.clear();
         c.memory.issue(a);
         ++issued;
@@ -228,7 +228,7 @@ TEST_CASE("loads of one line share a fetch") {
     c.done.clear();
     auto& l1 = m.system.units[0]->l1;
     const auto reads = m.system.hbm.reads.value(), misses = l1.misses.value(), merges = l1.mshr_merges.value();
-    for (unsigned i = 0; i < 4; ++i) c.memory.issue(c.one(access_kind::load, base + 4 * i));
+    for (unsigned i = 0; i < 4; ++i) c.memory.issue(c.one(access_kind::read, base + 4 * i));
     m.run();
     CHECK(c.done.size() == 4);
     CHECK(l1.misses.value() == misses + 1);
@@ -238,8 +238,8 @@ TEST_CASE("loads of one line share a fetch") {
     m.load(1, base + 0x10000);
     auto& bank = m.system.l2.bank_of(home + 64);
     const auto shared = bank.mshr_merges.value();
-    m.clients[0]->memory.issue(m.clients[0]->one(access_kind::load, base + 128));
-    m.clients[1]->memory.issue(m.clients[1]->one(access_kind::load, base + 128));
+    m.clients[0]->memory.issue(m.clients[0]->one(access_kind::read, base + 128));
+    m.clients[1]->memory.issue(m.clients[1]->one(access_kind::read, base + 128));
     m.run();
     CHECK(m.system.hbm.reads.value() == reads + 2);
     CHECK(m.system.l2.bank_of(home + 128).mshr_merges.value() + bank.mshr_merges.value() >= shared + 1);
@@ -256,7 +256,7 @@ TEST_CASE("lines of one L2 bank take their turns, those of different banks do no
         m.clients[0]->memory.invalidate();
         for (auto& c : m.clients) c->done.clear();
         const ticks begin = calendar::current().now();
-        for (unsigned u = 0; u < 8; ++u) m.clients[u]->memory.issue(m.clients[u]->one(access_kind::load, base + u * stride));
+        for (unsigned u = 0; u < 8; ++u) m.clients[u]->memory.issue(m.clients[u]->one(access_kind::read, base + u * stride));
         m.run();
         ticks last = 0;
         for (auto& c : m.clients) last = std::max(last, c->done.at(0).ready);
@@ -297,7 +297,7 @@ TEST_CASE("streams come within 5 % of the peak of HBM") {
         for (auto& c : m.clients) c->done.clear();
         return static_cast<double>(m.system.hbm.bytes.value() - before) / static_cast<double>(cal.now() - begin) * 1e12 / m.system.hbm.peak();
     };
-    const double stream = rate(false, access_kind::load), random = rate(true, access_kind::load);
+    const double stream = rate(false, access_kind::read), random = rate(true, access_kind::read);
     INFO("stream " << stream << ", random " << random << " of the peak");
     CHECK(m.system.hbm.peak() == Approx(64e9));
     CHECK(stream > 0.95);
