@@ -24,10 +24,12 @@ namespace {
 using namespace analytic;
 using edge_list = std::vector<std::pair<std::size_t, std::size_t>>;
 
-/// The shape of the first node's PCIe tree; endpoints are numbered as they are listed.
-pcie_tree tree_of(const std::string& yaml, const std::string& name, const platform::overrides& set) {
+/// The shape of a node's PCIe tree; endpoints are numbered as they are listed.
+pcie_tree tree_of(const std::string& yaml, const std::string& name, const platform::overrides& set, std::size_t node) {
     const auto params = read_machine_params(yaml, name, set);
-    const auto& pcie = params.nodes.front().pcie;
+    if (node >= params.nodes.size())
+        throw input_error(name + ": there is no node" + std::to_string(node) + ": the machine has " + std::to_string(params.nodes.size()));
+    const auto& pcie = params.nodes[node].pcie;
     pcie_tree tree;
     std::map<std::string, std::size_t> nodes{{"root", pcie_tree::root}};
     const auto parent = [&](const char* kind, const auto& part) {
@@ -95,11 +97,11 @@ py::dict as_dict(const schedule_search_result& r) {
 void bind_congestion(py::module_& m) {
     py::class_<pcie_tree>(m, "PcieTree")
         .def(py::init<>())
-        .def_static("from_config", [](const std::string& path, const platform::overrides& set) {
+        .def_static("from_config", [](const std::string& path, const platform::overrides& set, std::size_t node) {
             const auto file = find_config(path);
-            return tree_of(read_file(file, 1 << 24), file, set);
-        })
-        .def_static("from_text", &tree_of)
+            return tree_of(read_file(file, 1 << 24), file, set, node);
+        }, py::arg("path"), py::arg("set"), py::arg("node") = 0)
+        .def_static("from_text", &tree_of, py::arg("yaml"), py::arg("name"), py::arg("set"), py::arg("node") = 0)
         .def("add_switch", &pcie_tree::add_switch)
         .def("add_endpoint", &pcie_tree::add_endpoint)
         .def("endpoints", &pcie_tree::endpoints)

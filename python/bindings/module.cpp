@@ -15,8 +15,10 @@
 #include "bindings/spans.h"
 #include "platform/cli/cli.h"
 #include "platform/console.h"
+#include "platform/files.h"
 #include "platform/gdb/csr_names.h"
 #include "platform/loader/image_paths.h"
+#include "platform/machine_params.h"
 
 namespace py = pybind11;
 using namespace fabricvp;
@@ -62,6 +64,14 @@ py::list list_regions(platform& p) {
     for (std::size_t i = 0; i < p.node_count(); ++i)
         for (const auto& r : p.hardware().nodes[i]->host.marker.regions()) all.append(py::make_tuple(i, r.label, r.from, r.to, r.values));
     return all;
+}
+
+/// (GPUs, PCIe endpoints) of each node that a configuration describes; nothing is built.
+std::vector<std::pair<std::size_t, std::size_t>> parts_of_nodes(const std::string& path, const platform::overrides& set) {
+    const auto file = find_config(path);
+    std::vector<std::pair<std::size_t, std::size_t>> parts;
+    for (const auto& n : read_machine_params(read_file(file, 1 << 24), file, set).nodes) parts.emplace_back(n.gpus.size(), n.pcie.endpoints.size());
+    return parts;
 }
 
 py::object csr_number(const std::string& name) {
@@ -196,6 +206,7 @@ PYBIND11_MODULE(_fabricvp, m) {
     m.def("config_folder", &config_folder);
     m.def("firmware_folder", &firmware_folder);
     m.def("find_config", &find_config);
+    m.def("parts_of_nodes", &parts_of_nodes);
     m.def("cli_main", &cli_main, py::call_guard<py::gil_scoped_release>());
     bind_parts(m);
     fabricvp::python::bind_congestion(m);

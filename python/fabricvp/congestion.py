@@ -20,6 +20,7 @@ from typing import Any, Literal, NamedTuple
 
 from . import _fabricvp, arguments
 from .errors import InputError
+from .nodes import node_index
 from .overrides import flatten
 
 TAU = 0.1735  #: penalty of the root complex on a CS-Storm, as published
@@ -79,11 +80,11 @@ class Search:
     histogram: list[int]  #: orders by duration, equal bins from best_s to worst_s
 
 
-def tree(machine: str | os.PathLike[str] | Tree, **overrides: Any) -> Tree:
-    """The PCIe tree of a machine's first node: a YAML file, or the name of a stock machine. Raises `InputError`."""
+def tree(machine: str | os.PathLike[str] | Tree, *, node: int | str = 0, **overrides: Any) -> Tree:
+    """The PCIe tree of a machine's node: a YAML file, or the name of a stock machine. Raises `InputError`."""
     if isinstance(machine, Tree):
         return machine
-    return Tree.from_config(os.fspath(machine), list(flatten(None, overrides).items()))
+    return Tree.from_config(os.fspath(machine), list(flatten(None, overrides).items()), node_index(node))
 
 
 def model(machine: str | os.PathLike[str] | Tree, tau: float = TAU, bandwidth: float | str = BANDWIDTH,

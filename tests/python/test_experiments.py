@@ -275,6 +275,56 @@ def test_workloads_are_measured_by_roles_and_not_by_names(tmp_path):
     assert record["local_%"] == 100 and record["same_cluster_%"] == Missing("no fabric joins GPUs") and isinstance(record["flits_padded_25_or_75_%"], Missing)
 
 
+TWO_NODES = """
+node: {images: {firmware: "firmware:hello.elf"}, host: {memory: 256 MiB}}
+nodes:
+  - gpus: [{compute_units: 2, memory: {capacity: 256 MiB}}]
+  - gpus: [{compute_units: 8, memory: {capacity: 256 MiB}}]
+  - {}
+"""
+
+
+@pytest.mark.timeout(200)
+def test_the_node_asked_for_is_measured(tmp_path):
+    """Beside others that run something else it gives what it gives alone."""
+    two, alone = tmp_path / "two.yaml", tmp_path / "alone.yaml"
+    two.write_text(TWO_NODES)
+    alone.write_text("node: {host: {memory: 256 MiB}, gpus: [{compute_units: 8, memory: {capacity: 256 MiB}}]}\n")
+    points = [Point("transpose", str(two), 256, node=1), Point("transpose", str(two), 256, node=0), Point("transpose", str(alone), 256)]
+    second, first, single = run_points(measure, points, 2, lambda index: None)
+    assert second.right and first.right and single.right
+    keys = ("kernels_s", "wavefront_instructions", "transactions", "l1_misses", "accesses", "page_table_reads")
+    assert [getattr(second, key) for key in keys] == [getattr(single, key) for key in keys]
+    assert first.kernels_s > 1.2 * second.kernels_s > 0  # it has a quarter of the compute units
+
+
+def test_a_machine_of_several_nodes_is_not_guessed_at(command, tmp_path):
+    (tmp_path / "two.yaml").write_text(TWO_NODES)
+    given = ["experiment", "gpu-workloads", "--quick", "--only", "reduction", "--out", "found", "--machine", "two.yaml"]
+    for wrong, told in (([], "two.yaml: node0 and node1 have a GPU: say which one is measured, as in --node node0"),
+                        (["--node", "node2"], "--node node2: node2 of two.yaml has no GPU; node0 and node1 have"),
+                        (["--node", "node3"], "--node node3: two.yaml has 3 nodes, node0 to node2"),
+                        (["--node", "2nd"], "--node: no node is called '2nd'"),
+                        (["--node", "node1"], "accesses of all nodes' GPUs are recorded together: give --no-spans"),
+                        (["--node", "node1", "--machine", "gpu"], "--node node1: gpu and netcrafter_quad_ideal have node0 alone")):
+        done = command(*given, *wrong)
+        assert done.returncode == 2 and told in done.stderr and done.stderr.splitlines()[-1].startswith("fabricvp"), done.stderr
+    done = command("experiment", "pcie-congestion", "--quick", "--out", "found", "--machine", "cs_storm", "--node", "node1")
+    assert done.returncode == 2 and "--node node1: cs_storm has node0 alone" in done.stderr
+
+
+@pytest.mark.timeout(200)
+def test_an_experiment_on_one_of_two_nodes(command, tmp_path):
+    (tmp_path / "two.yaml").write_text(TWO_NODES)
+    done = command("experiment", "gpu-workloads", "--quick", "--only", "reduction", "--no-spans", "--no-sizes", "--machine", "two.yaml", "--ideal", "two.yaml",
+                   "--node", "node1", "--out", "found", timeout=180)
+    assert done.returncode == 0, done.stdout + done.stderr
+    result = json.loads((tmp_path / "found" / "result.json").read_text())
+    assert result["options"]["node"] == "node1" and all(c["ok"] for c in result["checks"])
+    rows = {r["figure"]: r["measured"] for r in result["rows"]}
+    assert rows["lines accessed, local, mean"] == 100 and rows["reduction: speed-up of the all-fast fabric"] == 1
+
+
 def test_what_the_model_does_not_count_is_an_error():
     counts = Counts({"node0.gpu0.l1.hits": 3.0, "node0.gpu1.l1.hits": 4.0, "node0.gpu10.l1.hits": 5.0})
     assert counts.total(["node0.gpu0", "node0.gpu1"], r"l1\.hits") == 7

@@ -34,6 +34,7 @@ def main(given: list[str]) -> int:
                         help="processes at a time (default: %(default)s); results do not depend on it")
     parser.add_argument("--kept", metavar="DIR", help="folder where measured points are kept as they come, and found again by the same version "
                         "of all that they come from (default: DIR/kept of --out)")
+    parser.add_argument("--node", metavar="NODE", help="which node of a machine is measured, such as node1 (default: the only one that can be)")
     if experiment:
         experiment.add_options(parser)
     options = parser.parse_args(given)

@@ -25,7 +25,7 @@ bench& instance() {
 
 vector_access_ptr make(unsigned bytes, lane_mask mask) {
     auto a = instance().accesses.make();
-    a->kind = access_kind::read;
+    a->kind = fabricvp::access_kind::read;
     a->bytes = static_cast<std::uint8_t>(bytes);
     a->mask = mask;
     return a;

@@ -24,7 +24,6 @@ NEEDED = (16, 32, 48, 64)
 PLACES = ("local", "same_cluster", "other_cluster")
 CONTROLLER = ("packets", "left", "wire_flits", "buffer_flits", "padding_bytes", "stitched", "stitched_ends", "trimmed", "went_first", "pooled",
               "saved_flits.stitching", "saved_flits.ends", "saved_flits.trimming")
-UNDER_WAY = "node0.fabric.packets_under_way"
 #: Packets that devices handed to the fabric in the measured regions, that arrived, that their devices were told to have failed,
 #: and that were under way when regions began and ended.
 CONSERVED = ("sent", "received", "failed", "under way before", "under way after")
@@ -41,6 +40,12 @@ class Point:
     dispatch: str = ""
     spans: bool = False
     overrides: tuple[tuple[str, str], ...] = ()  #: of parameters of the machine
+    node: int | None = None  #: that runs the workload, while the others run what their images say; None: a machine's only one
+
+    @property
+    def place(self) -> int:
+        """Number of the node."""
+        return self.node or 0
 
 
 @dataclass
@@ -77,7 +82,11 @@ def machine(point: Point, build: Callable[..., Platform] = Platform.from_config)
     append = f"app={point.workload}" + (f" size={point.size}" if point.size else "")
     for key, policy in (("placement", point.placement), ("dispatch", point.dispatch)):
         append += f" {key}={policy}" if policy else ""
-    return build(point.machine, overrides={"node.images.firmware": "firmware:gpu_apps.elf", "node.images.append": append, **dict(point.overrides)})
+    where = "node" if point.node is None else f"node{point.node}"
+    overrides = {f"{where}.images.firmware": "firmware:gpu_apps.elf", f"{where}.images.append": append}
+    if point.node is not None:
+        overrides["simulation.until"] = where
+    return build(point.machine, overrides=overrides | dict(point.overrides))
 
 
 def measure(point: Point) -> Measured:
@@ -95,7 +104,10 @@ def observe_all(platform: Platform, points: Sequence[Point], begun: Callable[[],
     """The same for a machine that runs several workloads one after the other. ``begun()`` is called when the first measured
     region begins."""
     found: list[Measured] = []
-    roles = roles_of(platform)
+    node = points[0].place
+    roles = roles_of(platform, node)
+    if points[0].spans and any(other.gpus for other in platform.nodes if other.index != node):
+        raise InputError(f"{points[0].machine}: accesses of all nodes' GPUs are recorded together: give --no-spans")
     for point in points:
         use(f"{point.workload} on {point.machine}", platform)
 
@@ -104,7 +116,7 @@ def observe_all(platform: Platform, points: Sequence[Point], begun: Callable[[],
 
     current = regions()
     while True:
-        result = platform.run(until=[Marker("kernels", "reset"), Marker("kernels", "dump"), Marker(kind="note")])
+        result = platform.run(until=[Marker("kernels", "reset", node), Marker("kernels", "dump", node), Marker(kind="note", node=node)])
         if result.outcome != Outcome.EVENT or len(found) == len(points):
             break
         if "reset" in result.detail:
@@ -119,7 +131,7 @@ def observe_all(platform: Platform, points: Sequence[Point], begun: Callable[[],
     if len(found) < len(points):
         point = points[len(found)]
         raise InputError(f"{point.workload} on {point.machine} ended without a verdict: {result.outcome} {result.detail}; "
-                         f"the console ends with {platform.nodes[0].console.output[-300:]!r}")
+                         f"the console ends with {platform.nodes[node].console.output[-300:]!r}")
     return found
 
 
@@ -142,7 +154,7 @@ class _Regions:
     def begin(self, platform: Platform, time: float, point: Point) -> None:
         self.began = time
         if self.roles.directions:
-            self.before += platform.statistics[UNDER_WAY]
+            self.before += platform.statistics[self.roles.under_way]
         if point.spans:
             self.attribution = self.attribution or Attribution()
             platform.spans.start(keep=0)
@@ -150,7 +162,7 @@ class _Regions:
     def end(self, platform: Platform, time: float) -> None:
         length = time - self.began
         self.kernels += length
-        for path, value in platform.statistics.snapshot("node0.").items():
+        for path, value in platform.statistics.snapshot(self.roles.node + ".").items():
             self.sums[path] += value
         if self.attribution:
             self.attribution.add(platform.spans.paths(), self.parts)
@@ -193,7 +205,7 @@ def _summed(platform: Platform, point: Point, right: bool, regions: _Regions) ->
             remote[place] = counts.total(roles.gpus, rf"fabric\.{place}\.read_latency\.sum") / reads / 1e12
     between = roles.between_clusters
     sent = [d.statistics["sent"] for d in between]
-    fabric = platform.nodes[0].fabric
+    fabric = platform.nodes[point.place].fabric
     egresses = [f"{d.path}_egress" for d in between if f"{d.path}_egress.wire_flits" in regions.sums]
     return Measured(
         point, right, kernels, platform.statistics["sim.wall_s"] - regions.wall_before,
@@ -214,7 +226,7 @@ def _conserved(roles: Roles, counts: Counts, before: float) -> dict[str, float]:
         return {}
     devices = [v.path for v in roles.vertices if not v.is_switch]
     totals = [sum(counts.of(f"{device}.packets_{what}") for device in devices) for what in ("sent", "received", "failed")]
-    return dict(zip(CONSERVED, (*totals, before, counts.of(UNDER_WAY))))
+    return dict(zip(CONSERVED, (*totals, before, counts.of(roles.under_way))))
 
 
 def unbalanced(m: Measured) -> str:

@@ -32,12 +32,17 @@ PARTS = ["translation", "L1", "crossbar", "GPU's port", "GPU's link", "link betw
 
 @dataclass(frozen=True)
 class Roles:
-    """The parts of node 0."""
+    """The parts of a node."""
 
     gpus: tuple[str, ...]  #: paths, by number
     directions: tuple[Direction, ...] = ()
     vertices: tuple[Vertex, ...] = ()
     node: str = "node0"
+
+    @property
+    def under_way(self) -> str:
+        """Statistic: packets that devices have sent and that have not ended."""
+        return f"{self.node}.fabric.packets_under_way"
 
     @cached_property
     def between_clusters(self) -> tuple[Direction, ...]:
@@ -50,12 +55,12 @@ class Roles:
         return len({v.cluster for v in self.vertices if not v.is_switch})
 
 
-def roles_of(platform: Platform) -> Roles:
-    """Asks a machine."""
-    node = platform.nodes[0]
-    fabric = node.fabric
-    gpus = tuple(gpu.name for gpu in node.gpus)
-    return Roles(gpus, tuple(fabric.directions), tuple(fabric.vertices)) if fabric.exists else Roles(gpus)
+def roles_of(platform: Platform, node: int = 0) -> Roles:
+    """Asks a node of a machine."""
+    fabric = platform.nodes[node].fabric
+    gpus = tuple(gpu.name for gpu in platform.nodes[node].gpus)
+    linked = (tuple(fabric.directions), tuple(fabric.vertices)) if fabric.exists else ((), ())
+    return Roles(gpus, *linked, node=f"node{node}")
 
 
 @dataclass

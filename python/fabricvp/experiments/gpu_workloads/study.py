@@ -11,6 +11,7 @@ import pandas
 from ...errors import InputError
 from ...gpu import apps
 from ..frame import Figure, Missing, Run
+from ..nodes import measured_nodes
 from . import pictures
 from .attribution import records
 from .measure import NO_CLUSTERS, PLACES, Measured, Point, as_record, for_table, measure, unbalanced
@@ -27,8 +28,9 @@ def study(run: Run) -> None:
     options, report = run.options, run.report
     names = options.only or list(WORKLOADS)
     overrides = _overrides(options.set)
+    nodes = measured_nodes([options.machine, options.ideal], options.node, "gpus")
     points = [Point(name, machine, WORKLOADS[name].quick if run.quick else 0, options.placement, options.dispatch,
-                    spans=machine == options.machine and not options.no_spans, overrides=overrides)
+                    spans=machine == options.machine and not options.no_spans, overrides=overrides, node=nodes[machine])
               for name in names for machine in dict.fromkeys((options.machine, options.ideal))]
     found: list[Measured] = run.map("workloads", measure, points, lambda p: WORKLOADS[p.workload].seconds, _name)
     again = run.map("the same again", measure, [points[0]], name=_name, fresh=True)[0]
@@ -51,7 +53,7 @@ def study(run: Run) -> None:
         report.table("attribution", pandas.DataFrame(attributed), f"Mean time that a load spends in each part of {options.machine}, by where the farthest of "
                      "its lines lies; each moment counts once, for what ends last. Loads that L1 answers are left out.", shown=30)
     if not options.no_sizes:
-        _against_size(run, slow, slowdown)
+        _against_size(run, nodes, slow, slowdown)
     for name, picture, caption in pictures.draw(slow, ideal, slowdown):
         report.plot(name, picture, caption)
     for name, m in slow.items():
@@ -59,12 +61,12 @@ def study(run: Run) -> None:
             report.picture(f"fabric_{name}", m.picture, f"What the fabric of {options.machine} carried while the kernels of {name} ran")
 
 
-def _against_size(run: Run, slow: dict[str, Measured], slowdown: dict[str, float]) -> None:
+def _against_size(run: Run, nodes: dict[str, int | None], slow: dict[str, Measured], slowdown: dict[str, float]) -> None:
     """The slow-down of the most sensitive workloads at smaller sizes, too."""
     sensitive = sorted(slowdown, key=lambda name: slowdown[name], reverse=True)[:MOST_SENSITIVE]
     defaults = apps()
     whole = {name: slow[name].point.size or defaults[name].size for name in sensitive}
-    points = [dataclasses.replace(slow[name].point, machine=machine, size=max(1, whole[name] // part), spans=False)
+    points = [dataclasses.replace(slow[name].point, machine=machine, node=nodes[machine], size=max(1, whole[name] // part), spans=False)
               for name in sensitive for part in PARTS_OF_SIZE for machine in (run.options.machine, run.options.ideal)]
     found = {(m.point.workload, m.point.size, m.point.machine): m
              for m in run.map("smaller sizes", measure, points, lambda p: WORKLOADS[p.workload].seconds * p.size / whole[p.workload], _sized_name)}

@@ -11,6 +11,7 @@ from ..frame import Run
 from ..gpu_workloads.attribution import records
 from ..gpu_workloads.measure import Measured, Point, as_record, for_table, measure, unbalanced
 from ..gpu_workloads.tables import by_gpu, padding
+from ..nodes import measured_nodes
 from ..gpu_workloads.workloads import PUBLISHED, WORKLOADS
 from .pictures import bars, saved
 from .points import BASELINE, IDEAL, POINTS, parts_of
@@ -26,10 +27,12 @@ def study(run: Run) -> None:
     options = run.options
     names = options.only or (list(QUICK) if run.quick else PUBLISHED)
     points = [BASELINE, *(options.points or POINTS)]
+    nodes = measured_nodes([options.machine, options.ideal] if IDEAL in points else [options.machine], options.node, "gpus")
 
     def point(name: str, at: str) -> Point:
-        return Point(name, options.ideal if at == IDEAL else options.machine, WORKLOADS[name].quick if run.quick else 0, options.placement,
-                     options.dispatch, spans=at == BASELINE and not options.no_spans, overrides=POINTS.get(at, ()))
+        machine = options.ideal if at == IDEAL else options.machine
+        return Point(name, machine, WORKLOADS[name].quick if run.quick else 0, options.placement, options.dispatch,
+                     spans=at == BASELINE and not options.no_spans, overrides=POINTS.get(at, ()), node=nodes[machine])
 
     chosen = [(name, at) for name in names for at in points]
     asked = {point(*c): f"{c[0]}, {c[1]}" for c in chosen}

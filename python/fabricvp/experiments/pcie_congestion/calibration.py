@@ -6,6 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ... import congestion
+from ..nodes import Place
 from .simulated import Ended, Point
 
 #: Direct, with a destination that a crossing message wants too; and one that crosses the root complex.
@@ -24,11 +25,11 @@ class Calibration:
     latency: dict[bool, float]  #: crosses → seconds until the first byte of a message counts
 
 
-def point(machine: str, overrides: dict[str, object] | None = None) -> Point:
+def point(place: Place, overrides: dict[str, object] | None = None) -> Point:
     """The two micro-experiments: messages alone, and two against each other."""
     alone = [[(*pair, size)] for pair in (DIRECT, CROSSING) for size in (LONG // 2, LONG)]
     against = [[(*DIRECT, size), (*CROSSING, size)] for size in (LONG // 2, LONG)]
-    return Point(machine, alone + against, overrides or {})
+    return Point(place, alone + against, overrides or {})
 
 
 def calibration(shape: congestion.Tree, ended: list[Ended]) -> Calibration:
@@ -85,9 +86,9 @@ class Lengths:
         return self.sizes[good]
 
 
-def length_points(machine: str, sizes: list[int]) -> list[Point]:
+def length_points(place: Place, sizes: list[int]) -> list[Point]:
     """One point a size."""
-    return [Point(machine, [[(s, d, size) for s, d in probe] for probe in PROBES]) for size in sizes]
+    return [Point(place, [[(s, d, size) for s, d in probe] for probe in PROBES]) for size in sizes]
 
 
 def lengths(sizes: list[int], results: list[list[Ended]], bandwidth: float) -> Lengths:

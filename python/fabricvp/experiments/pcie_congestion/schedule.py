@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ... import congestion
+from ..nodes import Place
 from .calibration import Calibration
 from .simulated import Ended, Point
 
@@ -20,14 +21,14 @@ def orders(shape: congestion.Tree, measured: Calibration, pattern: str) -> dict[
     return {"best": found.best_order, "natural": congestion.natural_order(pattern), "worst": found.worst_order}
 
 
-def stepped(machine: str, order: Sequence[Sequence[int]]) -> Point:
+def stepped(place: Place, order: Sequence[Sequence[int]]) -> Point:
     """All sizes, step by step: a step starts when the one before has ended."""
-    return Point(machine, [[(s, d, size) for s, d in step] for size in SIZES for step in congestion.steps_of(order)])
+    return Point(place, [[(s, d, size) for s, d in step] for size in SIZES for step in congestion.steps_of(order)])
 
 
-def free(machine: str, order: Sequence[Sequence[int]]) -> Point:
+def free(place: Place, order: Sequence[Sequence[int]]) -> Point:
     """All sizes; nobody waits for the others: a sender's next message follows its last."""
-    return Point(machine, [[(s, d, size) for s, destinations in enumerate(order) for d in destinations] for size in SIZES], one_channel=True)
+    return Point(place, [[(s, d, size) for s, destinations in enumerate(order) for d in destinations] for size in SIZES], one_channel=True)
 
 
 def stepped_times(order: Sequence[Sequence[int]], ended: list[Ended]) -> list[float]:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 from ...platform import Platform
 from ..machines import use
+from ..nodes import Place
 
 #: The paper does not say which payload its machine was set to. 128 bytes is what PCI Express starts with; the root ports'
 #: limit is what software gives to the whole tree.
@@ -22,7 +23,7 @@ MessageSet = Sequence[tuple[int, int, int]]
 class Point:
     """Sets that run one after the other on a tree of their own."""
 
-    machine: str
+    place: Place
     sets: list[MessageSet]
     overrides: dict[str, object] = field(default_factory=dict)
     one_channel: bool = False  #: a sender's messages follow each other
@@ -47,9 +48,9 @@ def run_point(point: Point) -> list[Ended]:
     """Builds the tree and runs the sets on it. Raises `InputError` for a machine without a tree."""
     ended = []
     settings = {"node.pcie.root.root_port.max_payload": PAYLOAD} | dict(point.overrides)
-    with Platform.from_config(point.machine, overrides=settings) as platform:
-        use(" ".join([point.machine, *(f"{key}={value}" for key, value in point.overrides.items())]), platform)
-        pcie = platform.nodes[0].pcie
+    with Platform.from_config(point.place.machine, overrides=settings) as platform:
+        use(" ".join([str(point.place), *(f"{key}={value}" for key, value in point.overrides.items())]), platform)
+        pcie = platform.nodes[point.place.index].pcie
         for messages in point.sets:
             channel = (0,) if point.one_channel else ()
             done = pcie.transfer([(s, d, size, _PAUSE, *channel) for s, d, size in messages])
@@ -63,13 +64,13 @@ def same_size(graphs: Iterable[Sequence[tuple[int, int]]], size: int) -> list[Me
     return [[(s, d, size) for s, d in graph] for graph in graphs]
 
 
-def chunks(machine: str, sets: Sequence[MessageSet], bytes_each: float = 150e6) -> list[Point]:
+def chunks(place: Place, sets: Sequence[MessageSet], bytes_each: float = 150e6) -> list[Point]:
     """Points of about equal work. How sets are cut does not depend on the number of processes, so results do not."""
     points: list[Point] = []
     part: list[MessageSet] = []
     for messages in sets:
         part.append(messages)
-        if Point(machine, part).cost >= bytes_each:
-            points.append(Point(machine, part))
+        if Point(place, part).cost >= bytes_each:
+            points.append(Point(place, part))
             part = []
-    return points + ([Point(machine, part)] if part else [])
+    return points + ([Point(place, part)] if part else [])

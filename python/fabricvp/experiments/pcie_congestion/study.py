@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from ... import congestion
 from ...errors import InputError
+from ..nodes import Place, measured_nodes
 from . import calibration, families, pictures, schedule, words
 from .simulated import Ended, Point, chunks, run_point, same_size
 
@@ -24,17 +25,18 @@ def _cost(point: Point) -> float:
 def study(run: Run) -> None:
     """Measures, compares, reports."""
     machine = run.options.machine
-    shape = congestion.tree(machine)
+    place = Place(machine, measured_nodes([machine], run.options.node, "endpoints")[machine])
+    shape = congestion.tree(machine, node=place.index)
     if shape.endpoints() != 8:
-        raise InputError(f"{machine}: this experiment needs 8 endpoints, there are {shape.endpoints()}")
-    measured = _calibrate(run, machine, shape)
-    size = _lengths(run, machine, measured)
-    _families(run, machine, shape, measured, size)
-    _schedules(run, machine, shape, measured)
+        raise InputError(f"{place}: this experiment needs 8 endpoints, there are {shape.endpoints()}")
+    measured = _calibrate(run, place, shape)
+    size = _lengths(run, place, measured)
+    _families(run, place, shape, measured, size)
+    _schedules(run, place, shape, measured)
     run.report.text("What remains, and why", *words.WHAT_REMAINS)
 
 
-def _calibrate(run: Run, machine: str, shape: congestion.Tree) -> calibration.Calibration:
+def _calibrate(run: Run, place: Place, shape: congestion.Tree) -> calibration.Calibration:
     import pandas
 
     variants: dict[str, dict[str, object]] = {"128 B TLPs, 64 B pieces": {}}
@@ -42,7 +44,7 @@ def _calibrate(run: Run, machine: str, shape: congestion.Tree) -> calibration.Ca
         variants |= {"256 B TLPs, 64 B pieces": {"node.pcie.root.root_port.max_payload": 256},
                      "128 B TLPs, not cut": {"node.pcie.root.peer_to_peer_payload": "128 B"},
                      "256 B TLPs, 128 B pieces": {"node.pcie.root.root_port.max_payload": 256, "node.pcie.root.peer_to_peer_payload": "128 B"}}
-    results = run.map("micro-experiments", run_point, [calibration.point(machine, v) for v in variants.values()], _cost)
+    results = run.map("micro-experiments", run_point, [calibration.point(place, v) for v in variants.values()], _cost)
     found = [calibration.calibration(shape, ended) for ended in results]
     measured = found[0]
     report = run.report
@@ -58,9 +60,9 @@ def _calibrate(run: Run, machine: str, shape: congestion.Tree) -> calibration.Ca
     return measured
 
 
-def _lengths(run: Run, machine: str, measured: calibration.Calibration) -> int:
+def _lengths(run: Run, place: Place, measured: calibration.Calibration) -> int:
     sizes = [4096 << k for k in range(8 if run.quick else 10)]
-    results = run.map("message lengths", run_point, calibration.length_points(machine, sizes), _cost)
+    results = run.map("message lengths", run_point, calibration.length_points(place, sizes), _cost)
     found = calibration.lengths(sizes, results, measured.bandwidth)
     enough, fluid = found.enough(), found.fluid_from()
     report = run.report
@@ -75,7 +77,7 @@ def _lengths(run: Run, machine: str, measured: calibration.Calibration) -> int:
     return min(max(enough, QUICK_SIZE), QUICK_SIZE if run.quick else LONGEST)
 
 
-def _families(run: Run, machine: str, shape: congestion.Tree, measured: calibration.Calibration, size: int) -> None:
+def _families(run: Run, place: Place, shape: congestion.Tree, measured: calibration.Calibration, size: int) -> None:
     report = run.report
     count = run.options.graphs or (60 if run.quick else 3000)
     graphs = congestion.random_graphs(shape, families.RANDOM_GRAPHS, run.options.seed)
@@ -83,7 +85,7 @@ def _families(run: Run, machine: str, shape: congestion.Tree, measured: calibrat
     report.row("random graphs solved in closed form", "graphs", len(graphs), 22_259, PAPER)
     report.row("… their communications", "communications", families.solve_all(solvers, graphs, size), 100_000, f"{PAPER}: about")
     sampled = families.sample(shape, graphs, count)
-    points = chunks(machine, same_size((s.graph for s in sampled), size))
+    points = chunks(place, same_size((s.graph for s in sampled), size))
     results = run.map("graphs on the tree", run_point, points, _cost)
     ended = [e for result in results for e in result]
     again = run.map("the same again", run_point, points[-1:], _cost)
@@ -133,13 +135,13 @@ def _check(run: Run, shape: congestion.Tree, solvers: dict, measured: calibratio
     report.check("the paper's worked example comes out as printed", right, "factors 3/10, 3/10, 7/10, 7/10 at τ = 0.2 in both forms")
 
 
-def _schedules(run: Run, machine: str, shape: congestion.Tree, measured: calibration.Calibration) -> None:
+def _schedules(run: Run, place: Place, shape: congestion.Tree, measured: calibration.Calibration) -> None:
     import pandas
 
     report, lines, times = run.report, [], {}
     for pattern in ("2d",) if run.quick else ("2d", "3d"):
         orders = schedule.orders(shape, measured, pattern)
-        points = [make(machine, orders[name]) for make in (schedule.stepped, schedule.free) for name in schedule.NAMES]
+        points = [make(place, orders[name]) for make in (schedule.stepped, schedule.free) for name in schedule.NAMES]
         results = run.map(f"{pattern} exchanges", run_point, points, _cost)
         report.check(f"{pattern} halo bytes delivered right", all(e.intact for r in results for e in r), f"{len(points)} runs")
         stepped = {n: schedule.stepped_times(orders[n], r) for n, r in zip(schedule.NAMES, results)}
