@@ -66,7 +66,7 @@ def kernel_set():
 
 @measurement("gpu_memory_transactions_per_s", "GPU, random updates (gups)", "L1 transactions/s", goal="≥ 0.14 S")
 def gups():
-    found, seconds, _ = run_app("gups", "--option", "atomics=1", *tools.sized((), ("--size", "4096")))
+    found, seconds, _ = run_app("gups", "--option", "atomics=1", *tools.sized(("--size", "8388608"), ("--size", "4096")))
     return Result(transactions(found) / seconds, None, "L1 transactions/s", note=f"{transactions(found) / 1e6:.1f} million, a table larger than L2")
 
 

@@ -22,6 +22,7 @@ class FixedTraffic:
     name: str
     parts: tuple[tuple[str, str], ...]
     requests: int  #: that each device sends
+    packet: tuple[tuple[str, str], ...] = ()  #: keys of `fabric.packet` with their values
 
 
 @dataclass(frozen=True)
@@ -41,7 +42,7 @@ def carry(point: FixedTraffic) -> Carried:
     """Runs it."""
     shape = topology.clusters(2, 2, inner={"lane_rate": "16 GB/s"}, outer={"lane_rate": "2 GB/s"},
                               switch={"netcrafter": {key: _value(text) for key, text in point.parts}} if point.parts else None)
-    with Platform.from_text(shape.traffic_machine({**GENERATOR, "requests": point.requests})) as platform:
+    with Platform.from_text(shape.traffic_machine({**GENERATOR, "requests": point.requests}, fabric={"packet": dict(point.packet)} if point.packet else None)) as platform:
         use(f"fixed traffic, {point.name}", platform)
         platform.run(TIME)
         values = platform.statistics.snapshot("node0.fabric.")

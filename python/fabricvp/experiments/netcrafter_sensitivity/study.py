@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Runs the sweeps and reports."""
+
+from __future__ import annotations
+
+import dataclasses
+from statistics import geometric_mean
+
+import pandas
+
+from ..frame import Missing, Run
+from ..gpu_workloads.measure import Measured, Point, as_record, for_table, measure, unbalanced
+from ..netcrafter.points import BASELINE, IDEAL, parts_of
+from ..netcrafter.rows import saved_share
+from ..netcrafter.synthetic import MECHANISMS, FixedTraffic, carry
+from . import orderings, pictures
+from .plan import SWEEPS, Case, cases, seconds
+
+REQUESTS = 3_000  #: of each device, of the fixed traffic
+
+
+def study(run: Run) -> None:
+    """Adds everything to the report of ``run``."""
+    names = run.options.only or list(SWEEPS)
+    wanted = list(cases(names, run.quick))
+    points = list(dict.fromkeys(case.point for case in wanted))
+    found = dict(zip(points, run.map("points", measure, points, seconds, _name)))
+    again = run.map("the same again", measure, [points[0]], name=_name, fresh=True)[0]
+    frame = table(wanted, found)
+    _checks(run, found, again, points[0])
+    results = orderings.judge(frame)
+    for figure, measured, published, source in results:
+        run.report.row(figure, "1", measured, published, source)
+    _rows(run, frame)
+    run.report.conclude(*orderings.words(results), *_words(frame))
+    for name in names:
+        part = frame[frame["sweep"] == name]
+        run.report.plot(name, pictures.draw(part, SWEEPS[name]), SWEEPS[name].title)
+    for name in names:
+        run.report.table(name, frame[frame["sweep"] == name].drop(columns="sweep"),
+                         f"{SWEEPS[name].title}. Speed-up: over the baseline with the same setting.", shown=120)
+
+
+def table(wanted: list[Case], found: dict[Point, Measured]) -> pandas.DataFrame:
+    """A line for each case."""
+    runs = {(c.sweep, c.setting, c.point.workload, c.at): found[c.point] for c in wanted}
+    rows = []
+    for (sweep, setting, workload, at), m in runs.items():
+        record = for_table(as_record(m))
+        base = runs[sweep, setting, workload, BASELINE]
+        saved = [share for k in MECHANISMS if not isinstance(share := saved_share(m, k), Missing)]
+        rows.append({"sweep": sweep, "setting": setting, "workload": workload, "size": m.point.size, "point": at, "kernels_us": round(1e6 * m.kernels_s, 3),
+                     "speed_up": round(base.kernels_s / m.kernels_s, 4),
+                     **{key: None if record[key] is None else round(record[key], 3) for key in
+                        ("slow_link_busy_%", "page_table_%_of_slow_packets", "page_table_%_of_slow_flits", "flits_padded_25_or_75_%", "same_cluster_read_us",
+                         "other_cluster_read_us")}, "saved_%": round(sum(saved), 3) if saved else None})
+    return pandas.DataFrame(rows)
+
+
+def _name(point: Point) -> str:
+    changed = ", ".join(f"{key.rpartition('.')[2]}={value}" for key, value in dict.fromkeys(point.overrides))
+    return f"{point.workload} of {point.size} on {point.machine}, {point.placement}, {point.dispatch}" + (f", {changed}" if changed else "")
+
+
+def _checks(run: Run, found: dict[Point, Measured], again: Measured, first: Point) -> None:
+    check = run.report.check
+    wrong = [_name(p) for p, m in found.items() if not m.right]
+    check("results are right", not wrong, "; ".join(wrong) or f"{len(found)} runs, each against an independent reference")
+    lost = [f"{_name(p)}: {text}" for p, m in found.items() if (text := unbalanced(m))]
+    check("packets sent are delivered or reported as failed", not lost, "; ".join(lost) or "at every device, in every run")
+    sizes = [(n, (("flit", f"{n} B"),)) for n in (8, 16, 32)]
+    traffic = [FixedTraffic(f"{at}, flits of {n} bytes", parts_of(at), REQUESTS, packet) for n, packet in sizes for at in (BASELINE, "all")]
+    carried = run.map("fixed traffic", carry, traffic, name=lambda t: t.name)
+    off = []
+    for alone, on in zip(carried[::2], carried[1::2]):
+        if alone.flits - on.flits != sum(on.saved.values()) or any(c.wrong or c.sent != c.received + c.failed for c in (alone, on)):
+            off.append(f"{on.name}: {alone.flits:.0f} - {on.flits:.0f}, {sum(on.saved.values()):.0f}")
+    check("on fixed traffic, flits saved are the sum by mechanism", not off, "; ".join(off) or "flits of 8, 16 and 32 bytes, to the flit")
+    same = dataclasses.replace(found[first], wall_s=0) == dataclasses.replace(again, wall_s=0)
+    check("a second run is the same", same, f"{_name(first)}, every figure")
+
+
+def _rows(run: Run, frame: pandas.DataFrame) -> None:
+    """Geometric means over a sweep's workloads."""
+    for (sweep, setting, at), rows in frame[frame["point"] != BASELINE].groupby(["sweep", "setting", "point"], sort=False):
+        if sweep == "size":
+            for _, line in rows.iterrows():
+                run.report.row(f"size: {line['workload']} of {line['size']}, slow-down", "1", line["speed_up"], None, "over the all-fast fabric")
+            continue
+        run.report.row(f"{sweep}, {setting}: {at}, speed-up, geometric mean", "1", geometric_mean(rows["speed_up"]), None,
+                       "slow-down of the baseline" if at == IDEAL else f"{len(rows)} workloads, over the baseline with this setting")
+
+
+def _words(frame: pandas.DataFrame) -> list[str]:
+    said = []
+
+    def mean(sweep: str, setting: str, at: str) -> float:
+        rows = frame[(frame["sweep"] == sweep) & (frame["setting"] == setting) & (frame["point"] == at)]["speed_up"]
+        return geometric_mean(rows) if len(rows) else float("nan")
+
+    for sweep in ("rates", "flit", "tlb", "queues"):
+        settings = list(dict.fromkeys(frame[frame["sweep"] == sweep]["setting"]))
+        if settings:
+            said.append(f"All parts together, {SWEEPS[sweep].title.lower()}: " + ", ".join(f"{s} → {100 * (mean(sweep, s, 'all') - 1):+.1f} %" for s in settings) + ".")
+    slow = frame[(frame["sweep"] == "size") & (frame["point"] == IDEAL)]
+    if len(slow):
+        said.append("Slow-down against size: " + "; ".join(f"{name} " + ", ".join(f"{line['speed_up']:.2f} at {line['size']}" for _, line in rows.iterrows())
+                                                           for name, rows in slow.groupby("workload", sort=False)) + ".")
+    return said
