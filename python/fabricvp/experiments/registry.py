@@ -17,6 +17,7 @@ EXPERIMENTS: dict[str, tuple[str, str]] = {
     "pcie-congestion": ("fabricvp.experiments.pcie_congestion", "the PCIe congestion model against the simulated tree; COSMO schedules"),
     "netcrafter": ("fabricvp.experiments.netcrafter", "NetCrafter on the slow link between clusters: its parts alone and together"),
     "netcrafter-sensitivity": ("fabricvp.experiments.netcrafter_sensitivity", "what NetCrafter's gains depend on: window, flit, rates, TLBs, policies, size"),
+    "scale": ("fabricvp.experiments.scale", "what simulating a fabric costs as it grows: 4 to 1,024 devices"),
     "gpu-workloads": ("fabricvp.experiments.gpu_workloads", "workloads on four GPUs in two clusters, beside an all-fast fabric"),
 }
 

@@ -1,0 +1,30 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What simulating a fabric costs as it grows: traffic generators on 4 to 1,024 devices in a fat tree of clusters."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ..frame import Experiment, Run
+
+if TYPE_CHECKING:
+    import argparse
+
+
+def run(run: Run) -> None:
+    """Runs the experiment."""
+    from .study import study
+
+    study(run)
+
+
+def _options(parser: argparse.ArgumentParser) -> None:
+    from .measure import PATTERNS, SHAPES
+
+    parser.add_argument("--devices", metavar="N", nargs="+", type=int, choices=SHAPES, help=f"only these sizes, of {', '.join(map(str, SHAPES))}")
+    parser.add_argument("--patterns", metavar="PATTERN", nargs="+", choices=PATTERNS, help=f"only these, of {', '.join(PATTERNS)}")
+
+
+EXPERIMENT = Experiment(
+    "scale", "Fabrics of 4 to 1,024 devices",
+    "What do a packet on a link and a device cost the host, in time, in calendar events and in memory, as a fat tree of clusters grows?", run, _options)
