@@ -1,0 +1,318 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "network/port.h"
+
+#include <algorithm>
+#include <numeric>
+#include <stdexcept>
+
+#include <fmt/format.h>
+
+#include "base/log.h"
+
+namespace fabricvp::network {
+
+namespace {
+
+link::channel_params channel_of(const port_params& p) {
+    link::channel_params c;
+    c.lanes = lanes_of(p.width);
+    c.lane_rate = lane_rate(p.rate);
+    c.propagation = {0};  // the cable's, which is not known yet
+    return c;
+}
+
+}  // namespace
+
+void port_params::describe(parameter_visitor& v) {
+    v.choice("rate", rate, "fastest signalling rate of a lane");
+    v.choice("width", width, "most lanes each way");
+    v.field("mtu", mtu, between{256, 4096}, "longest payload of a packet, in bytes: 256, 512, 1024, 2048 or 4096");
+    v.field("data_lanes", data_lanes, between{1, 15}, "virtual lanes for data: 1, 2, 4, 8 or 15");
+    v.field("buffer", buffer, between{512, 1e8}, "receiver's buffer for each virtual lane; it holds at least one longest packet");
+    v.field("management_packets", management_packets, between{1, 1e6}, "packets that the receiver's buffer of virtual lane 15 holds");
+    v.field("queue", queue, between{1, 1e6}, "packets of a virtual lane that wait at the transmitter");
+    v.field("credit_latency", credit_latency, between{0, 1e9}, "from freeing a buffer until its credits are on their way back");
+    v.field("retrain_time", retrain_time, between{0, 1e12}, "from the end of a fault until the link is up again");
+}
+
+void link_params::describe(parameter_visitor& v) {
+    v.choice("rate", rate, "fastest signalling rate of a lane that the cable can; the link has what both ends can as well");
+    v.choice("width", width, "most lanes each way that the cable has");
+    v.field("propagation", propagation, between{1, 1e9}, "time of flight");
+}
+
+const char* name_of(port_state s) {
+    switch (s) {
+        case port_state::down: return "down";
+        case port_state::initialize: return "initialize";
+        case port_state::armed: return "armed";
+        case port_state::active: return "active";
+    }
+    return "?";
+}
+
+const char* name_of(drop_reason r) {
+    static constexpr const char* names[] = {"link_down", "inactive", "damaged", "management_full", "too_long", "injected", "no_route", "switch_dead"};
+    return names[static_cast<unsigned>(r)];
+}
+
+std::string port_traits::describe(unsigned c, const std::string& partner, const amounts& left, const amounts& initial) {
+    return fmt::format("credits of virtual lane {} of {}: {} of {} blocks of 64 bytes are left", c, partner, left[0], initial[0]);
+}
+
+port::port(const sc_core::sc_module_name& name, const port_params& p, port_owner& owner, unsigned i)
+    : link::port<port_traits>(name, channel_of(p)),
+      params(p),
+      index(i),
+      m_owner(owner),
+      m_dropped{{{*this, "dropped.link_down", "1", "packets lost because the link was down or went down"},
+                 {*this, "dropped.inactive", "1", "packets that subnet management did not let pass: the port was not active"},
+                 {*this, "dropped.damaged", "1", "packets that arrived with a wrong VCRC or a bad end"},
+                 {*this, "dropped.management_full", "1", "packets for which virtual lane 15 had no buffer"},
+                 {*this, "dropped.too_long", "1", "packets longer than the link's MTU"},
+                 {*this, "dropped.injected", "1", "packets that an injected fault made vanish"},
+                 {*this, "dropped.no_route", "1", "packets for which there was no way on from here"},
+                 {*this, "dropped.switch_dead", "1", "packets lost in a switch that died"}}},
+      m_rate(p.rate),
+      m_width(p.width),
+      m_mtu(p.mtu),
+      m_data_lanes(p.data_lanes) {
+    if (p.mtu & (p.mtu - 1)) throw std::invalid_argument(fmt::format("{}.mtu: {} is not one of 256, 512, 1024, 2048, 4096", this->name(), p.mtu));
+    if (p.data_lanes != 15 && p.data_lanes & (p.data_lanes - 1))
+        throw std::invalid_argument(fmt::format("{}.data_lanes: {} is not one of 1, 2, 4, 8, 15", this->name(), p.data_lanes));
+    constexpr std::uint64_t most_headers = 128;
+    if (p.buffer.bytes < p.mtu + most_headers)
+        throw std::invalid_argument(fmt::format("{}.buffer: {} bytes do not hold the longest packet of {}", this->name(), p.buffer.bytes, p.mtu + most_headers));
+    settle();
+}
+
+port::buffers port::room() const {
+    buffers b;
+    for (unsigned lane = 0; lane < virtual_lanes; ++lane) b[lane] = {lane < params.data_lanes ? params.buffer.bytes / 64 : 0};
+    return b;
+}
+
+/// What follows from both ends and the cable.
+void port::settle() {
+    if (const auto* other = partner()) {
+        m_rate = std::min({params.rate, other->params.rate, m_cable.rate});
+        m_width = std::min({params.width, other->params.width, m_cable.width});
+        m_mtu = std::min(params.mtu, other->params.mtu);
+        m_data_lanes = std::min(params.data_lanes, other->params.data_lanes);
+    }
+    transmitter.set_lane_rate(lane_rate(m_rate));
+    for (unsigned sl = 0; sl < sl_to_vl.size(); ++sl) sl_to_vl[sl] = static_cast<std::uint8_t>(sl % m_data_lanes);
+    std::vector<lane_arbiter::entry> all;
+    for (unsigned lane = 0; lane < m_data_lanes; ++lane) all.push_back({static_cast<std::uint8_t>(lane), 64});
+    arbiter.configure({}, std::move(all));
+}
+
+void port::send_by(unsigned lane, const packet_ptr& p, ticks tail_ready) {
+    if (p->hops == 0) p->measure();
+    p->lrh.vl = static_cast<std::uint8_t>(lane);
+    if (!m_up) return drop(*p, drop_reason::link_down);
+    const bool managing = lane == management_lane;
+    if (!managing && (m_state != port_state::active || lane >= m_data_lanes)) return drop(*p, drop_reason::inactive);
+    if (p->payload.length > m_mtu) return drop(*p, drop_reason::too_long);
+    auto& queue = m_queues[lane];
+    if (queue.full()) queue.set_capacity(std::max<std::size_t>(4, 2 * queue.capacity()));
+    queue.push_back({p, tail_ready});
+    m_filled |= 1u << lane;
+    transmit();
+}
+
+/// The lane whose turn it is among those that have credits.
+unsigned port::next_lane() {
+    if (m_filled >> management_lane & 1) return management_lane;
+    std::uint32_t able = 0;
+    for (auto rest = m_filled; rest; rest &= rest - 1) {
+        const auto lane = static_cast<unsigned>(__builtin_ctz(rest));
+        if (has_credits(lane, {m_queues[lane].front().packet->blocks})) able |= 1u << lane;
+    }
+    if (!able) return lane_arbiter::no_lane;
+    if (!(able & (able - 1))) return static_cast<unsigned>(__builtin_ctz(able));
+    return arbiter.choose(able);
+}
+
+void port::transmit() {
+    if (!m_filled) return;
+    if (!idle()) return call_when_idle();
+    const auto lane = next_lane();
+    if (lane == lane_arbiter::no_lane) return;
+    launch_from(lane);
+    if (m_filled) call_when_idle();
+    if (m_wanted >> lane & 1) {
+        m_wanted &= ~(1u << lane);
+        m_owner.room_again(*this, lane);
+    }
+}
+
+void port::launch_from(unsigned lane) {
+    auto& queue = m_queues[lane];
+    const auto [p, tail_ready] = std::move(queue.front());
+    queue.pop_front();
+    if (queue.empty()) m_filled &= ~(1u << lane);
+    if (lane != management_lane) {
+        take_credits(*p);
+        arbiter.charge(p->blocks);
+    }
+    constexpr std::uint64_t head_bytes = 8;  // the local route header
+    const auto passage = transmitter.send(now(), tail_ready, p->wire_bytes, head_bytes);
+    ++packets_sent;
+    ++p->hops;
+    bytes_sent += p->wire_bytes - 2u;
+    payload_sent += p->payload.length;
+    p->head = passage.head_arrival + m_cable.propagation;
+    p->tail = passage.tail_arrival + m_cable.propagation;
+    if (span_recorder::on()) {
+        p->pass(queue_span, span_kind::queueing, passage.begin);
+        p->pass(serialisation_span, span_kind::service, passage.head_arrival);
+        p->pass(wire_span, span_kind::service, p->head);
+    }
+    if (tap) tap->packet_sent(*this, *p, passage.begin);
+    launch(*p, p->head);
+}
+
+ticks port::announced(packet& p, ticks) { return m_owner.packet_announced(*this, p); }
+
+void port::arrived(const packet_ptr& p) {
+    if (!m_up) return drop(*p, drop_reason::link_down);
+    p->link_epoch = m_epoch;
+    const bool managing = p->lrh.vl == management_lane;
+    if (managing && ++m_management > params.management_packets) {
+        release(*p, now());
+        return drop(*p, drop_reason::management_full);
+    }
+    // A switch that cuts through passes a bad packet on before it knows; whoever has the whole of it drops it.
+    if (p->damaged == damage::link && p->tail <= now()) {
+        release(*p, p->tail);
+        return drop(*p, drop_reason::damaged);
+    }
+    if (!managing && m_state < port_state::armed) {
+        release(*p, p->tail);
+        return drop(*p, drop_reason::inactive);
+    }
+    ++packets_received;
+    if (p->tail <= now()) p->pass(tail_span, span_kind::service, p->tail);
+    m_owner.packet_arrived(*this, p);
+}
+
+void port::release(packet& p, ticks when) {
+    if (p.link_epoch != m_epoch) return;  // the other end has all its credits since the link came up again
+    if (p.lrh.vl == management_lane) {
+        --m_management;
+        return;
+    }
+    return_credits(p, when, params.credit_latency + m_cable.propagation);
+}
+
+void port::drop(const packet&, drop_reason why) { ++m_dropped[static_cast<unsigned>(why)]; }
+
+std::size_t port::waiting() const {
+    return std::accumulate(m_queues.begin(), m_queues.end(), std::size_t{0}, [](auto sum, const auto& q) { return sum + q.size(); });
+}
+
+void port::enter(port_state s) {
+    if (s == m_state) return;
+    m_state = s;
+    log(log_level::info, *this, "{}", name_of(s));
+    m_owner.state_changed(*this, s);
+}
+
+void port::set_state(port_state s) {
+    if (m_up && s != port_state::down) enter(s);
+}
+
+void port::configure(std::uint16_t lid, std::uint8_t lmc) {
+    set_lid(lid, lmc);
+    m_configured = true;
+    set_state(port_state::active);
+}
+
+void port::hold_down() {
+    cancel(m_trained);
+    if (m_held && !m_released) return;
+    m_held = true;
+    m_released = false;
+    if (partner()) partner()->hear(false, true);
+    follow_holds();
+}
+
+void port::let_train() {
+    if (m_held && !m_released && !m_trained.scheduled()) schedule(m_trained, now() + params.retrain_time);
+}
+
+/// Both ends are up at the same time.
+void port::trained() {
+    m_released = true;
+    hear(true, false);
+    if (partner()) partner()->hear(false, false);
+}
+
+void port::hear(bool own, bool held) {
+    m_signals.push_back({now() + m_cable.propagation, own, held});
+    if (!m_signalled.scheduled()) schedule(m_signalled, m_signals.front().when);
+}
+
+void port::signalled() {
+    const auto s = m_signals.front();
+    m_signals.pop_front();
+    if (!m_signals.empty()) schedule(m_signalled, m_signals.front().when);
+    if (!s.own) m_other_held = s.held;
+    else if (m_released) m_held = m_released = false;
+    follow_holds();
+}
+
+void port::follow_holds() {
+    const bool may = partner() && !m_held && !m_other_held;
+    if (may && !m_up) come_up();
+    if (!may && m_up) go_down();
+}
+
+void port::go_down() {
+    m_up = false;
+    ++m_epoch;
+    ++link_downs;
+    m_dropped[static_cast<unsigned>(drop_reason::link_down)] += clear_arrivals() + waiting();
+    for (auto& q : m_queues) q.clear();
+    m_filled = m_management = 0;
+    clear_waits();
+    enter(port_state::down);
+    // What waits for room here goes on, to be lost.
+    for (auto lanes = std::exchange(m_wanted, 0); lanes; lanes &= lanes - 1) m_owner.room_again(*this, static_cast<unsigned>(__builtin_ctz(lanes)));
+}
+
+void port::come_up() {
+    m_up = true;
+    set_credits(partner()->room());
+    arbiter.restart();
+    enter(m_configured ? port_state::active : port_state::initialize);
+}
+
+void port::reset() {
+    if (m_up) go_down();
+    m_wanted = 0;
+    link::port<port_traits>::reset();
+    settle();
+    if (!partner()) return;
+    lanes_of_both().set_lanes(lanes_of(m_width), lanes_of(m_width));
+    hold_down();
+    let_train();
+}
+
+void port::power_on() {
+    for (auto* e : {&m_signalled, &m_trained}) cancel(*e);
+    m_signals.clear();
+    m_held = m_released = m_other_held = false;
+    follow_holds();
+}
+
+void connect(port& a, port& b, const link_params& cable) {
+    a.m_cable = b.m_cable = cable;
+    link::join<port_traits>(a, a.room(), b, b.room());
+    for (auto* p : {&a, &b}) p->settle();
+    a.lanes_of_both().set_lanes(lanes_of(a.m_width), lanes_of(a.m_width));
+    for (auto* p : {&a, &b}) p->follow_holds();
+}
+
+}  // namespace fabricvp::network
