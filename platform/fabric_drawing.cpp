@@ -22,7 +22,12 @@ struct vertex {
 
 using links = std::vector<fabric::interconnect::link_ends>;
 
-std::string rate_text(const fabric::link_params& p) { return fmt::format("{:.4g} GB/s", static_cast<double>(p.bytes_per_second()) / 1e9); }
+std::string rate_text(std::uint64_t bytes_per_second) { return fmt::format("{:.4g} GB/s", static_cast<double>(bytes_per_second) / 1e9); }
+
+std::string rate_text(const fabric::interconnect::link_ends& l) {
+    const auto there = l.a->params.bytes_per_second(), back = l.b->params.bytes_per_second();
+    return there == back ? rate_text(there) : rate_text(there) + " / " + rate_text(back);
+}
 
 /// Lines are the thicker the faster the link.
 std::string stroke(const fabric::interconnect::link_ends& l) {
@@ -108,7 +113,7 @@ struct drawn_ways {
     std::string lines, words;
 };
 
-std::string share_text(const fabric_traffic::way& w, const fabric::port& p) { return fmt::format("{:.0f} % of {}", 100 * w.busy, rate_text(p.params)); }
+std::string share_text(const fabric_traffic::way& w, const fabric::port& p) { return fmt::format("{:.0f} % of {}", 100 * w.busy, rate_text(p.params.bytes_per_second())); }
 
 /// The link of a device: its way up left, its way down right.
 drawn_ways vertical_ways(const fabric::interconnect::link_ends& l, const fabric_traffic::link& t, bool device_first, int device, int above, int bottom, int top) {
@@ -121,7 +126,7 @@ drawn_ways vertical_ways(const fabric::interconnect::link_ends& l, const fabric_
     return {line(-7, up, "from " + name) + line(7, down, "to " + name),
             note(device - 15, y, "end", "↑ " + amount(up)) + note(device - 15, y + 13, "end", fmt::format("{:.0f} %", 100 * up.busy)) +
                 note(device + 15, y, "start", "↓ " + amount(down)) + note(device + 15, y + 13, "start", fmt::format("{:.0f} %", 100 * down.busy)) +
-                note((device + above) / 2, (bottom + top) / 2, "middle", rate_text(l.a->params))};
+                note((device + above) / 2, (bottom + top) / 2, "middle", rate_text(l))};
 }
 
 /// A link that leaves two boxes by the same side: its ways one above the other.
@@ -162,7 +167,7 @@ drawing draw_fabric(const fabric::interconnect& f, int x, int y, const fabric_tr
                 boxes += ways.words;
             } else {
                 wires += fmt::format("<path d=\"M {} {} L {} {}\" {}/>\n", down, device_top, up, switch_top + box_height, stroke(l));
-                wires += note(down, device_top - 6, "middle", rate_text(l.a->params), 11, "#fafafa");
+                wires += note(down, device_top - 6, "middle", rate_text(l), 11, "#fafafa");
             }
             continue;
         }
@@ -177,7 +182,7 @@ drawing draw_fabric(const fabric::interconnect& f, int x, int y, const fabric_tr
             if (!high) d.height = std::max(d.height, across + 30 - y);
         } else {
             wires += fmt::format("<path d=\"M {} {} V {} H {} V {}\" {}/>\n", x + a.centre, edge, across, x + b.centre, edge, stroke(l));
-            wires += fmt::format("<text x=\"{}\" y=\"{}\" font-size=\"11\">{}</text>\n", x + (a.centre + b.centre) / 2, across + 16, rate_text(l.a->params));
+            wires += fmt::format("<text x=\"{}\" y=\"{}\" font-size=\"11\">{}</text>\n", x + (a.centre + b.centre) / 2, across + 16, rate_text(l));
         }
     }
     for (const auto& [name, v] : all) {
@@ -221,7 +226,7 @@ std::string fabric_dot(const fabric::interconnect& f, const std::string& above) 
     };
     for (const auto& t : f.terminals) text += fmt::format("    \"{}\" [label=\"{}\"];\n", id(t->basename()), t->basename());
     for (const auto& s : f.params.switches) text += fmt::format("    \"{}\" [label=\"{}\\ncluster {}\"];\n", id(s.name), s.name, s.cluster);
-    for (const auto& l : f.links()) text += fmt::format("    \"{}\" -- \"{}\" [label=\"{}\"];\n", id(l.from), id(l.to), rate_text(l.a->params));
+    for (const auto& l : f.links()) text += fmt::format("    \"{}\" -- \"{}\" [label=\"{}\"];\n", id(l.from), id(l.to), rate_text(l));
     return text;
 }
 

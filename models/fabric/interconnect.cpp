@@ -52,6 +52,8 @@ const interconnect_params& checked(const interconnect_params& p) {
             if (ends.count(end) && ++uses[end] > 1) refuse(fmt::format("'{}' has more than one link: devices have one, switches many", end));
         }
         if (l.from == l.to) refuse(fmt::format("a link goes from '{}' to itself", l.from));
+        if (l.lanes_there >= 2 * l.lanes)
+            refuse(fmt::format("lanes_there of {} from '{}' to '{}': the link has {} lanes, and one at least must lead back", l.lanes_there, l.from, l.to, 2 * l.lanes));
     }
     for (const auto& s : p.switches)
         if (const auto n = std::count_if(p.links.begin(), p.links.end(), [&](const auto& l) { return l.from == s.name || l.to == s.name; });
@@ -109,8 +111,8 @@ link_plan plan_links(const interconnect_params& p, const std::map<std::string, s
     for (const auto& l : p.links) {
         const auto a = vertex.at(l.from), b = vertex.at(l.to);
         const bool crosses = a >= terminals && b >= terminals && cluster(a) != cluster(b);
-        plan.from.push_back(add(a, l.to, l, crosses));
-        plan.to.push_back(add(b, l.from, l, crosses));
+        plan.from.push_back(add(a, l.to, l.way_there(), crosses));
+        plan.to.push_back(add(b, l.from, l.way_back(), crosses));
     }
     return plan;
 }
@@ -136,6 +138,13 @@ void interconnect_params::link_node::describe(parameter_visitor& v) {
     v.field("from", from, "a switch, a GPU or a generator");
     v.field("to", to, "a switch, a GPU or a generator");
     link_params::describe(v);
+    v.field("lanes_there", lanes_there, between{0, 127}, "how many of the link's lanes, which are twice `lanes`, lead from `from` to `to` to begin with; the others lead back. 0: half of them");
+}
+
+link_params interconnect_params::link_node::with_lanes(std::uint64_t count) const {
+    link_params way = *this;
+    way.lanes = count;
+    return way;
 }
 
 void interconnect_params::generator_node::describe(parameter_visitor& v) {

@@ -25,7 +25,14 @@ struct interconnect_params {
     };
     struct link_node : link_params {
         std::string from, to;
+        std::uint64_t lanes_there = 0;  ///< of both directions' lanes; 0: half of them
         void describe(parameter_visitor& v);
+        /// One direction of the link.
+        link_params way_there() const { return with_lanes(lanes_there ? lanes_there : lanes); }
+        link_params way_back() const { return with_lanes(lanes_there ? 2 * lanes - lanes_there : lanes); }
+
+    private:
+        link_params with_lanes(std::uint64_t count) const;
     };
     struct generator_node : generator_params {
         std::string name, origin;

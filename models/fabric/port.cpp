@@ -54,7 +54,8 @@ std::string port_traits::describe(unsigned c, const std::string& partner, const 
 
 port::port(const sc_core::sc_module_name& name, const link_params& p, const buffer_params& b, const port_place& place)
     : link::port<port_traits>(name, channel_of(p)), params(p), buffer(b), index(place.index),
-      crosses_clusters(place.crosses_clusters), m_flit(static_cast<std::uint32_t>(place.format.flit.bytes)), m_owner(place.owner) {
+      crosses_clusters(place.crosses_clusters), format(place.format),
+      m_flit(static_cast<std::uint32_t>(place.format.flit.bytes)), m_owner(place.owner) {
     sent.set_flit(place.format.payload());
 }
 
@@ -73,6 +74,7 @@ void port::send(const packet_ptr& p, ticks tail_ready) {
         passage.head_arrival = passage.tail_arrival = passage.end + params.propagation;
     }
     if (faults.poisons()) p->status = access_status::poisoned;
+    faults.flip_in(*p);
     p->head = passage.head_arrival;
     p->tail = passage.tail_arrival;
     if (span_recorder::on()) {

@@ -78,6 +78,7 @@ public:
     const buffer_params buffer;
     const unsigned index;
     const bool crosses_clusters;
+    const packet_format format;
 
     packet_counts sent{*this, "sent", "packets, bytes and flits sent this way, by class"};
     counter spoilt{*this, "spoilt", "1", "packets that replays did not get across whole; they arrive poisoned"};

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/log.h"
+#include "fabric/netcrafter/wire_unit.h"
 #include "fabric/port.h"
 
 namespace fabricvp::fabric {
@@ -33,6 +34,10 @@ void port_faults::lane_arguments::describe(parameter_visitor& v) {
 
 void port_faults::poison_arguments::describe(parameter_visitor& v) { v.field("count", count, between{1, 1e12}, "packets"); }
 
+void port_faults::flip_arguments::describe(parameter_visitor& v) {
+    v.field("bit", bit, between{0, 2047}, "which bit of the packet, its header first, then its address, then its data; behind them padding");
+}
+
 port_faults::port_faults(port& at)
     : bit_errors(at, "bit_errors", "the link corrupts bits this way",
                  [this](const auto& a) {
@@ -57,6 +62,8 @@ port_faults::port_faults(port& at)
                 c.schedule(m_lanes_repaired, m_repairs.front().when);
             }),
       poison(at, "poison", "the next packets this way arrive marked as spoilt", [this](const auto& a) { m_poison += a.count; }),
+      flip(at, "flip", "a bit of the next packet this way whose flits have it flips behind the CRC check, so that no repetition mends it",
+           [this](const auto& a) { m_flips.push_back(a.bit); }),
       dead(at, "dead", "the link is dead for good, both ways: packets take other ways, and accesses for which there is none fail",
            [this](const auto&) {
                if (on_death) on_death();
@@ -81,9 +88,26 @@ void port_faults::repair_lanes() {
     if (!m_repairs.empty()) c.schedule(m_lanes_repaired, m_repairs.front().when);
 }
 
+/// Stitched packets are bytes, and the far end reads what has become of them. Others become bytes for a moment: what still makes
+/// sense goes on as that, the rest poisoned.
+void port_faults::flip_first_in(packet& p) {
+    const auto bit = m_flips.front();
+    const auto at = static_cast<std::size_t>(bit / 8);
+    if (at >= std::size_t{p.wire_bytes}) return;
+    m_flips.erase(m_flips.begin());
+    log(log_level::info, m_port, "bit {} of a packet flips", bit);
+    const auto mask = static_cast<std::uint8_t>(1u << bit % 8);
+    if (p.unit) {
+        if (at < p.unit->length()) p.unit->bytes[at] ^= mask;
+        return;
+    }
+    if (at < p.bytes && !netcrafter::flip(p, m_port.format, at, mask)) p.status = access_status::poisoned;
+}
+
 void port_faults::reset() {
     for (auto* e : {&m_errors_end, &m_down_end, &m_lanes_repaired}) calendar::current().cancel(*e);
     m_repairs.clear();
+    m_flips.clear();
     m_poison = 0;
     m_dead = false;
 }

@@ -35,12 +35,18 @@ public:
         void describe(parameter_visitor& v);
     };
 
+    struct flip_arguments {
+        std::uint64_t bit = 160;
+        void describe(parameter_visitor& v);
+    };
+
     explicit port_faults(port& at);
 
     fault_kind<bit_error_arguments> bit_errors;
     fault_kind<down_arguments> down;
     fault_kind<lane_arguments> lanes;
     fault_kind<poison_arguments> poison;
+    fault_kind<flip_arguments> flip;
     fault_kind<> dead;
 
     /// Called by `dead`; die() then takes this end out of service.
@@ -50,6 +56,11 @@ public:
     /// \returns true if this packet shall arrive poisoned; counts down
     bool poisons() { return m_poison && m_poison--; }
 
+    /// Flips the bit that was ordered if the flits of this packet have it.
+    void flip_in(packet& p) {
+        if (!m_flips.empty()) flip_first_in(p);
+    }
+
     /// Everything is whole again, and what was ordered is forgotten.
     void reset();
 
@@ -57,8 +68,10 @@ private:
     void end_bit_errors();
     void end_down();
     void repair_lanes();
+    void flip_first_in(packet& p);
 
     port& m_port;
+    std::vector<std::uint64_t> m_flips;  // bits, each for a packet
     std::uint64_t m_poison = 0;
     bool m_dead = false;
     struct repair {

@@ -158,6 +158,9 @@ class Fabric(command.CommandTest):
         patient = {"stitching": True, "pooling": "plain", "window": "1000000 cycles"}
         refused("s0.netcrafter.window of 1000000 cycles is not shorter than simulation.watchdog",
                 lambda f: f["switches"][0].update(netcrafter=patient, clock="1 MHz"))
+        refused("fabric: lanes_there of 16 from 's0' to 's1': the link has 16 lanes, and one at least must lead back", lambda f: f["links"][4].update(lanes_there=16))
+        refused("lanes_there: 128 is out of range: give 0 … 127", lambda f: f["links"][4].update(lanes_there=128))
+        refused("lanes: 65 is out of range: give 1 … 64", lambda f: f["links"][4].update(lanes=65))
         refused("lane_rate", lambda f: f["links"][4].update(lane_rate=16))
         refused("lanez", lambda f: f["links"][4].update(lanez=16))
 

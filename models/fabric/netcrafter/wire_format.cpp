@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "fabric/netcrafter/wire_format.h"
 
+#include <array>
 #include <cstring>
 
 #include <boost/endian/conversion.hpp>
@@ -188,6 +189,17 @@ void restore(packet& p, const packet_format& f, const wire_header& h, const std:
             break;
         default: break;
     }
+}
+
+bool flip(packet& p, const packet_format& f, std::size_t at, std::uint8_t bits) {
+    if (at < header_bytes || f.header.bytes != header_bytes || f.address.bytes != address_bytes) return false;
+    const wire_header h{type_of(p), follower::padding, p.destination, 0};
+    std::array<std::uint8_t, longest_packet> bytes{};
+    serialise(p, h, bytes.data());
+    bytes[at] ^= bits;
+    if (!address_makes_sense(h.type, bytes.data())) return false;
+    restore(p, f, h, bytes.data());
+    return true;
 }
 
 }  // namespace fabricvp::fabric::netcrafter

@@ -83,4 +83,8 @@ bool address_makes_sense(wire_type t, const std::uint8_t* bytes);
 /// of the line that were not carried are zero.
 void restore(packet& p, const packet_format& f, const wire_header& h, const std::uint8_t* bytes);
 
+/// What becomes of a packet that goes alone when bits of byte `at` are wrong. \returns false if that is an error: its header does
+/// not fit the rest, or its address means nothing, or the format's header and address are not as long as these
+bool flip(packet& p, const packet_format& f, std::size_t at, std::uint8_t bits);
+
 }  // namespace fabricvp::fabric::netcrafter

@@ -30,8 +30,29 @@ interconnect_params clusters() {
     return p;
 }
 
+/// Two clusters of two, 12 lanes to the second and 4 back; all of them may turn.
+interconnect_params uneven(lane_policy_kind policy) {
+    auto p = quad();
+    p.links.back().lanes_there = 12;
+    p.links.back().reversible.policy = policy;
+    return p;
+}
+
 struct machines {
     calendar timeline;
+    probed_fabric uneven_fixed{"uneven_fixed", uneven(lane_policy_kind::none)};
+    probed_fabric uneven_published{"uneven_published", uneven(lane_policy_kind::published)};
+    std::string too_many = refusal(16), most = refusal(15);
+    static std::string refusal(std::uint64_t lanes_there) {
+        auto p = quad();
+        p.links.back().lanes_there = lanes_there;
+        try {
+            interconnect net("refused", p);
+            return {};
+        } catch (const std::invalid_argument& e) {
+            return e.what();
+        }
+    }
     probed_fabric fixed{"fixed", sockets(lane_policy_kind::none)};
     probed_fabric published{"published", sockets(lane_policy_kind::published)};
     probed_fabric predictive{"predictive", sockets(lane_policy_kind::predictive)};
@@ -105,6 +126,23 @@ TEST_CASE("a launch concerns the links that the device's packets pass") {
     four.net.terminals[2]->kernel_launched();
     run_all();
     for (unsigned d = 0; d < 4; ++d) CHECK(four.net.terminals[d]->link->lanes_of_both().lanes(side::a) == (d == 2 ? 8 : 11));
+}
+
+TEST_CASE("a link may begin with more lanes one way than the other") {
+    auto& m = machines::get();
+    CHECK(m.too_many == "fabric: lanes_there of 16 from 'cluster0' to 'cluster1': the link has 16 lanes, and one at least must lead back");
+    CHECK(m.most.empty());
+    CHECK(write_rate(m.uneven_fixed, 2, {0, 1}, 10'000) == Approx(24e9 * 64 / 80).epsilon(0.01));
+    CHECK(write_rate(m.uneven_fixed, 0, {2, 3}, 10'000) == Approx(8e9 * 64 / 80).epsilon(0.01));
+    // Turned lanes gain on that, and a launch goes back to it.
+    auto& f = m.uneven_published;
+    CHECK(write_rate(f, 0, {2, 3}, 40'000) > 8e9 * 64 / 80 * 1.5);
+    auto& lanes = f.net.links().back().a->lanes_of_both();
+    CHECK(lanes.lanes(side::b) > 8);
+    f.net.terminals[0]->kernel_launched();
+    run_all();
+    CHECK(lanes.lanes(side::a) == 12);
+    CHECK(lanes.lanes(side::b) == 4);
 }
 
 TEST_CASE("the same lanes turn at the same times whenever a run is repeated") {

@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Bits that are wrong on links of the fabric, in machines that run: what the link-level CRC sees is sent again and changes nothing
+but time; what flips behind it changes what is delivered, or is an error, or is padding."""
+
+import pytest
+
+import fabricvp
+from fabricvp import topology
+
+SLOW = "node0.fabric.cluster0.to_cluster1"
+PARTS = {"stitching": True, "pooling": "selective", "trimming": True, "sequencing": "page_tables"}
+WRITES, REQUESTS = {"requests": 400, "writes": 1, "pattern": "hot_spot", "hot_spot": 1, "hot_share": 1, "span": "64 KiB"}, 400
+
+
+@pytest.fixture
+def traffic(machine):
+    """Makes two generators in a cluster each; the first writes to the second."""
+
+    def make(netcrafter):
+        shape = topology.clusters(2, 1, outer={"lane_rate": "2 GB/s"}, switch={"netcrafter": PARTS} if netcrafter else None)
+        return machine(text=shape.traffic_machine(WRITES), overrides={"node.fabric.generators.1.start": "1000 s"})
+
+    return make
+
+
+def counts(platform):
+    found = platform.statistics.snapshot("node0.fabric.")
+    assert found["node0.fabric.packets_under_way"] == 0
+    assert found["node0.fabric.device0.responses"] == REQUESTS
+    assert found["node0.fabric.device0.unexpected"] == found["node0.fabric.device1.unexpected"] == 0
+    return found["node0.fabric.device1.corrupt"], found["node0.fabric.device0.refused"], sum(v for k, v in found.items() if k.endswith(".malformed"))
+
+
+@pytest.mark.parametrize("netcrafter", [False, True])
+def test_what_the_crc_sees_is_sent_again(traffic, netcrafter):
+    platform = traffic(netcrafter)
+    platform.inject(SLOW, "bit_errors", at="500 ns", rate="1e-4", lasting="1 us")
+    platform.run("100 us")
+    assert platform.statistics[f"{SLOW}.transmitter.replays"] > 0
+    assert counts(platform) == (0, 0, 0)
+
+
+#: A write of 76 bytes: header, address, a line. Behind it 4 bytes of padding, which NetCrafter may let others ride in.
+@pytest.mark.parametrize("netcrafter, bit, corrupt, refused, malformed", [
+    (False, 8 * 12, 1, 0, 0), (False, 8 * 75 + 7, 1, 0, 0),  # the line
+    (False, 8 * 4 + 6, 1, 0, 0),  # the address: another line, whose contents follow from its own
+    (False, 8 * 4, 0, 1, 0),  # bits of the address that mean nothing
+    (False, 3, 0, 1, 0), (False, 20, 0, 1, 0),  # type and ID
+    (False, 8 * 77, 0, 0, 0),  # padding
+    (True, 8 * 12, 1, 0, 0), (True, 8 * 75 + 7, 1, 0, 0), (True, 8 * 4 + 6, 1, 0, 0), (True, 8 * 4, 0, 1, 1), (True, 3, 0, 1, 1), (True, 20, 0, 1, 1),
+    (True, 8 * 77, 0, 0, 0),
+])
+def test_what_it_does_not_see(traffic, netcrafter, bit, corrupt, refused, malformed):
+    platform = traffic(netcrafter)
+    platform.inject(SLOW, "flip", at="500 ns", bit=bit)
+    platform.run("100 us")
+    assert platform.statistics[f"{SLOW}.faults.flip"] == 1 and platform.statistics[f"{SLOW}.transmitter.replays"] == 0
+    assert counts(platform) == (corrupt, refused, malformed)
+
+
+SMALL_GPU = {"compute_units": 4, "memory": {"capacity": "256 MiB"}}
+
+
+def transposes(machine, netcrafter):
+    """A machine of two GPUs in a cluster each, about to transpose."""
+    shape = topology.clusters(2, 1, outer={"lane_rate": "2 GB/s"}, switch={"netcrafter": PARTS} if netcrafter else None)
+    platform = machine(text=shape.machine(gpu=SMALL_GPU))
+    platform.load_app("transpose", size=128, placement="interleaved", dispatch="round_robin")
+    return platform
+
+
+@pytest.mark.timeout(120)
+@pytest.mark.parametrize("netcrafter", [False, True])
+def test_a_kernel_whose_links_correct_errors_has_the_right_result(machine, netcrafter):
+    platform = transposes(machine, netcrafter)
+    for way in (SLOW, "node0.fabric.cluster1.to_cluster0"):
+        platform.inject(way, "bit_errors", rate="1e-4")
+    assert platform.run("1 s").outcome == "power_off"
+    assert platform.app_ok and platform.statistics[f"{SLOW}.transmitter.replays"] > 10
+    assert platform.statistics["node0.fabric.packets_under_way"] == 0
+
+
+@pytest.mark.timeout(120)
+@pytest.mark.parametrize("netcrafter", [False, True])
+def test_a_kernel_notices_what_they_do_not(machine, netcrafter):
+    """Bits of lines flip behind the CRC, each in a packet of its own: the check of the result finds it."""
+    platform = transposes(machine, netcrafter)
+    platform.run(until=fabricvp.Marker("kernels", "reset"))
+    for byte in range(20, 76, 8):
+        platform.inject(SLOW, "flip", bit=8 * byte)
+    platform.run("1 s")
+    assert not platform.app_ok
+    said = platform.nodes[0].console.output
+    assert "wrong" in said or "poisoned" in said, said
+
+
+@pytest.mark.timeout(120)
+def test_a_kernel_whose_link_dies_ends_with_one_clear_error(machine):
+    platform = transposes(machine, True)
+    platform.run(until=fabricvp.Marker("kernels", "reset"))
+    platform.inject(SLOW, "dead")
+    result = platform.run("1 s")
+    assert result.outcome in ("power_off", "guest_failure") and not platform.app_ok, result
+    said = platform.nodes[0].console.output
+    assert "bus error" in said.lower(), said
+    assert platform.statistics["node0.fabric.packets_under_way"] == 0
