@@ -2,7 +2,7 @@
 // A fabric with a probe in the place of each device: it keeps what it hears, and answers at once or late.
 #pragma once
 
-#include <catch2/catch.hpp>
+#include "unit/fabric/conservation.h"
 
 #include <functional>
 #include <memory>

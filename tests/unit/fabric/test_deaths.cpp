@@ -24,10 +24,20 @@ interconnect_params four(bool ring) {
     return p;
 }
 
+interconnect_params stitched(interconnect_params p) {
+    for (auto& s : p.switches) {
+        auto& n = s.netcrafter;
+        n.stitching = n.trimming = true;
+        n.pooling = netcrafter::pooling_mode::selective;
+        n.sequencing = netcrafter::sequencing_mode::page_tables;
+    }
+    return p;
+}
+
 struct machines {
     calendar timeline;
-    probed_fabric ring{"ring", four(true)};
-    probed_fabric row{"row", four(false)};
+    probed_fabric ring{"ring", four(true)}, stitched_ring{"stitched_ring", stitched(four(true))};
+    probed_fabric row{"row", four(false)}, stitched_row{"stitched_row", stitched(four(false))};
     static machines& get() {
         static machines m;
         return m;
@@ -83,15 +93,18 @@ double sum(const probed_fabric& f, const std::string& what) {
 }  // namespace
 
 TEST_CASE("where there is another way, nothing fails when a link dies") {
-    auto& f = machines::get().ring;
-    for (const auto* victim : {"ring.s0.to_s1", "ring.s3.to_s2", "ring.s3.to_s0"}) {
-        INFO(victim);
-        storm(f, victim);
-        CHECK(failures(f).empty());
-        CHECK(sum(f, "packets_sent") == sum(f, "packets_received"));
-        CHECK(stat("ring.rerouted") == 1);
-    }
+    auto& m = machines::get();
+    for (auto* f : {&m.ring, &m.stitched_ring})
+        for (const auto* victim : {"s0.to_s1", "s3.to_s2", "s3.to_s0"}) {
+            const std::string name = f->net.name();
+            INFO(name << victim);
+            storm(*f, name + "." + victim);
+            CHECK(failures(*f).empty());
+            CHECK(sum(*f, "packets_sent") == sum(*f, "packets_received"));
+            CHECK(stat(name + ".rerouted") == 1);
+        }
     // After a reset all links live again.
+    auto& f = m.ring;
     f.reset();
     f.probes[0]->at.send(f.probes[0]->make(3));
     run_all();
@@ -99,46 +112,60 @@ TEST_CASE("where there is another way, nothing fails when a link dies") {
 }
 
 TEST_CASE("where there is none, accesses across fail, each once, and the others do not") {
-    auto& f = machines::get().row;
-    storm(f, "row.s1.to_s2");
-    const auto failed = failures(f);
-    CHECK(failed.size() == 8);
-    for (const auto& [pair, count] : failed) {
-        CHECK((pair.first < 2) != (pair.second < 2));
-        CHECK(count < packets);
+    auto& m = machines::get();
+    for (auto* each : {&m.row, &m.stitched_row}) {
+        auto& f = *each;
+        const std::string name = f.net.name();
+        INFO(name);
+        storm(f, name + ".s1.to_s2");
+        const auto failed = failures(f);
+        CHECK(failed.size() == 8);
+        for (const auto& [pair, count] : failed) {
+            CHECK((pair.first < 2) != (pair.second < 2));
+            CHECK(count < packets);
+        }
+        CHECK(sum(f, "packets_sent") == sum(f, "packets_received") + sum(f, "packets_failed"));
+        // What is sent later fails after the time that it takes to notice.
+        f.probes[0]->responses.clear();
+        const auto begin = calendar::current().now();
+        f.probes[0]->at.send(f.probes[0]->make(2));
+        run_all();
+        REQUIRE(f.probes[0]->responses.size() == 1);
+        CHECK(f.probes[0]->responses[0].status == access_status::unreachable);
+        CHECK(f.probes[0]->responses[0].when == begin + f.net.params.failure_time);
+        CHECK_FALSE(f.net.terminals[0]->reaches(2));
+        CHECK(f.net.terminals[0]->reaches(1));
     }
-    CHECK(sum(f, "packets_sent") == sum(f, "packets_received") + sum(f, "packets_failed"));
-    // What is sent later fails after the time that it takes to notice.
-    f.probes[0]->responses.clear();
-    const auto begin = calendar::current().now();
-    f.probes[0]->at.send(f.probes[0]->make(2));
-    run_all();
-    REQUIRE(f.probes[0]->responses.size() == 1);
-    CHECK(f.probes[0]->responses[0].status == access_status::unreachable);
-    CHECK(f.probes[0]->responses[0].when == begin + f.net.params.failure_time);
-    CHECK_FALSE(f.net.terminals[0]->reaches(2));
-    CHECK(f.net.terminals[0]->reaches(1));
 }
 
 TEST_CASE("a switch that dies takes its device and what it holds with it; the others find ways around it") {
-    auto& f = machines::get().ring;
-    storm(f, "ring.s2");
-    const auto failed = failures(f);
-    unsigned of_device = 0;
-    for (const auto& [pair, count] : failed)
-        if (pair.first == 2 || pair.second == 2) of_device += count;
-    CHECK(of_device > 0);
-    CHECK(sum(f, "packets_sent") == sum(f, "packets_received") + sum(f, "packets_failed"));
-    f.probes[1]->responses.clear();
-    f.probes[1]->at.send(f.probes[1]->make(3));
-    run_all();
-    REQUIRE(f.probes[1]->responses.size() == 1);
-    CHECK(f.probes[1]->responses[0].status == access_status::ok);
+    auto& m = machines::get();
+    for (auto* each : {&m.ring, &m.stitched_ring}) {
+        auto& f = *each;
+        const std::string name = f.net.name();
+        INFO(name);
+        storm(f, name + ".s2");
+        const auto failed = failures(f);
+        unsigned of_device = 0;
+        for (const auto& [pair, count] : failed)
+            if (pair.first == 2 || pair.second == 2) of_device += count;
+        CHECK(of_device > 0);
+        CHECK(sum(f, "packets_sent") == sum(f, "packets_received") + sum(f, "packets_failed"));
+        f.probes[1]->responses.clear();
+        f.probes[1]->at.send(f.probes[1]->make(3));
+        run_all();
+        REQUIRE(f.probes[1]->responses.size() == 1);
+        CHECK(f.probes[1]->responses[0].status == access_status::ok);
+    }
 }
 
 TEST_CASE("a device whose link dies is alone") {
-    auto& f = machines::get().ring;
-    storm(f, "ring.d1.link");
-    for (const auto& [pair, count] : failures(f)) CHECK((pair.first == 1 || pair.second == 1));
-    CHECK(stat("ring.d1.packets_failed") > 0);
+    auto& m = machines::get();
+    for (auto* f : {&m.ring, &m.stitched_ring}) {
+        const std::string name = f->net.name();
+        INFO(name);
+        storm(*f, name + ".d1.link");
+        for (const auto& [pair, count] : failures(*f)) CHECK((pair.first == 1 || pair.second == 1));
+        CHECK(stat(name + ".d1.packets_failed") > 0);
+    }
 }

@@ -1,25 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // GPUs that read and write each other's memories through switches.
-#include "unit/gpu/memory_bench.h"
-
-#include "fabric/interconnect.h"
-#include "gpu/memory/fabric_port.h"
+#include "unit/fabric/gpu_bench.h"
 
 using namespace fabricvp;
 using namespace fabricvp::test;
 using operation = atomic_extension::operation;
 
 namespace {
-
-gpu_memory_system_params small() {
-    gpu_memory_system_params p;
-    p.capacity = {64 << 20};
-    p.l2.size = {64 << 10};
-    p.l2.banks = 4;
-    p.l2.ways = 4;
-    p.l2.locked_ways = 2;
-    return p;
-}
 
 fabric::interconnect_params quad() {
     fabric::interconnect_params p;
@@ -41,47 +28,22 @@ fabric::interconnect_params quad() {
     return p;
 }
 
-/// A GPU's memory and its way to others.
-struct linked_gpu {
-    memory_machine machine;
-    fabric_port port;
-    linked_gpu(unsigned index) : machine(("gpu" + std::to_string(index)).c_str(), small(), 2, index),
-                                 port(("port" + std::to_string(index)).c_str(), machine.system.router) {}
-};
-
-struct bench {
+struct timed {
     calendar timeline;
-    fabric::interconnect net{"net", quad()};
-    std::vector<std::unique_ptr<linked_gpu>> gpus;
-    bench() {
-        for (unsigned i = 0; i < 4; ++i) {
-            gpus.push_back(std::make_unique<linked_gpu>(i));
-            gpus.back()->port.attach(*net.terminals[i]);
-        }
-        net.start();
-    }
+};
+struct bench : timed, linked_gpus {
+    bench() : linked_gpus("net", quad()) {}
     static bench& fresh() {
         static bench b;
-        b.net.reset();
-        for (auto& g : b.gpus) {
-            g->port.reset();
-            g->machine.reset();
-        }
-        memory_machine::run_all();
-        restart_statistics();
+        b.linked_gpus::fresh();
         return b;
     }
-    memory_machine& operator[](unsigned i) { return gpus[i]->machine; }
-    fabric_port& port(unsigned i) { return gpus[i]->port; }
 };
 
 constexpr std::uint64_t at = 0x4000'0000'0000 >> 8 | 0x8000'0000;  // some virtual address
 constexpr std::uint64_t offset = 0x40'0000;                        // some place in a memory
 
-/// Maps the same page of GPU `home` at `at` in everybody's tables.
-void share(bench& b, unsigned home, unsigned flags = GPU_PTE_READ | GPU_PTE_WRITE) {
-    for (unsigned g = 0; g < 4; ++g) b[g].map(at, b[home].base() | offset, flags);
-}
+void share(bench& b, unsigned home, unsigned flags = GPU_PTE_READ | GPU_PTE_WRITE) { b.share(home, at, offset, flags); }
 
 }  // namespace
 

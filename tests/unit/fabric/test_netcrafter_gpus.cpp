@@ -1,27 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // GPUs whose remote lines are trimmed, and GPUs with sector caches.
-#include "unit/gpu/memory_bench.h"
+#include "unit/fabric/gpu_bench.h"
 
-#include "fabric/interconnect.h"
 #include "fabric/netcrafter/controller.h"
-#include "gpu/memory/fabric_port.h"
 
 using namespace fabricvp;
 using namespace fabricvp::test;
 using operation = atomic_extension::operation;
 
 namespace {
-
-gpu_memory_system_params small(bool sectored) {
-    gpu_memory_system_params p;
-    p.capacity = {64 << 20};
-    p.l2.size = {64 << 10};
-    p.l2.banks = 4;
-    p.l2.ways = 4;
-    p.l2.locked_ways = 2;
-    p.unit.l1.sectored = sectored;
-    return p;
-}
 
 fabric::interconnect_params quad(bool on) {
     fabric::interconnect_params p;
@@ -47,35 +34,8 @@ fabric::interconnect_params quad(bool on) {
     return p;
 }
 
-struct linked_gpu {
-    memory_machine machine;
-    fabric_port port;
-    linked_gpu(const std::string& net, unsigned index, bool sectored)
-        : machine((net + "_gpu" + std::to_string(index)).c_str(), small(sectored), 2, index),
-          port((net + "_port" + std::to_string(index)).c_str(), machine.system.router) {}
-};
-
-struct bench {
-    fabric::interconnect net;
-    std::vector<std::unique_ptr<linked_gpu>> gpus;
-    bench(const std::string& name, bool on, bool sectored) : net(name.c_str(), quad(on)) {
-        for (unsigned i = 0; i < 4; ++i) {
-            gpus.push_back(std::make_unique<linked_gpu>(name, i, sectored));
-            gpus.back()->port.attach(*net.terminals[i]);
-        }
-        net.start();
-    }
-    void fresh() {
-        net.reset();
-        for (auto& g : gpus) {
-            g->port.reset();
-            g->machine.reset();
-        }
-        memory_machine::run_all();
-        restart_statistics();
-    }
-    memory_machine& operator[](unsigned i) { return gpus[i]->machine; }
-    fabric_port& port(unsigned i) { return gpus[i]->port; }
+struct bench : linked_gpus {
+    bench(const std::string& name, bool on, bool sectored) : linked_gpus(name.c_str(), quad(on), name + "_", sectored) {}
     vector_cache& l1(unsigned i) { return gpus[i]->machine.system.units[0]->l1; }
     std::uint64_t bytes(fabric::packet_class c, bool to_first) {
         const auto& slow = net.links()[4];
@@ -101,7 +61,7 @@ struct machines {
 constexpr std::uint64_t at = 0x4000'0000'0000 >> 8 | 0x8000'0000, offset = 0x40'0000;
 
 void share(bench& b, unsigned home) {
-    for (unsigned g = 0; g < 4; ++g) b[g].map(at, b[home].base() | offset);
+    b.linked_gpus::share(home, at, offset);
     for (unsigned i = 0; i < 64; ++i) b[home].poke<std::uint32_t>(offset + 4 * i, 0x1000 + i);
 }
 

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+// GPUs' memories on a fabric, with clients in the place of compute units.
+#pragma once
+
+#include "unit/fabric/conservation.h"
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "gpu/memory/fabric_port.h"
+#include "unit/gpu/memory_bench.h"
+
+namespace fabricvp::test {
+
+inline gpu_memory_system_params small_gpu(bool sectored = false) {
+    gpu_memory_system_params p;
+    p.capacity = {64 << 20};
+    p.l2.size = {64 << 10};
+    p.l2.banks = 4;
+    p.l2.ways = 4;
+    p.l2.locked_ways = 2;
+    p.unit.l1.sectored = sectored;
+    return p;
+}
+
+/// A GPU's memory and its way to others.
+struct linked_gpu {
+    memory_machine machine;
+    fabric_port port;
+    linked_gpu(const std::string& prefix, unsigned index, bool sectored)
+        : machine((prefix + "gpu" + std::to_string(index)).c_str(), small_gpu(sectored), 2, index),
+          port((prefix + "port" + std::to_string(index)).c_str(), machine.system.router) {}
+};
+
+/// As many GPUs as the fabric has devices. \param prefix of their names, where a program has several such fabrics
+struct linked_gpus {
+    fabric::interconnect net;
+    std::vector<std::unique_ptr<linked_gpu>> gpus;
+
+    explicit linked_gpus(const char* name, const fabric::interconnect_params& p, const std::string& prefix = {}, bool sectored = false) : net(name, p) {
+        for (unsigned i = 0; i < p.devices.size(); ++i) {
+            gpus.push_back(std::make_unique<linked_gpu>(prefix, i, sectored));
+            gpus.back()->port.attach(*net.terminals[i]);
+        }
+        net.start();
+    }
+    void fresh() {
+        net.reset();
+        for (auto& g : gpus) {
+            g->port.reset();
+            g->machine.reset();
+        }
+        memory_machine::run_all();
+        restart_statistics();
+    }
+    memory_machine& operator[](unsigned i) { return gpus[i]->machine; }
+    fabric_port& port(unsigned i) { return gpus[i]->port; }
+    /// Maps the same page of GPU `home` at an address in everybody's tables.
+    void share(unsigned home, std::uint64_t address, std::uint64_t offset, unsigned flags = GPU_PTE_READ | GPU_PTE_WRITE) {
+        for (auto& g : gpus) g->machine.map(address, (*this)[home].base() | offset, flags);
+    }
+};
+
+}  // namespace fabricvp::test
