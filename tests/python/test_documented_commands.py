@@ -38,6 +38,10 @@ CHANGED = {
     "experiment gpu-workloads --out results": ("experiment gpu-workloads --quick --only reduction --no-spans --out results", LONG),
     "experiment gpu-workloads --only spmv transpose --placement interleaved --dispatch round_robin --out results":
         ("experiment gpu-workloads --quick --only reduction --no-spans --placement interleaved --dispatch round_robin --out results", LONG),
+    "experiment lanes --quick --out results": ("experiment lanes --quick --only pagerank --no-sweeps --no-moves --out results", LONG),
+    "experiment lanes --out results": ("experiment lanes --quick --only pagerank --no-sweeps --no-moves --out results", LONG),
+    "experiment what-if --quick --out results": ("experiment what-if --quick --only transpose --ratios 8 --out results", LONG),
+    "experiment what-if --out results": ("experiment what-if --quick --only transpose --ratios 8 --out results", LONG),
     "experiment pcie-congestion --graphs 500 --out results": ("experiment pcie-congestion --quick --graphs 4 --out results", LONG),
     "experiment pcie-congestion --quick --out results": ("experiment pcie-congestion --quick --graphs 4 --out results", LONG),
 }

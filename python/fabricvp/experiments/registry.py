@@ -18,6 +18,8 @@ EXPERIMENTS: dict[str, tuple[str, str]] = {
     "netcrafter": ("fabricvp.experiments.netcrafter", "NetCrafter on the slow link between clusters: its parts alone and together"),
     "netcrafter-sensitivity": ("fabricvp.experiments.netcrafter_sensitivity", "what NetCrafter's gains depend on: window, flit, rates, TLBs, policies, size"),
     "scale": ("fabricvp.experiments.scale", "what simulating a fabric costs as it grows: 4 to 1,024 devices"),
+    "lanes": ("fabricvp.experiments.lanes", "lanes that turn around between four sockets, beside links of twice the bandwidth"),
+    "what-if": ("fabricvp.experiments.what_if", "NetCrafter and lanes that turn on the slow link, alone and together, at several bandwidths"),
     "gpu-workloads": ("fabricvp.experiments.gpu_workloads", "workloads on four GPUs in two clusters, beside an all-fast fabric"),
 }
 

@@ -17,16 +17,19 @@ from ..frame import Figure, Missing
 from ..machines import use
 from .attribution import Attribution
 from .roles import Counts, PartFinder, Roles, roles_of
+from .timeline import lanes_over_time, series, turning
 
 CLASSES = ("read_request", "read_response", "write_request", "write_response", "page_table_request", "page_table_response")
 PADDINGS = (0, 25, 50, 75, 100)
 NEEDED = (16, 32, 48, 64)
 PLACES = ("local", "same_cluster", "other_cluster")
+TURNING = {"turns": 1.0, "returns": 1.0, "samples": 1.0, "turning_time": 1e-12}  #: statistics of links whose lanes turn, and their units
 CONTROLLER = ("packets", "left", "wire_flits", "buffer_flits", "padding_bytes", "stitched", "stitched_ends", "trimmed", "went_first", "pooled",
               "saved_flits.stitching", "saved_flits.ends", "saved_flits.trimming")
 #: Packets that devices handed to the fabric in the measured regions, that arrived, that their devices were told to have failed,
 #: and that were under way when regions began and ended.
 CONSERVED = ("sent", "received", "failed", "under way before", "under way after")
+AT_THE_END = "under way at the end"  #: beside these: when the workload had ended, and nothing should be any more
 
 
 @dataclass(frozen=True)
@@ -40,6 +43,7 @@ class Point:
     dispatch: str = ""
     spans: bool = False
     overrides: tuple[tuple[str, str], ...] = ()  #: of parameters of the machine
+    timeline: bool = False  #: what every link carried over time, and on how many lanes, is kept, too
     node: int | None = None  #: that runs the workload, while the others run what their images say; None: a machine's only one
 
     @property
@@ -66,8 +70,13 @@ class Measured:
     flits: dict[tuple[str, int], float]  #: on the links between clusters, by class and padding in %
     packets: dict[str, float]  #: there, by class
     utilisation: dict[str, float]  #: of these links, by direction: busy part of the kernels' time
-    load: dict[str, list[float]] = field(default_factory=dict)  #: of the longest region, by direction: bytes in each window
+    load: dict[str, list[float]] = field(default_factory=dict)  #: of the longest region, by direction: bytes in each window. Of links
+    #: between clusters; with `Point.timeline` of all
     window_s: float = 0.0
+    lanes: dict[str, list[float]] = field(default_factory=dict)  #: with `Point.timeline`, where lanes turn: lanes in each window
+    busy: dict[str, float] = field(default_factory=dict)  #: part of the kernels' time, by direction of every link
+    turning: dict[str, float] = field(default_factory=dict)  #: sums over all links whose lanes turn: turns, returns, samples, turning_s
+    launches: float = 0.0  #: of kernels, on all GPUs
     remote_read_s: dict[str, float] = field(default_factory=dict)  #: mean, by place that reads went to
     links: dict[str, float] = field(default_factory=dict)  #: bytes sent, by direction of every link
     controllers: dict[str, float] = field(default_factory=dict)  #: sums of NetCrafter's controllers, where there are any
@@ -127,6 +136,8 @@ def observe_all(platform: Platform, points: Sequence[Point], begun: Callable[[],
             current.end(platform, result.time)
         elif current.kernels and "app " in result.detail:
             found.append(_summed(platform, points[len(found)], "app ok" in result.detail, current))
+            if roles.directions:
+                found[-1].packets_of_devices[AT_THE_END] = platform.statistics[roles.under_way]
             current = regions()
     if len(found) < len(points):
         point = points[len(found)]
@@ -146,13 +157,15 @@ class _Regions:
     kernels: float = 0.0
     window: float = 0.0  #: of ``load``, bytes by link in the longest region
     load: dict[str, list[float]] = field(default_factory=dict)
+    lanes: dict[str, list[float]] = field(default_factory=dict)
     attribution: Attribution | None = None
+    timeline: bool = False
     began: float = 0.0
     longest: float = 0.0
     before: float = 0.0  #: packets under way when regions began
 
     def begin(self, platform: Platform, time: float, point: Point) -> None:
-        self.began = time
+        self.began, self.timeline = time, point.timeline
         if self.roles.directions:
             self.before += platform.statistics[self.roles.under_way]
         if point.spans:
@@ -169,17 +182,11 @@ class _Regions:
             platform.spans.stop()
         if length > self.longest:
             self.longest = length
-            self.window, self.load = _loads(platform, self.roles)
-
-
-def _loads(platform: Platform, roles: Roles) -> tuple[float, dict[str, list[float]]]:
-    """Bytes in each window on the links between clusters."""
-    window, found = 0.0, {}
-    for direction in roles.between_clusters:
-        starts, values = platform.statistics.series(direction.statistics["load"])
-        window = float(starts[1] - starts[0]) if len(starts) > 1 else window
-        found[direction.name] = [float(v) for v in values]
-    return window, found
+            self.window, self.load = series(platform, {d.name: d.statistics["load"] for d in (self.roles.directions if self.timeline else
+                                                                                                self.roles.between_clusters)})
+            if self.timeline and turning(platform.statistics.series_names()):
+                window, lane_time = series(platform, {d.name: lanes_over_time(d) for d in self.roles.directions})
+                self.lanes = {name: [v / window / 1e12 for v in values] for name, values in lane_time.items()}
 
 
 def _summed(platform: Platform, point: Point, right: bool, regions: _Regions) -> Measured:
@@ -206,6 +213,7 @@ def _summed(platform: Platform, point: Point, right: bool, regions: _Regions) ->
     between = roles.between_clusters
     sent = [d.statistics["sent"] for d in between]
     fabric = platform.nodes[point.place].fabric
+    reversible = {path.rsplit(".", 1)[0] for path in regions.sums if re.fullmatch(rf"{roles.node}\.fabric\.lanes_\w+\.turns", path)}
     egresses = [f"{d.path}_egress" for d in between if f"{d.path}_egress.wire_flits" in regions.sums]
     return Measured(
         point, right, kernels, platform.statistics["sim.wall_s"] - regions.wall_before,
@@ -214,7 +222,11 @@ def _summed(platform: Platform, point: Point, right: bool, regions: _Regions) ->
         {n: counts.total(roles.gpus, rf"fabric\.other_cluster\.reads_needing_{n}") for n in NEEDED if between},
         {(c, p): counts.total(sent, rf"{c}\.padded_{p}_flits") for c in CLASSES for p in PADDINGS if between},
         {c: counts.total(sent, rf"{c}\.packets") for c in CLASSES if between},
-        {d.name: counts.of(d.statistics["busy"]) / 1e12 / kernels for d in between}, regions.load, regions.window, remote,
+        {d.name: counts.of(d.statistics["busy"]) / 1e12 / kernels for d in between}, regions.load, regions.window,
+        regions.lanes, {d.name: counts.of(d.statistics["busy"]) / 1e12 / kernels for d in roles.directions},
+        {name: unit * sum(counts.of(f"{link}.{name}") for link in reversible) for name, unit in TURNING.items() if reversible},
+        counts.total(roles.gpus, r".*launches\.launch_to_start\.count"),
+        remote,
         {d.name: counts.of(d.statistics["bytes"]) for d in roles.directions},
         controllers={name: sum(counts.of(f"{e}.{name}") for e in egresses) for name in CONTROLLER if egresses},
         packets_of_devices=_conserved(roles, counts, regions.before), picture=fabric.draw(values=dict(regions.sums), seconds=kernels, title=f"{point.workload}: measured kernels") if fabric.exists else "",
@@ -234,6 +246,8 @@ def unbalanced(m: Measured) -> str:
     found = m.packets_of_devices
     if not found:
         return ""
+    if found[AT_THE_END]:
+        return f"{m.point.workload} on {m.point.machine}: {found[AT_THE_END]:.0f} packets have neither arrived nor failed at the end"
     came, went = found["sent"] + found["under way before"], found["received"] + found["failed"] + found["under way after"]
     return "" if came == went else f"{m.point.workload} on {m.point.machine}: {came:.0f} sent, {went:.0f} arrived, failed or under way"
 

@@ -1,0 +1,33 @@
+# SPDX-License-Identifier: Apache-2.0
+"""NetCrafter and lanes that turn on the slow link between clusters: alone, together, neither, at several bandwidths."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ..frame import Experiment, Run
+
+if TYPE_CHECKING:
+    import argparse
+
+
+def run(run: Run) -> None:
+    """Runs the experiment."""
+    from .study import study
+
+    study(run)
+
+
+def _options(parser: argparse.ArgumentParser) -> None:
+    from ..lanes.points import POLICIES
+    from .points import RATIOS, WORKLOADS
+
+    parser.add_argument("--only", metavar="NAME", nargs="+", choices=WORKLOADS, help=f"only these workloads, of {', '.join(WORKLOADS)}")
+    parser.add_argument("--ratios", metavar="N", nargs="+", type=int, choices=RATIOS, help=f"only links between clusters that are slower by these, of {', '.join(map(str, RATIOS))}")
+    parser.add_argument("--policy", default="published", choices=POLICIES, help=f"when lanes turn: {', '.join(POLICIES)} (default: %(default)s)")
+
+
+EXPERIMENT = Experiment(
+    "what-if", "What if NetCrafter's links could turn their lanes",
+    "NetCrafter lets a slow link carry less; lanes that turn let it carry more one way. Where does each win, and where do they lose together?",
+    run, _options)
