@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// A program of its own around the platform: a stock machine, two more devices on its bus, and a firmware that uses them.
+// A program of its own around the platform: a kind of device that configurations may name then, somebody else's model put on
+// the bus by hand, and a firmware that uses both.
 #include <cstdio>
 
 #include <systemc>
 
 #include "base/foreign_target.h"
+#include "host/device_kind.h"
 #include "platform/console.h"
 #include "platform/machine.h"
 #include "platform/platform.h"
@@ -19,12 +21,9 @@ int main(int argc, char* argv[]) {
         return 2;
     }
     try {
+        fabricvp::host::add_device_kind(fabricvp::host::make_device_kind<stopwatch, stopwatch_params>("stopwatch", "counts and rings"));
         auto platform = fabricvp::platform::from_config(argv[1]);
         auto& host = platform->hardware().nodes[0]->host;
-
-        stopwatch watch("stopwatch");
-        host.bus.map("stopwatch", STOPWATCH_BASE, STOPWATCH_SIZE, watch.bus);
-        watch.interrupt.connect([&](bool level) { host.set_interrupt_source(STOPWATCH_IRQ, level); });
 
         scratchpad pad("scratchpad");
         fabricvp::foreign_target<64> adapter("adapter");
@@ -35,6 +34,7 @@ int main(int argc, char* argv[]) {
         images.firmware = argv[2];
         platform->load_images(0, images);
         platform->serial(0).on_output([](char c) { std::putchar(c); });
+        const auto& watch = dynamic_cast<const stopwatch&>(*host.devices.at(0));
         const auto result = platform->run_until(fabricvp::ticks_per_second);
         std::printf("%s; the alarm rang %llu times\n", result.detail.c_str(), static_cast<unsigned long long>(watch.alarms.value()));
         return result.outcome == fabricvp::run_outcome::power_off ? result.guest_status : 1;

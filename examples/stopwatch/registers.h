@@ -3,9 +3,7 @@
 #ifndef STOPWATCH_REGISTERS_H
 #define STOPWATCH_REGISTERS_H
 
-#define STOPWATCH_BASE 0x20000000
-#define STOPWATCH_SIZE 0x1000
-#define STOPWATCH_IRQ 40 /* source of the PLIC */
+#define STOPWATCH_SIZE 0x1000 /* of its registers; where they are says the device tree */
 
 #define STOPWATCH_CONTROL 0x00 /* bit 0: running */
 #define STOPWATCH_ELAPSED 0x08 /* 64 bits, read-only: nanoseconds it has run */

@@ -3,14 +3,21 @@
 
 using fabricvp::ticks;
 
-stopwatch::stopwatch(const sc_core::sc_module_name& name) : register_target(name, STOPWATCH_SIZE) {
+void stopwatch_params::describe(fabricvp::parameter_visitor& v) {
+    v.field("resolution", resolution, fabricvp::between{1e3, 1e9}, "steps in which it counts");
+}
+
+stopwatch::stopwatch(const sc_core::sc_module_name& name, const stopwatch_params& p) : host_device(name, STOPWATCH_SIZE), params(p) {
     control.on_write([this](std::size_t, std::uint64_t) { start_or_stop(); });
     elapsed.on_read([this](std::size_t) { return elapsed_ns(); });
     alarm.on_write([this](std::size_t, std::uint64_t) { set_alarm(); });
     status.on_write([this](std::size_t, std::uint64_t) { update(); });
 }
 
-std::uint64_t stopwatch::elapsed_ns() const { return (m_counted + (m_running ? now() - m_since : 0)) / 1000; }
+std::uint64_t stopwatch::elapsed_ns() const {
+    const ticks counted = m_counted + (m_running ? now() - m_since : 0);
+    return (counted - counted % params.resolution) / 1000;
+}
 
 void stopwatch::start_or_stop() {
     const bool running = control() & 1;
@@ -38,6 +45,6 @@ void stopwatch::reset() {
     m_running = false;
     m_counted = 0;
     cancel(m_ring);
-    register_target::reset();
+    host_device::reset();
     update();
 }

@@ -1,17 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
-// A device in the style of the house: declared registers, one calendar event, one interrupt wire.
+// A device in the style of the house: declared registers, one calendar event, and the interrupt wire of all host devices.
 #pragma once
 
+#include "base/parameters.h"
 #include "base/statistics.h"
-#include "base/wire.h"
-#include "host/register_target.h"
+#include "host/host_device.h"
 #include "registers.h"
 
-class stopwatch final : public fabricvp::host::register_target {
+struct stopwatch_params {
+    fabricvp::duration resolution{1'000};
+    void describe(fabricvp::parameter_visitor& v);
+};
+
+class stopwatch final : public fabricvp::host::host_device {
 public:
     using access = fabricvp::field_access;
 
-    fabricvp::wire interrupt;
+    const stopwatch_params params;
+
     fabricvp::counter alarms{*this, "alarms", "1", "times the alarm rang"};
 
     fabricvp::device_register control{registers, "control", STOPWATCH_CONTROL, 4, 0,
@@ -22,7 +28,10 @@ public:
     fabricvp::device_register status{registers, "status", STOPWATCH_STATUS, 4, 0,
                                      {{"rang", 0, 1, access::write_one_to_clear, "the alarm rang"}}};
 
-    explicit stopwatch(const sc_core::sc_module_name& name);
+    stopwatch(const sc_core::sc_module_name& name, const stopwatch_params& params);
+
+    /// What firmware finds in the device tree.
+    fabricvp::host::device_tree_node tree_node() const override { return {"stopwatch", {"example,stopwatch"}, {}}; }
 
     void reset() override;
 

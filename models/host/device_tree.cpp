@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/device_tree.h"
 
-#include <initializer_list>
 #include <stdexcept>
 
 #include <fmt/format.h>
@@ -13,6 +12,8 @@ extern "C" {
 #include "abi/memory_map.h"
 #include "base/random_streams.h"
 #include "host/imsic.h"
+#include "host/rtc.h"
+#include "host/uart.h"
 
 namespace fabricvp::host {
 
@@ -34,9 +35,9 @@ public:
     void flag(const char* name) { check(fdt_property(m_blob.data(), name, nullptr, 0)); }
     void text(const char* name, const std::string& value) { check(fdt_property_string(m_blob.data(), name, value.c_str())); }
     /// Strings, each with its terminator.
-    void texts(const char* name, std::initializer_list<const char*> values) {
+    void texts(const char* name, const std::vector<std::string>& values) {
         std::string all;
-        for (const auto* v : values) all += std::string(v) + '\0';
+        for (const auto& v : values) all += v + '\0';
         check(fdt_property(m_blob.data(), name, all.data(), static_cast<int>(all.size())));
     }
     void cells(const char* name, const std::vector<std::uint32_t>& values) {
@@ -246,7 +247,7 @@ void write_pcie(writer& w, const device_tree_description& d) {
     });
 }
 
-void write_device(writer& w, std::uint64_t base, std::uint64_t size, std::initializer_list<const char*> compatible) {
+void write_device(writer& w, std::uint64_t base, std::uint64_t size, const std::vector<std::string>& compatible) {
     w.texts("compatible", compatible);
     w.wide("reg", {base, size});
 }
@@ -256,27 +257,29 @@ void write_line(writer& w, const device_tree_description& d, std::uint32_t line)
     w.cells("interrupts", line_cells(d, line));
 }
 
+void write_known(writer& w, const device_tree_description& d, const device_tree_device& known) {
+    w.node(unit(known.node.name.c_str(), known.base), [&] {
+        write_device(w, known.base, known.size, known.node.compatible);
+        if (known.interrupt) write_line(w, d, static_cast<std::uint32_t>(known.interrupt));
+        for (const auto& [property, cells] : known.node.cells) w.cells(property.c_str(), cells);
+    });
+}
+
 void write_soc(writer& w, const device_tree_description& d) {
     w.cell("#address-cells", 2);
     w.cell("#size-cells", 2);
     w.text("compatible", "simple-bus");
     w.flag("ranges");
-    w.node(unit("serial", VIRT_UART_BASE), [&] {
-        write_device(w, VIRT_UART_BASE, VIRT_UART_SIZE, {"ns16550a"});
-        write_line(w, d, VIRT_UART_IRQ);
-        w.cell("clock-frequency", static_cast<std::uint32_t>(d.uart_clock));
-    });
+    write_known(w, d, {uart::tree_node_of(d.uart_clock), VIRT_UART_BASE, VIRT_UART_SIZE, VIRT_UART_IRQ});
     w.node(unit("test", VIRT_FINISHER_BASE), [&] {
         write_device(w, VIRT_FINISHER_BASE, VIRT_FINISHER_SIZE, {"sifive,test1", "sifive,test0", "syscon"});
         w.cell("phandle", finisher_handle);
     });
-    w.node(unit("rtc", VIRT_RTC_BASE), [&] {
-        write_device(w, VIRT_RTC_BASE, VIRT_RTC_SIZE, {"google,goldfish-rtc"});
-        write_line(w, d, VIRT_RTC_IRQ);
-    });
+    write_known(w, d, {rtc::what_it_is(), VIRT_RTC_BASE, VIRT_RTC_SIZE, VIRT_RTC_IRQ});
     w.node(unit("marker", VIRT_MARKER_BASE), [&] {
         write_device(w, VIRT_MARKER_BASE, VIRT_MARKER_SIZE, {"fabricvp,marker"});
     });
+    for (const auto& device : d.devices) write_known(w, d, device);
     write_interrupt_controllers(w, d);
     write_pcie(w, d);
 }

@@ -5,9 +5,17 @@
 #include <string>
 #include <vector>
 
+#include "host/host_device.h"
 #include "host/interrupt_controllers.h"
 
 namespace fabricvp::host {
+
+/// A device that stands in the device tree by what it says itself.
+struct device_tree_device {
+    device_tree_node node;
+    std::uint64_t base = 0, size = 0;
+    std::uint64_t interrupt = 0;  ///< 0: none
+};
 
 /// What the device tree of a host says. Only hardware that exists appears in it, since a node invites a probe.
 struct device_tree_description {
@@ -19,7 +27,8 @@ struct device_tree_description {
     std::uint64_t pcie_mmio64_base = 0, pcie_mmio64_size = 0;
     interrupt_controllers interrupts = interrupt_controllers::plic;
     std::uint64_t imsic_identities = 255;
-    std::uint64_t uart_clock = 3'686'400;
+    frequency uart_clock{3'686'400};
+    std::vector<device_tree_device> devices;  ///< beside those that every host has
     std::string bootargs;
     std::uint64_t rng_seed = 1;
     std::uint64_t initrd_start = 0;  ///< [start, end); equal: none

@@ -2,6 +2,7 @@
 #include "host/host_complex.h"
 
 #include <algorithm>
+#include <set>
 #include <stdexcept>
 
 #include <fmt/format.h>
@@ -37,6 +38,7 @@ void host_params::describe(parameter_visitor& v) {
     v.group("uart", uart, "console");
     v.group("rtc", rtc, "real-time clock");
     v.group("marker", marker, "marker device (regions of interest)");
+    describe_blocks(v, "devices", devices, "device", "further devices on the bus; firmware finds them in the device tree");
 }
 
 host_complex::host_complex(const sc_core::sc_module_name& name, const host_params& p)
@@ -65,6 +67,7 @@ host_complex::host_complex(const sc_core::sc_module_name& name, const host_param
     make_interrupt_controllers();
     connect();
     connect_interrupts();
+    add_devices();
 }
 
 void host_complex::connect() {
@@ -93,6 +96,23 @@ void host_complex::connect() {
 
     finisher.on_power_off = [this](int status) { if (on_power_off) on_power_off(status); };
     finisher.on_reset = [this] { if (on_system_reset) on_system_reset(); };
+}
+
+void host_complex::add_devices() {
+    std::set<std::uint64_t> taken{VIRT_UART_IRQ, VIRT_RTC_IRQ};
+    for (std::uint64_t line = 0; line < 4; ++line) taken.insert(VIRT_PCIE_IRQ + line);
+    for (const auto& d : params.devices) {
+        try {
+            if (sc_core::sc_find_object((std::string(name()) + "." + d.name).c_str())) throw std::invalid_argument("the name is taken");
+            if (d.interrupt && !taken.insert(d.interrupt).second) throw std::invalid_argument(fmt::format("interrupt source {} is taken", d.interrupt));
+            devices.push_back(d.device.settings().make(d.name));
+            auto& device = *devices.back();
+            bus.map(d.name, d.base, device.registers.size(), device.bus);
+            if (d.interrupt) device.interrupt.connect([this, &d](bool level) { set_interrupt_source(static_cast<unsigned>(d.interrupt), level); });
+        } catch (const std::invalid_argument& refused) {
+            throw std::invalid_argument(fmt::format("host: device {}: {}", d.name, refused.what()));
+        }
+    }
 }
 
 void host_complex::attach(pcie::root_complex& root) {
@@ -134,6 +154,8 @@ std::vector<std::uint8_t> host_complex::device_tree() const {
     d.interrupts = params.interrupts;
     d.imsic_identities = params.imsic.identities;
     d.uart_clock = params.uart.clock;
+    for (std::size_t i = 0; i < devices.size(); ++i)
+        d.devices.push_back({devices[i]->tree_node(), params.devices[i].base, devices[i]->registers.size(), params.devices[i].interrupt});
     d.bootargs = m_bootargs;
     d.rng_seed = own_seed(*this, params.seed);
     d.initrd_start = m_initrd_start;

@@ -15,6 +15,7 @@
 #include "host/boot_rom.h"
 #include "host/cache_hierarchy.h"
 #include "host/clint.h"
+#include "host/device_kind.h"
 #include "host/dram.h"
 #include "host/finisher.h"
 #include "host/hart_imsic.h"
@@ -48,6 +49,7 @@ struct host_params {
     uart_params uart;
     rtc_params rtc;
     marker_params marker;
+    std::vector<device_params> devices;
     // These belong to the whole machine, not to a host, and are not described here.
     std::uint64_t device_memory = 0;  ///< bytes of the large BARs that are plugged in, each a power of two
     duration quantum{1'000'000};  ///< longest time a hart runs ahead of the others
@@ -69,6 +71,7 @@ public:
     host::finisher finisher{"finisher"};
     host::marker marker;
     pcie_root_bus pcie{"pcie"};
+    std::vector<std::unique_ptr<host_device>> devices;  ///< as `devices` of the parameters lists them
     std::vector<std::unique_ptr<riscv::hart>> harts;  ///< hart0, hart1, …
     std::unique_ptr<cache_hierarchy> caches;          ///< null with flat memory timing
 
@@ -115,6 +118,7 @@ public:
 
 private:
     void connect();
+    void add_devices();
     void make_interrupt_controllers();
     void connect_interrupts();
 

@@ -17,7 +17,7 @@ void rtc_params::describe(parameter_visitor& v) {
 }
 
 rtc::rtc(const sc_core::sc_module_name& name, const rtc_params& p)
-    : register_target(name, VIRT_RTC_SIZE),
+    : host_device(name, VIRT_RTC_SIZE),
       params(p),
       time_low(registers, "time_low", RTC_TIME_LOW, 4, 0),
       time_high(registers, "time_high", RTC_TIME_HIGH, 4, 0),

@@ -2,8 +2,7 @@
 #pragma once
 
 #include "base/parameters.h"
-#include "base/wire.h"
-#include "host/register_target.h"
+#include "host/host_device.h"
 
 namespace fabricvp::host {
 
@@ -13,7 +12,7 @@ struct rtc_params {
 };
 
 /// Goldfish real-time clock: nanoseconds since 1970, started from a parameter (runs must not depend on the wall clock).
-class rtc final : public register_target {
+class rtc final : public host_device {
 public:
     const rtc_params params;
 
@@ -26,9 +25,10 @@ public:
     device_register alarm_status;
     device_register clear_interrupt;
 
-    wire interrupt;
-
     rtc(const sc_core::sc_module_name& name, const rtc_params& params);
+
+    static device_tree_node what_it_is() { return {"rtc", {"google,goldfish-rtc"}, {}}; }
+    device_tree_node tree_node() const override { return what_it_is(); }
 
     void reset() override;
 

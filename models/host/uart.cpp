@@ -19,8 +19,12 @@ void uart_params::describe(parameter_visitor& v) {
     v.choice("timing", timing, "quick: characters leave at once and arrive one a microsecond; line: by divisor and frame");
 }
 
+device_tree_node uart::tree_node_of(frequency clock) {
+    return {"serial", {"ns16550a"}, {{"clock-frequency", {static_cast<std::uint32_t>(clock.hertz)}}}};
+}
+
 uart::uart(const sc_core::sc_module_name& name, const uart_params& p)
-    : register_target(name, VIRT_UART_SIZE),
+    : host_device(name, VIRT_UART_SIZE),
       params(p),
       rbr_thr(registers, "rbr_thr", UART_RBR, 1, 0),
       ier(registers, "ier", UART_IER, 1, 0,

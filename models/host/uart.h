@@ -7,8 +7,7 @@
 
 #include "base/parameters.h"
 #include "base/statistics.h"
-#include "base/wire.h"
-#include "host/register_target.h"
+#include "host/host_device.h"
 
 namespace fabricvp::host {
 
@@ -22,7 +21,7 @@ struct uart_params {
 };
 
 /// ns16550a UART (National Semiconductor PC16550D). The other end of the line is `on_transmit` and push_input().
-class uart final : public register_target {
+class uart final : public host_device {
 public:
     const uart_params params;
 
@@ -37,8 +36,6 @@ public:
     register_bank divisor_latch;
     device_register dll;
     device_register dlm;
-
-    wire interrupt;
 
     /// Called for each character that leaves on the line, inside a calendar callback.
     std::function<void(char)> on_transmit;
@@ -55,6 +52,10 @@ public:
     std::size_t queued_input() const { return m_line.size(); }
     /// How often the guest has looked for input and found none.
     std::uint64_t idle_polls() const { return m_idle_polls; }
+
+    /// What a device tree says of a port with such an input clock.
+    static device_tree_node tree_node_of(frequency clock);
+    device_tree_node tree_node() const override { return tree_node_of(params.clock); }
 
     void reset() override;
 

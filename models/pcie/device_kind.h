@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Kinds of endpoints by name. A device of a PCIe tree is chosen by its `kind`; what a new one needs beside its own files is
-// a line in device_kinds() or, from outside of this folder, a call of add_device_kind().
+// a line in device_settings::kinds() or, from outside of this folder, a call of add_device_kind().
 #pragma once
 
 #include <memory>
 #include <string>
 #include <vector>
 
-#include "base/parameters.h"
+#include "base/kinds.h"
 #include "pcie/endpoint.h"
 
 namespace fabricvp::pcie {
@@ -23,13 +23,13 @@ public:
     /// \throws std::invalid_argument if the parameters contradict each other
     virtual std::unique_ptr<pcie::endpoint> make(const std::string& name) const = 0;
     virtual std::unique_ptr<device_settings> copy() const = 0;
+
+    /// All kinds, in the order in which they were added.
+    static std::vector<kind<device_settings>>& kinds();
 };
 
-struct device_kind {
-    const char* name;
-    const char* help;
-    std::unique_ptr<device_settings> (*settings)();
-};
+using device_kind = kind<device_settings>;
+using chosen_device = chosen_kind<device_settings>;
 
 /// \tparam Params derived from endpoint_params; Device has a constructor of (name, params)
 template <class Device, class Params>
@@ -46,27 +46,7 @@ device_kind make_device_kind(const char* name, const char* help) {
     return {name, help, [] { return std::unique_ptr<device_settings>(new settings); }};
 }
 
-/// All kinds, in the order in which they were added.
-const std::vector<device_kind>& device_kinds();
 /// To be called before configurations are read.
 void add_device_kind(const device_kind& kind);
-
-/// A device's kind with its parameters, as a value.
-class chosen_device {
-public:
-    chosen_device();
-    chosen_device(const chosen_device& other) : m_kind(other.m_kind), m_settings(other.m_settings->copy()) {}
-    chosen_device& operator=(const chosen_device& other);
-
-    const std::string& kind() const { return m_kind; }
-    device_settings& settings() { return *m_settings; }
-    const device_settings& settings() const { return *m_settings; }
-    /// The key `kind`, and those of that kind beside it.
-    void describe(parameter_visitor& v);
-
-private:
-    std::string m_kind;
-    std::unique_ptr<device_settings> m_settings;
-};
 
 }  // namespace fabricvp::pcie

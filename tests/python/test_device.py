@@ -190,3 +190,36 @@ def test_bad_devices(machine):
             node.add_device(BASE, 16, Recorder(), interrupt=source)
     with pytest.raises(TypeError, match="method read"):
         node.add_device(BASE, 16, object())
+
+
+def test_devices_of_the_configuration():
+    """Named by their kinds; what Linux and U-Boot would find, and where Python sees them."""
+    yaml = """
+node:
+  host:
+    devices:
+      - {name: modem, kind: uart, base: 0x10001000, interrupt: 12, timing: line}
+      - {kind: rtc, base: 0x10002000, epoch: 86400}
+"""
+    with fabricvp.spawn(text=yaml) as platform:
+        assert platform.config["node0.host.modem.timing"] == "line"
+        assert {"modem", "device1"} <= set(platform.nodes[0].devices)
+        assert "node0.host.modem.transmitted" in platform.statistics.snapshot()
+        platform.run("1 us")
+        low, high = (platform.nodes[0].memory.array(0x10002000 + offset, "<u4", 1)[0] for offset in (0, 4))
+        assert int(high) << 32 | int(low) == 86_400 * 10**9 + 1000
+
+
+@pytest.mark.parametrize("device, told", [
+    ("{kind: uarts, base: 0x10001000}", "kind: 'uarts' is not one of uart, rtc"),
+    ("{kind: uart, base: 0x10000000}", "host: device device0: address range of device0 (0x10000000, 0x100 bytes) overlaps that of uart"),
+    ("{kind: rtc, base: 0x10001000, interrupt: 10}", "host: device device0: interrupt source 10 is taken"),
+    ("{kind: rtc, base: 0x10001000, interrupt: 97}", "97 is out of range: give 0 … 96"),
+    ("{kind: rtc, base: 0x10001000, name: uart}", "the name 'uart' is taken"),
+    ("{kind: rtc, base: 0x10001000, name: finisher}", "host: device finisher: the name is taken"),
+    ("{kind: rtc, base: 0x10001000, clock: 1 MHz}", "unknown key 'clock'"),
+])
+def test_a_device_that_cannot_be(command, tmp_path, device, told):
+    (tmp_path / "machine.yaml").write_text(f"node: {{host: {{devices: [{device}]}}}}\n")
+    done = command("run", "machine.yaml", "--time", "1us")
+    assert done.returncode == 2 and told in done.stderr and done.stderr.count("\n") == 1, done.stderr

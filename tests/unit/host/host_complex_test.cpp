@@ -21,15 +21,65 @@ host::host_params params_of(std::uint64_t harts, std::uint64_t memory) {
     return p;
 }
 
+/// With a second serial port and a second clock, by name of their kinds.
+chosen_kind<host::device_settings> chosen(const char* kind) {
+    struct visitor final : parameter_visitor {
+        const char* kind;
+        explicit visitor(const char* k) : kind(k) {}
+        void visit(parameter& p) override {
+            if (p.name == std::string("kind")) p.parse(kind);
+        }
+        bool enter(const char*, const char*) override { return true; }
+        void leave() override {}
+        std::size_t enter_list(const char*, const char*, std::size_t size) override { return size; }
+        void enter_item(std::size_t) override {}
+        void leave_list() override {}
+    } v(kind);
+    chosen_kind<host::device_settings> device;
+    device.describe(v);
+    return device;
+}
+
+host::host_params with_devices() {
+    auto p = params_of(1, 1ull << 20);
+    p.devices.resize(2);
+    p.devices[0].name = "modem";
+    p.devices[0].base = 0x1000'1000;
+    p.devices[0].interrupt = 12;
+    p.devices[1].name = "calendar_clock";
+    p.devices[1].base = 0x1000'2000;
+    p.devices[1].device = chosen("rtc");
+    return p;
+}
+
+std::string refusal(const char* host, const char* device, std::uint64_t base, std::uint64_t interrupt) {
+    auto p = with_devices();
+    p.devices.resize(1);
+    p.devices[0].name = device;
+    p.devices[0].base = base;
+    p.devices[0].interrupt = interrupt;
+    try {
+        host::host_complex wrong(host, p);
+    } catch (const std::invalid_argument& e) {
+        return e.what();
+    }
+    return "nothing";
+}
+
 struct bench {
     calendar cal{"calendar"};
     host::host_complex host{"host", params_of(2, 128ull << 20)};
     host::host_complex large{"large", params_of(1, 64ull << 30)};
     host::host_complex small{"small", params_of(1, 1ull << 20)};
+    host::host_complex more{"more", with_devices()};
     std::vector<int> power_offs;
     unsigned resets = 0;
+    std::vector<std::pair<std::string, std::string>> refusals;  // what was said, and what it should say
 
     bench() {
+        refusals = {{refusal("wrong0", "modem", VIRT_UART_BASE, 0), "host: device modem: address range of modem (0x10000000, 0x100 bytes) overlaps that of uart"},
+                    {refusal("wrong1", "modem", 0x2000'0000, VIRT_RTC_IRQ), "host: device modem: interrupt source 11 is taken"},
+                    {refusal("wrong2", "plic", 0x2000'0000, 0), "host: device plic: the name is taken"}};
         host.on_power_off = [this](int status) {
             power_offs.push_back(status);
             cal.stop();
@@ -128,4 +178,33 @@ TEST_CASE("interrupt lines reach the PLIC") {
     watch.run_for(10_us);
     CHECK(b.host.plic->external_interrupt[1].level());
     CHECK_FALSE(b.host.plic->external_interrupt[0].level());
+}
+
+TEST_CASE("devices of the configuration are on the bus, at the PLIC and in the device tree") {
+    auto& b = the_bench();
+    b.more.reset();
+    REQUIRE(b.more.devices.size() == 2);
+    CHECK(std::string(b.more.devices[0]->name()) == "more.modem");
+    const auto* where = b.more.bus.ranges().find(0x1000'10ff);
+    REQUIRE(where);
+    CHECK(where->value.name == "modem");
+    CHECK_FALSE(b.more.bus.ranges().find(0x1000'1100));
+
+    auto& port = dynamic_cast<host::uart&>(*b.more.devices[0]);
+    b.more.plic->priority.set(7, 12);
+    b.more.plic->enable.set(1u << 12, 1 * 32);
+    port.ier.bus_write(0, 1, false);
+    test::stopwatch watch;
+    port.push_input('y');
+    watch.run_for(10_us);
+    CHECK(b.more.plic->external_interrupt[1].level());
+
+    const auto blob = b.more.device_tree();
+    const std::string tree(blob.begin(), blob.end());
+    for (const char* node : {"serial@10000000", "serial@10001000", "rtc@101000", "rtc@10002000"}) CHECK(tree.find(node) != std::string::npos);
+}
+
+TEST_CASE("devices that cannot be where they are wanted") {
+    for (const auto& [told, wanted] : the_bench().refusals) CHECK_THAT(told, Catch::Contains(wanted));
+    CHECK(the_bench().refusals.size() == 3);
 }
