@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gpu/gpu_front.h"
 
-#include <algorithm>
 #include <cstring>
 #include <utility>
+
+#include "base/register_words.h"
 
 namespace fabricvp::gpu {
 
@@ -14,16 +15,6 @@ register_field constant(const char* name, unsigned width, const char* help) {
 }
 
 bool of_sdma(std::uint64_t offset) { return offset - GPU_SDMA_REGISTERS < GPU_SDMA_REGISTERS_SIZE; }
-
-/// Registers are reached in pieces that do not cross a multiple of 8.
-template <class Access>
-void by_words(std::uint64_t offset, std::uint32_t bytes, Access access) {
-    for (std::uint32_t i = 0; i < bytes;) {
-        const auto size = std::min<std::uint32_t>(bytes - i, 8u - static_cast<std::uint32_t>((offset + i) % 8));
-        access(offset + i, i, size);
-        i += size;
-    }
-}
 
 }  // namespace
 

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "base/log.h"
+#include "base/register_words.h"
 
 namespace fabricvp::pcie {
 
@@ -51,12 +52,7 @@ void copy_engine::bar_read(const bar_hit& at, std::uint8_t* to, std::uint32_t by
         return;
     }
     std::memset(to, 0, bytes);
-    for (std::uint32_t i = 0; i < bytes;) {
-        const auto size = std::min<std::uint32_t>(bytes - i, 8u - static_cast<std::uint32_t>((at.offset + i) % 8));
-        const auto part = size == 8 || size == 4 || size == 2 || size == 1 ? size : 1;
-        registers.read(at.offset + i, to + i, part);
-        i += part;
-    }
+    by_words(at.offset, bytes, [&](std::uint64_t where, std::uint32_t done, std::uint32_t size) { registers.read(where, to + done, size); });
 }
 
 void copy_engine::bar_write(const bar_hit& at, const std::uint8_t* from, std::uint32_t bytes) {
@@ -66,12 +62,7 @@ void copy_engine::bar_write(const bar_hit& at, const std::uint8_t* from, std::ui
         if (!m_watched.empty()) note_arrival(at.offset, bytes);
         return;
     }
-    for (std::uint32_t i = 0; i < bytes;) {
-        const auto size = std::min<std::uint32_t>(bytes - i, 8u - static_cast<std::uint32_t>((at.offset + i) % 8));
-        const auto part = size == 8 || size == 4 || size == 2 || size == 1 ? size : 1;
-        registers.write(at.offset + i, from + i, part);
-        i += part;
-    }
+    by_words(at.offset, bytes, [&](std::uint64_t where, std::uint32_t done, std::uint32_t size) { registers.write(where, from + done, size); });
 }
 
 bool copy_engine::own_memory(std::uint64_t address, std::uint64_t bytes, std::uint64_t& offset) const {

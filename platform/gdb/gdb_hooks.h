@@ -34,7 +34,7 @@ struct gdb_process {
 struct gdb_hooks {
     /// A hart stopped: let the simulation return to its services soon (calendar::stop()). Called inside a callback.
     std::function<void()> end_slice;
-    /// Power-on reset of the machine (`monitor reset`).
+    /// Power-on reset of the node (`monitor reset`).
     std::function<void()> reset;
     /// The debugger killed the node: end the run.
     std::function<void()> kill;

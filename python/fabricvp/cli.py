@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import importlib
+import mmap
 import os
 import sys
 
@@ -17,14 +18,22 @@ PYTHON_COMMANDS: dict[str, tuple[str, str]] = {
 }
 
 
+#: Bytes of address space without which libraries do not start: what aborts there cannot be caught. Simulators say by
+#: themselves what their machines lack; numpy's threads want more than they do.
+LEAST_ROOM = {"experiment": 256 << 20}
+LEAST_ROOM_OF_OTHERS = 48 << 20
+
+
 def main(arguments: list[str] | None = None) -> int:
     """Runs the command. Gives 0 for success, 1 where the guest failed, 2 for bad input."""
     if sys.stdout is None:  # closed; writing to what stands for it fails
         sys.stdout = open(os.open(os.devnull, os.O_RDONLY), "w", closefd=False)
     if sys.stderr is None:
         sys.stderr = open(os.devnull, "w")
+    given = sys.argv[1:] if arguments is None else list(arguments)
     try:
-        status = _main(sys.argv[1:] if arguments is None else list(arguments))
+        _reserve(LEAST_ROOM.get(given[0] if given else "", LEAST_ROOM_OF_OTHERS))
+        status = _main(given)
         sys.stdout.flush()
         return status
     except BrokenPipeError:  # the reader of our output is gone; that is its business
@@ -36,9 +45,17 @@ def main(arguments: list[str] | None = None) -> int:
         return 2
 
 
+def _reserve(room: int) -> None:
+    """Raises `MemoryError` where there is less address space than that (`ulimit -v`)."""
+    try:
+        mmap.mmap(-1, room, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS, prot=mmap.PROT_READ).close()
+    except OSError:
+        raise MemoryError(f"{room >> 20} MiB of address space are needed to start") from None
+
+
 def _words(error: BaseException) -> str:
     if isinstance(error, MemoryError):
-        return "out of memory"
+        return f"out of memory{f': {error}' if str(error) else ''}"
     if isinstance(error, OSError) and error.filename is None and error.strerror:
         return f"standard output: cannot write: {error.strerror}"
     return str(error).partition("\n")[0]

@@ -27,7 +27,9 @@ _TAKEN = {"auto", "break", "case", "char", "const", "continue", "default", "do",
 def main(given: list[str]) -> int:
     """`fabricvp new KIND NAME`: 0, or `InputError`."""
     kinds = "\n".join(f"  {name:<9} {text}" for name, text in KINDS.items())
-    parser = ArgumentParser("new", f"Makes a folder NAME with a small project that `make -C NAME run` builds and runs.\n\nkinds:\n{kinds}",
+    parser = ArgumentParser("new", f"Makes a folder NAME with a small project that `make -C NAME run` builds and runs.\n\nkinds:\n{kinds}\n\n"
+                            "A device in C++ is linked with the simulator's libraries, which this package does not have: install them by\n"
+                            "`cmake --install` from the tree; docs/add_a_device.md shows one that registers its kind.",
                             "fabricvp new kernel saxpy && make -C saxpy run")
     parser.add_argument("kind", metavar="KIND", help=", ".join(KINDS))
     parser.add_argument("name", metavar="NAME", help="of the project, the folder and the program")

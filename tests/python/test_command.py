@@ -2,6 +2,7 @@
 """The command `fabricvp` as the package installs it: exit statuses, files, messages."""
 
 import json
+import resource
 
 import pytest
 
@@ -33,6 +34,17 @@ def test_bad_input_is_one_line(command, arguments):
     done = command(*arguments)
     assert done.returncode == 2
     assert done.stderr.count("\n") == 1 and done.stderr.startswith("fabricvp: ") and "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize("arguments, megabytes", [
+    *((["run", "hello"], room) for room in (20, 25, 30, 60, 100, 150)), (["check", "gpu"], 200), (["run", "gpu", "--app", "vectoradd"], 2000),
+    *((["experiment", "pcie-congestion", "--quick", "--out", "found"], room) for room in (30, 100, 150, 250))])
+def test_too_little_memory_is_one_line(command, arguments, megabytes):
+    """Whatever of it does not fit: libraries, numpy's threads, the machine."""
+    room = megabytes * 1_000_000
+    done = command(*arguments, preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (room, room)))
+    assert done.returncode == 2, done.stdout + done.stderr
+    assert done.stderr.count("\n") == 1 and done.stderr.startswith("fabricvp") and "Traceback" not in done.stderr, done.stderr
 
 
 def test_console_input_from_a_pipe(command, assemble):

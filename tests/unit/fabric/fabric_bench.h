@@ -7,6 +7,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "fabric/interconnect.h"
@@ -39,6 +40,41 @@ inline interconnect_params quad(std::uint64_t slow_lane_rate = 2'000'000'000) {
     p.switches = {make_switch("cluster0", 0), make_switch("cluster1", 1)};
     p.links = {make_link("d0", "cluster0"), make_link("d1", "cluster0"), make_link("d2", "cluster1"), make_link("d3", "cluster1"),
                make_link("cluster0", "cluster1", slow_lane_rate)};
+    return p;
+}
+
+/// Five switches in a ring of slow links, a device at each.
+inline interconnect_params ring() {
+    interconnect_params p;
+    for (unsigned i = 0; i < 5; ++i) {
+        p.devices.push_back("d" + std::to_string(i));
+        p.switches.push_back(make_switch("s" + std::to_string(i), i));
+        p.links.push_back(make_link(p.devices.back(), p.switches.back().name));
+    }
+    for (unsigned i = 0; i < 5; ++i) p.links.push_back(make_link("s" + std::to_string(i), "s" + std::to_string((i + 1) % 5), 2'000'000'000));
+    return p;
+}
+
+/// Links that spoil packets.
+inline interconnect_params noisy(interconnect_params p) {
+    for (auto& l : p.links) l.bit_error_rate = 1e-5;
+    return p;
+}
+
+/// A generator in the place of each device, with requests of all kinds to everybody; each has a seed of its own.
+inline interconnect_params generators(interconnect_params p, std::uint64_t requests) {
+    unsigned n = 0;
+    for (const auto& d : std::exchange(p.devices, {})) {
+        interconnect_params::generator_node g;
+        g.name = d;
+        g.requests = requests;
+        g.writes = 0.4;
+        g.page_tables = 0.2;
+        g.atomics = 0.2;
+        g.outstanding = 64;
+        g.seed = ++n;
+        p.generators.push_back(g);
+    }
     return p;
 }
 

@@ -19,19 +19,8 @@ namespace {
 constexpr std::uint64_t each = 1200;
 
 interconnect_params storm(interconnect_params p) {
-    unsigned n = 0;
-    for (const auto& d : std::exchange(p.devices, {})) {
-        interconnect_params::generator_node g;
-        g.name = d;
-        g.requests = each;
-        g.writes = 0.4;
-        g.page_tables = 0.2;
-        g.atomics = 0.2;
-        g.one_sector = 0.5;
-        g.outstanding = 64;
-        g.seed = ++n;
-        p.generators.push_back(g);
-    }
+    p = generators(std::move(p), each);
+    for (auto& g : p.generators) g.one_sector = 0.5;
     return p;
 }
 
@@ -59,24 +48,8 @@ interconnect_params tiny(interconnect_params p, std::uint64_t clusters = 1) {
     return p;
 }
 
-interconnect_params ring() {
-    interconnect_params p;
-    for (unsigned i = 0; i < 5; ++i) {
-        p.devices.push_back("d" + std::to_string(i));
-        p.switches.push_back(make_switch("s" + std::to_string(i), i));
-        p.links.push_back(make_link(p.devices.back(), p.switches.back().name));
-    }
-    for (unsigned i = 0; i < 5; ++i) p.links.push_back(make_link("s" + std::to_string(i), "s" + std::to_string((i + 1) % 5), 2'000'000'000));
-    return p;
-}
-
 interconnect_params flits_of(interconnect_params p, std::uint64_t bytes) {
     p.packet.flit = {bytes};
-    return p;
-}
-
-interconnect_params noisy(interconnect_params p) {
-    for (auto& l : p.links) l.bit_error_rate = 1e-5;
     return p;
 }
 

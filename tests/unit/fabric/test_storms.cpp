@@ -11,19 +11,8 @@ namespace {
 constexpr std::uint64_t each = 1500;
 
 interconnect_params storm(interconnect_params p, traffic_pattern pattern = traffic_pattern::uniform) {
-    unsigned n = 0;
-    for (const auto& d : std::exchange(p.devices, {})) {
-        interconnect_params::generator_node g;
-        g.name = d;
-        g.pattern = pattern;
-        g.requests = each;
-        g.writes = 0.4;
-        g.page_tables = 0.2;
-        g.atomics = 0.2;
-        g.outstanding = 64;
-        g.seed = ++n;
-        p.generators.push_back(g);
-    }
+    p = generators(std::move(p), each);
+    for (auto& g : p.generators) g.pattern = pattern;
     return p;
 }
 
@@ -37,25 +26,9 @@ interconnect_params tiny(interconnect_params p) {
     return p;
 }
 
-interconnect_params ring() {
-    interconnect_params p;
-    for (unsigned i = 0; i < 5; ++i) {
-        p.devices.push_back("d" + std::to_string(i));
-        p.switches.push_back(make_switch("s" + std::to_string(i), i));
-        p.links.push_back(make_link(p.devices.back(), p.switches.back().name));
-    }
-    for (unsigned i = 0; i < 5; ++i) p.links.push_back(make_link("s" + std::to_string(i), "s" + std::to_string((i + 1) % 5), 2'000'000'000));
-    return p;
-}
-
 interconnect_params small_flits(interconnect_params p) {
     p.packet.flit = {8};
     for (auto& s : p.switches) s.input.entries = s.output_entries = 20;
-    return p;
-}
-
-interconnect_params noisy(interconnect_params p) {
-    for (auto& l : p.links) l.bit_error_rate = 1e-5;
     return p;
 }
 
