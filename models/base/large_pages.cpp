@@ -19,6 +19,12 @@ void* large_pages::allocate(std::size_t size) {
     throw std::bad_alloc();
 }
 
+void* large_pages::zeros(std::size_t size) {
+    void* const at = allocate(size);
+    std::memset(at, 0, size);
+    return at;
+}
+
 void large_pages::free(void* at, std::size_t) noexcept { std::free(at); }
 
 #else
@@ -52,18 +58,31 @@ void extend(stretches& s, std::size_t size) {
 
 }  // namespace
 
-void* large_pages::allocate(std::size_t size) {
-    auto& s = all();
-    size = rounded(size, alignment);
+/// Storage that was freed, null if there is none of that size.
+static void* reuse(stretches& s, std::size_t size) {
     auto& freed = s.freed[size];
-    if (void* const at = freed) {
-        std::memcpy(&freed, at, sizeof freed);
-        return at;
-    }
+    void* const at = freed;
+    if (at) std::memcpy(&freed, at, sizeof freed);
+    return at;
+}
+
+static void* fresh(stretches& s, std::size_t size) {
     if (size > static_cast<std::size_t>(s.end - s.next)) extend(s, size);
     void* const at = s.next;
     s.next += size;
     return at;
+}
+
+void* large_pages::allocate(std::size_t size) {
+    size = rounded(size, alignment);
+    if (void* const at = reuse(all(), size)) return at;
+    return fresh(all(), size);
+}
+
+void* large_pages::zeros(std::size_t size) {
+    size = rounded(size, alignment);
+    void* const at = reuse(all(), size);
+    return at ? std::memset(at, 0, size) : fresh(all(), size);
 }
 
 void large_pages::free(void* at, std::size_t size) noexcept {

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <new>
+#include <vector>
 
 namespace fabricvp {
 
@@ -15,6 +16,9 @@ public:
 
     /// \throws std::bad_alloc
     static void* allocate(std::size_t size);
+    /// The same, all zeros; what has never been in use costs no writing.
+    /// \throws std::bad_alloc
+    static void* zeros(std::size_t size);
     /// \param size that of its allocation
     static void free(void* at, std::size_t size) noexcept;
 };
@@ -26,5 +30,22 @@ struct on_large_pages {
     static void operator delete(void* at, std::size_t size) noexcept { large_pages::free(at, size); }
     static void operator delete(void* at, std::size_t size, std::align_val_t) noexcept { large_pages::free(at, size); }
 };
+
+/// For tables there.
+template <class T>
+struct large_page_allocator {
+    using value_type = T;
+    large_page_allocator() = default;
+    template <class U>
+    large_page_allocator(const large_page_allocator<U>&) {}
+    T* allocate(std::size_t n) { return static_cast<T*>(large_pages::allocate(n * sizeof(T))); }
+    void deallocate(T* at, std::size_t n) noexcept { large_pages::free(at, n * sizeof(T)); }
+    template <class U>
+    bool operator==(const large_page_allocator<U>&) const { return true; }
+    template <class U>
+    bool operator!=(const large_page_allocator<U>&) const { return false; }
+};
+template <class T>
+using large_page_vector = std::vector<T, large_page_allocator<T>>;
 
 }  // namespace fabricvp

@@ -98,14 +98,15 @@ time_series::time_series(const sc_core::sc_object& owner, std::string name, std:
 
 void time_series::add(ticks when, double amount) {
     const ticks since = when > m_start ? when - m_start : 0;
-    while (since / m_window >= m_most) {
+    auto index = static_cast<std::size_t>(since / m_window);
+    while (index >= m_most) {
         const std::size_t half = (m_values.size() + 1) / 2;
         for (std::size_t i = 0; i < half; ++i)
             m_values[i] = m_values[2 * i] + (2 * i + 1 < m_values.size() ? m_values[2 * i + 1] : 0.0);
         m_values.resize(half);
         m_window *= 2;
+        index = static_cast<std::size_t>(since / m_window);
     }
-    const auto index = static_cast<std::size_t>(since / m_window);
     if (index >= m_values.size()) m_values.resize(index + 1);
     m_values[index] += amount;
 }

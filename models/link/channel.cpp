@@ -32,12 +32,27 @@ channel::channel(const sc_core::sc_module_name& name, const channel_params& p)
       m_bit_error_rate(p.bit_error_rate),
       m_random(own_seed(*this, p.seed)) {}
 
+/// Up to here 64 bits hold the work below; divisions of 128 bits take many times as long.
+static constexpr std::uint64_t most_of_short_division = 1 << 24, most_remainder = std::uint64_t{1} << 60;
+static_assert(most_of_short_division * static_cast<unsigned __int128>(ticks_per_second) + most_remainder <= ~std::uint64_t{0});
+
 ticks channel::serialise(std::uint64_t wire_bytes) {
     const auto rate = bytes_per_second();
     if (rate == 0) throw std::logic_error(std::string(name()) + ": a packet is sent without lanes");
+    if (wire_bytes <= most_of_short_division && m_remainder <= most_remainder) {
+        const std::uint64_t work = wire_bytes * ticks_per_second + m_remainder, time = work / rate;
+        m_remainder = work - time * rate;
+        return time;
+    }
     const auto work = static_cast<unsigned __int128>(wire_bytes) * ticks_per_second + m_remainder;
     m_remainder = static_cast<std::uint64_t>(work % rate);
     return static_cast<ticks>(work / rate);
+}
+
+/// time * part / whole
+static ticks share_of(ticks time, std::uint64_t part, std::uint64_t whole) {
+    if (time < std::uint64_t{1} << 40 && part < 1 << 24) return time * part / whole;
+    return static_cast<ticks>(static_cast<unsigned __int128>(part) * time / whole);
 }
 
 bool channel::corrupted(std::uint64_t wire_bytes) {
@@ -84,8 +99,7 @@ channel::passage channel::send(ticks earliest, ticks tail_ready, std::uint64_t w
             bytes += wire_bytes;
             load.add(p.begin, static_cast<double>(wire_bytes));
             p.tail_arrival = p.end + params.propagation;
-            const auto head = static_cast<ticks>(static_cast<unsigned __int128>(std::min(head_bytes, wire_bytes)) * time /
-                                                 std::max<std::uint64_t>(wire_bytes, 1));
+            const auto head = share_of(time, std::min(head_bytes, wire_bytes), std::max<std::uint64_t>(wire_bytes, 1));
             p.head_arrival = p.begin + head + params.propagation;
             return p;
         }

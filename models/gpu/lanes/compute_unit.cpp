@@ -11,6 +11,8 @@
 
 namespace fabricvp::gpu {
 
+static unsigned lowest(std::uint64_t mask) { return static_cast<unsigned>(__builtin_ctzll(mask)); }
+
 void compute_unit_params::describe(parameter_visitor& v) {
     v.field("simd_units", simd_units, between{1, 8}, "SIMD units of 16 lanes");
     v.field("wavefront_slots", wavefront_slots, between{1, 16}, "wavefronts that a SIMD unit holds");
@@ -80,17 +82,44 @@ void compute_unit::make_ready(wavefront& w, ticks at) {
     if (!s.running && (!s.event.scheduled() || s.event.when() > at)) schedule(s.event, std::max(at, now()));
 }
 
-void compute_unit::run_next(simd_unit& s) {
-    ticks wake = never;
+/// Positions of wavefronts that can run. \param wake becomes when the next of the others can, if nothing happens before
+std::uint32_t compute_unit::candidates_of(const simd_unit& s, ticks at, ticks& wake) {
     auto candidates = s.ready;
+    wake = never;
     for (auto left = s.asleep; left; left &= left - 1) {
         const auto position = static_cast<unsigned>(__builtin_ctz(left));
-        if (s.wakes[position] <= now()) candidates |= left & -left;
+        if (s.wakes[position] <= at) candidates |= left & -left;
         else wake = std::min(wake, s.wakes[position]);
     }
-    while (candidates) {  // who comes behind the one that ran last
-        const auto behind = candidates & ~std::uint32_t{1} << s.last;
-        const auto position = static_cast<unsigned>(__builtin_ctz(behind ? behind : candidates));
+    return candidates;
+}
+
+/// Who comes behind the one that ran last.
+static unsigned next_of(std::uint32_t candidates, unsigned last) {
+    const auto behind = candidates & ~std::uint32_t{1} << last;
+    return static_cast<unsigned>(__builtin_ctz(behind ? behind : candidates));
+}
+
+/// Wavefronts have long left the host's caches when it is their turn: what the next one needs comes while the last one is
+/// dealt with.
+void compute_unit::expect_next(const simd_unit& s) const {
+    ticks wake;
+    const auto candidates = candidates_of(s, now(), wake);
+    if (!candidates) return;
+    const auto position = next_of(candidates, s.last);
+    const auto* const w = reinterpret_cast<const char*>(s.members[position]);
+    for (std::size_t at = 64; at < 640; at += 64) __builtin_prefetch(w + at, 1);
+    for (auto rows = s.rows[position]; rows; rows &= rows - 1) {
+        const auto* const row = reinterpret_cast<const char*>(s.registers[position]->r[lowest(rows)].data());
+        for (std::size_t at = 0; at < sizeof(lane_registers::row); at += 64) __builtin_prefetch(row + at, 1);
+    }
+}
+
+void compute_unit::run_next(simd_unit& s) {
+    ticks wake;
+    auto candidates = candidates_of(s, now(), wake);
+    while (candidates) {
+        const auto position = next_of(candidates, s.last);
         auto& w = *s.members[position];
         if (w.state == wavefront_state::memory) {
             registers_ready(w, now());
@@ -128,6 +157,8 @@ void compute_unit::run_segment(simd_unit& s, wavefront& w) {
     lane_instructions += c.lane_instructions - lanes_before;
     const ticks duration = span(std::max<std::uint64_t>(c.cycles, 1));
     simd_busy += duration;
+    s.registers[w.position] = &c.storage->registers;
+    s.rows[w.position] = c.ahead;
     s.running = &w;
     schedule_in(s.event, duration);
 }
@@ -241,9 +272,9 @@ std::uint64_t compute_unit::read_register(unsigned slot, unsigned lane, unsigned
 
 void compute_unit::write_register(unsigned slot, unsigned lane, unsigned row, std::uint64_t value) {
     if (row == 0) return;
-    auto& storage = *m_wavefronts[slot]->context.storage;
-    storage.registers.r[row][lane] = value;
-    storage.touched |= std::uint64_t{1} << row;
+    auto& c = m_wavefronts[slot]->context;
+    c.storage->registers.r[row][lane] = value;
+    c.touched |= std::uint64_t{1} << row;
 }
 
 bool compute_unit::write_pc(unsigned slot, unsigned lane, std::uint64_t pc) {

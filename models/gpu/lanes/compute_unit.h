@@ -117,12 +117,15 @@ private:
     void start_wavefront(wavefront& w, work_group& g, std::uint32_t number, lane_mask lanes);
     void drain(wavefront& w);
     void retire(wavefront& w);
+    void give_back_storage(wavefront& w);
     void finish_group(work_group& g);
     bool check_barrier(wavefront& w);
     void arrive(wavefront& w);
     void fault(wavefront& w, lane_fault kind, memory_fault memory, unsigned lane, std::uint64_t pc, std::uint64_t address);
 
     // compute_unit.cpp: segments
+    static std::uint32_t candidates_of(const simd_unit& s, ticks at, ticks& wake);
+    void expect_next(const simd_unit& s) const;
     void run_next(simd_unit& s);
     void run_segment(simd_unit& s, wavefront& w);
     lane_stop run_watched(wavefront& w, unsigned most_instructions);
@@ -137,8 +140,7 @@ private:
     bool access_local(wavefront& w, ticks at);
     issued issue(wavefront& w);
     void end_issue(wavefront& w, issued how);
-    memory_fault rebase(const wavefront& w, vector_access& a, const lane_registers::row& address, lane_mask mask,
-                        unsigned& lane) const;
+    memory_fault rebase(const wavefront& w, vector_access& a, lane_mask mask, unsigned& lane) const;
     bool registers_ready(wavefront& w, ticks at);
     void wait_for_registers(wavefront& w);
     void load_landed(wavefront& w, unsigned row, ticks ready);

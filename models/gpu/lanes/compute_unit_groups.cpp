@@ -62,10 +62,12 @@ void compute_unit::start_wavefront(wavefront& w, work_group& g, std::uint32_t nu
     identity.wavefront = number;
     identity.gpu = m_gpu;
     identity.compute_unit = m_index;
-    for (auto rows = storage->touched; rows; rows &= rows - 1) storage->registers.r[static_cast<unsigned>(__builtin_ctzll(rows))].fill(0);
-    storage->registers.r[10].fill(GPU_KERNARG_BASE);
-    storage->registers.r[2].fill(GPU_SCRATCH_BASE + what.scratch_bytes);
-    storage->touched = 1u << 10 | 1u << 2;
+    const auto fill = m_engine.operations().fill;
+    auto& r = storage->registers.r;
+    for (auto rows = storage->touched; rows; rows &= rows - 1) fill(r[static_cast<unsigned>(__builtin_ctzll(rows))], 0);
+    fill(r[10], GPU_KERNARG_BASE);
+    fill(r[2], GPU_SCRATCH_BASE + what.scratch_bytes);
+    c.touched = 1u << 10 | 1u << 2;
 
     w.group = &g;
     w.started_lanes = lanes;
@@ -109,14 +111,19 @@ void compute_unit::retire(wavefront& w) {
                      w.started, now());
     ++wavefronts;
     residency += now() - w.started;
-    m_storage.emplace_back(w.context.storage);
-    w.context.storage = nullptr;
+    give_back_storage(w);
     if (g.run->what.scratch_bytes) g.run->free_scratch->push_back(w.scratch_area);
     w.group = nullptr;
     ++m_free_slots;
     --m_simds[w.simd]->live;
     if (m_free_slots == m_wavefronts.size()) m_busy += now() - m_busy_since;
     if (--g.live == 0) finish_group(g);
+}
+
+void compute_unit::give_back_storage(wavefront& w) {
+    w.context.storage->touched = w.context.touched;
+    m_storage.emplace_back(w.context.storage);
+    w.context.storage = nullptr;
 }
 
 void compute_unit::finish_group(work_group& g) {
@@ -188,8 +195,7 @@ void compute_unit::acquire() { m_memory.invalidate(); }
 
 void compute_unit::reset() {
     for (auto& w : m_wavefronts) {
-        if (w->context.storage) m_storage.emplace_back(w->context.storage);
-        w->context.storage = nullptr;
+        if (w->context.storage) give_back_storage(*w);
         w->group = nullptr;
         w->state = wavefront_state::free;
         w->accesses = 0;

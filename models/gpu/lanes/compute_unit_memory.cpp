@@ -23,14 +23,7 @@ constexpr unsigned lowest(std::uint64_t mask) { return static_cast<unsigned>(__b
 
 bool reads_only(const lane_op& o) { return o.access == access_kind::read; }
 
-address_range range_of(const lane_registers::row& address, lane_mask mask) {
-    address_range range{address[lowest(mask)], address[lowest(mask)], 0};
-    for (; mask; mask &= mask - 1) {
-        const auto a = address[lowest(mask)];
-        range = {std::min(range.least, a), std::max(range.most, a), range.bits | a};
-    }
-    return range;
-}
+constexpr std::uint64_t offset_in(const lane_op& o) { return static_cast<std::uint64_t>(static_cast<std::int64_t>(o.immediate)); }
 
 }  // namespace
 
@@ -39,15 +32,13 @@ bool compute_unit::access_local(wavefront& w, ticks at) {
     auto& c = w.context;
     const auto& o = c.op;
     auto& r = c.storage->registers.r;
-    auto& kept = c.storage->address;
-    const auto range = m_engine.operations().addresses(kept, r[o.rs1], static_cast<std::uint64_t>(static_cast<std::int64_t>(o.immediate)), c.op_lanes);
-    c.storage->range = range;
+    alignas(64) lane_registers::row address;
+    const auto range = m_engine.operations().addresses(address, r[o.rs1], offset_in(o), c.op_lanes);
     const std::uint64_t size = w.group->lds.bytes.size();
     if (range.least < GPU_LDS_BASE || range.most - GPU_LDS_BASE >= size || o.bytes > size - (range.most - GPU_LDS_BASE) ||
         (range.bits & (o.bytes - 1u)))
         return false;
-    alignas(64) lane_registers::row address;
-    for (unsigned i = 0; i < wavefront_lanes; ++i) address[i] = kept[i] - GPU_LDS_BASE;
+    for (auto& a : address) a -= GPU_LDS_BASE;
     alignas(64) lane_registers::row data;
     if (!reads_only(o)) data = r[o.rs2];
     const auto ready = lds.access(w.group->lds, o, c.op_lanes, address, data, w.slot, at);
@@ -70,23 +61,23 @@ bool compute_unit::access_local(wavefront& w, ticks at) {
     return true;
 }
 
-/// What the memory system gets to see of lanes' addresses; on a fault `lane` is whose.
-memory_fault compute_unit::rebase(const wavefront& w, vector_access& a, const lane_registers::row& address, lane_mask mask,
-                                  unsigned& lane) const {
+/// Turns lanes' addresses into what the memory system gets to see; on a fault they stay, and `lane` is whose.
+memory_fault compute_unit::rebase(const wavefront& w, vector_access& a, lane_mask mask, unsigned& lane) const {
+    auto& address = a.address;
     const auto& what = w.group->run->what;
     const auto first = lowest(mask);
     lane = first;
     const auto shift = [&](std::uint64_t base, std::uint64_t size, std::uint64_t aperture_size, std::uint64_t to) {
-        for (unsigned i = 0; i < wavefront_lanes; ++i) a.address[i] = address[i] - base + to;
         for (lane_mask left = mask; left; left &= left - 1)
             if (address[lowest(left)] - base >= size) {
                 lane = lowest(left);
                 return address[lane] - base < aperture_size ? memory_fault::unmapped : memory_fault::bad_aperture;
             }
+        for (auto& each : address) each += to - base;
         return memory_fault::none;
     };
     switch (aperture(address[first])) {
-        case global_aperture: a.address = address; return memory_fault::none;
+        case global_aperture: return memory_fault::none;
         case code_aperture:
         case kernarg_aperture:
             if (a.kind != access_kind::read) return memory_fault::read_only;
@@ -95,10 +86,10 @@ memory_fault compute_unit::rebase(const wavefront& w, vector_access& a, const la
                                                              : shift(GPU_KERNARG_BASE, GPU_KERNARG_SIZE, GPU_KERNARG_SIZE, what.kernarg);
         case scratch_aperture: {
             a.scratch = true;
-            const auto f = shift(GPU_SCRATCH_BASE, what.scratch_bytes, GPU_SCRATCH_SIZE, 0);
+            if (const auto f = shift(GPU_SCRATCH_BASE, what.scratch_bytes, GPU_SCRATCH_SIZE, 0); f != memory_fault::none) return f;
             for (unsigned i = 0; i < wavefront_lanes; ++i)
-                a.address[i] = w.scratch + ((a.address[i] / 8) * wavefront_lanes + i) * 8 + a.address[i] % 8;
-            return f;
+                address[i] = w.scratch + ((address[i] / 8) * wavefront_lanes + i) * 8 + address[i] % 8;
+            return memory_fault::none;
         }
         case lds_aperture: {  // all inside would not have come here
             for (lane_mask left = mask; left; left &= left - 1)
@@ -117,11 +108,13 @@ compute_unit::issued compute_unit::issue(wavefront& w) {
     auto& c = w.context;
     const auto o = c.op;
     auto& r = c.storage->registers.r;
-    const auto& address = c.storage->address;  // access_local() has seen it first
     while (w.to_issue) {
         if (!m_memory.can_issue() || w.accesses >= params.outstanding_accesses) return issued::blocked;
         lane_mask mask = w.to_issue;
-        const auto range = mask == c.op_lanes ? c.storage->range : range_of(address, mask);
+        const auto access = m_memory.make_access();
+        auto& a = *access;
+        const auto& address = a.address;
+        const auto range = m_engine.operations().addresses(a.address, r[o.rs1], offset_in(o), mask);
         if (aperture(range.least) != aperture(range.most)) {
             for (lane_mask left = mask; left; left &= left - 1)
                 if (aperture(address[lowest(left)]) != aperture(range.least)) mask &= ~row_bit(lowest(left));
@@ -143,8 +136,6 @@ compute_unit::issued compute_unit::issue(wavefront& w) {
                 continue;
             }
         }
-        auto access = m_memory.make_access();
-        auto& a = *access;
         a.kind = o.access;
         a.scope = o.scope;
         a.bytes = o.bytes;
@@ -157,7 +148,7 @@ compute_unit::issued compute_unit::issue(wavefront& w) {
         a.cookie = o.rd | static_cast<std::uint32_t>(o.format) << 8;
         a.issued = now();
         unsigned lane = 0;
-        if (const auto f = rebase(w, a, address, mask, lane); f != memory_fault::none) {
+        if (const auto f = rebase(w, a, mask, lane); f != memory_fault::none) {
             fault(w, lane_fault::memory, f, lane, c.op_pc, address[lane]);
             return issued::faulted;
         }

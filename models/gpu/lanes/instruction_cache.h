@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/clock_domain.h"
+#include "base/large_pages.h"
 #include "base/model.h"
 #include "base/parameters.h"
 #include "base/statistics.h"
@@ -110,7 +111,7 @@ private:
     line_target& m_memory;
     std::uint64_t m_sets;
     unsigned m_ways;
-    std::vector<decoded_line> m_lines;
+    large_page_vector<decoded_line> m_lines;
     std::vector<page> m_pages;
     std::size_t m_next_page = 0;
     std::vector<miss> m_misses;

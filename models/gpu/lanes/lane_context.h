@@ -3,40 +3,25 @@
 
 #include <array>
 #include <cstdint>
-#include <cstdlib>
-#include <cstring>
 #include <new>
 
 #include "base/clock_domain.h"
+#include "base/large_pages.h"
 #include "gpu/lanes/lane_op.h"
 #include "gpu/lanes/lane_operations.h"
 #include "gpu/lanes/lane_schedule.h"
 
 namespace fabricvp::gpu {
 
-/// What of a wavefront is only needed while it lives (some 36 KB); pooled. It begins as zeros that the host has not
-/// touched: rows that no kernel uses take no host memory.
+/// What of a wavefront is only needed while it lives (some 35 KB); pooled. It begins as zeros.
 struct lane_storage {
     lane_storage() {}  // not `= default`: make_unique would write zeros everywhere
-    static void* operator new(std::size_t size, std::align_val_t align) {
-        const auto alignment = static_cast<std::size_t>(align);
-        auto* const block = static_cast<char*>(std::calloc(1, size + alignment));
-        if (!block) throw std::bad_alloc();
-        auto* const start = block + alignment - reinterpret_cast<std::uintptr_t>(block) % alignment;
-        std::memcpy(start - sizeof block, &block, sizeof block);  // malloc aligns to 16, so there is room
-        return start;
-    }
-    static void operator delete(void* start, std::align_val_t) {
-        char* block;
-        std::memcpy(&block, static_cast<char*>(start) - sizeof block, sizeof block);
-        std::free(block);
-    }
+    static void* operator new(std::size_t size, std::align_val_t) { return large_pages::zeros(size); }
+    static void operator delete(void* at, std::size_t size, std::align_val_t) noexcept { large_pages::free(at, size); }
 
     lane_registers registers;
     lane_groups groups;
-    std::uint64_t touched = 0;              ///< rows of registers that may not be zero: what the next wavefront must clear
-    alignas(64) lane_registers::row address;  ///< of the memory instruction at which the last run stopped
-    address_range range;                    ///< of these, all lanes of the instruction
+    std::uint64_t touched = 0;  ///< rows of registers that may not be zero: what the next wavefront must clear
 };
 
 /// Who a wavefront is; what the identifier CSRs read.
@@ -66,6 +51,7 @@ struct lane_context {
     std::uint64_t image = 0;          ///< global virtual address that the code aperture stands for
     std::uint32_t address_space = 0;
     std::uint64_t pending = 0;        ///< scoreboard: rows of lane_registers that a load will write
+    std::uint64_t touched = 0;        ///< rows that may not be zero; lane_storage gets to know them at the end
 
     // Of a run; the owner clears cycles and counts when it likes.
     std::uint64_t cycles = 0;             ///< issue cycles used
@@ -76,6 +62,7 @@ struct lane_context {
 
     // Of the instruction at which a run stopped.
     lane_op op;
+    std::uint64_t ahead = 0;  ///< rows that the instructions where it goes on use, as far as known
     std::uint64_t op_pc = 0;
     lane_mask op_lanes = 0;
     lane_fault fault = lane_fault::none;

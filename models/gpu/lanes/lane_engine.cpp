@@ -142,6 +142,7 @@ lane_stop lane_engine::run(lane_context& c, instruction_cache& code, unsigned mo
     const auto& operations = m_operations;
     const std::uint64_t pending = c.pending;
     std::uint64_t cycles = c.cycles, instructions = 0;
+    c.ahead = 0;
 
     const decoded_line* line = nullptr;
     const lane_op *o = nullptr, *end = nullptr;
@@ -162,11 +163,16 @@ lane_stop lane_engine::run(lane_context& c, instruction_cache& code, unsigned mo
         c.instructions += instructions;
         return why;
     };
+    const auto expect = [&](const lane_op* next) {
+        const auto* const last = line->ops.data() + line_instructions;
+        c.ahead = (next < last ? next->touches : 0) | (next + 1 < last ? next[1].touches : 0);
+    };
     // Stops behind (or, for faults, at) the instruction at o.
     const auto stop_at = [&](lane_stop why, std::uint64_t next_pc) {
         c.op = *o;
         c.op_pc = pc();
         if (why != lane_stop::fault) c.op_lanes = active;
+        expect(o + 1);
         s.pc = next_pc;
         if (s.pc == s.limit()) {
             count_lanes();
@@ -199,7 +205,7 @@ enter:
     }
     line = code.find(c.address_space, code_line(c, s.pc));
     if (!line) return leave(lane_stop::fetch);
-    c.storage->touched |= line->touches;
+    c.touched |= line->touches;
     line_pc = s.pc & ~std::uint64_t{line_bytes - 1};
     o = line->ops.data() + (s.pc - line_pc) / 4;
     end = s.limit() - line_pc < line_bytes ? line->ops.data() + (s.limit() - line_pc) / 4 : line->ops.data() + line_instructions;
@@ -214,6 +220,7 @@ enter:
         if (pending & o->touches) {
             c.op = *o;
             s.pc = c.op_pc = pc();
+            expect(o);
             return leave(lane_stop::scoreboard);
         }
         if (o->kind == lane_kind::row) {

@@ -19,10 +19,14 @@ public:
     std::uint32_t ready = 0;          ///< in state ready
     std::uint32_t asleep = 0;         ///< in state memory, and known from when on its registers can be used:
     std::array<ticks, 16> wakes{};
+    // What the next segment uses first, for the host's caches: rows, and of what registers.
+    std::array<std::uint64_t, 16> rows{};
+    std::array<const lane_registers*, 16> registers{};
     calendar_event event{method<&simd_unit::happen>, this};
 
 private:
     void happen() {
+        m_owner.expect_next(*this);
         if (auto* w = running) {
             running = nullptr;
             m_owner.end_segment(*w, stop);

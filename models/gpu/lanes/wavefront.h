@@ -39,7 +39,7 @@ struct work_group {
 };
 
 /// A wavefront slot. It is an object of SystemC so that it has a track in traces.
-class wavefront final : public sc_core::sc_object {
+class wavefront final : public sc_core::sc_object, public on_large_pages {
 public:
     wavefront(const char* name, unsigned slot, unsigned simd, unsigned position)
         : sc_object(name), slot(slot), simd(simd), position(position) {}

@@ -14,18 +14,26 @@ std::uint64_t bytes_at(std::uint64_t address, unsigned bytes) {
     return ((std::uint64_t{1} << bytes) - 1) << (address & (line_bytes - 1));
 }
 
-/// Whether every lane of the mask accesses the element that lies as far behind the first one's as its number says.
-bool is_sequence(const vector_access& a) {
-    const auto lane = static_cast<unsigned>(__builtin_ctzll(a.mask));
-    const std::uint64_t origin = a.address[lane] - lane * a.bytes;
-    std::uint64_t differs = 0;
-    if (a.mask == ~lane_mask{0}) {
-        for (unsigned i = 0; i < wavefront_lanes; ++i) differs |= a.address[i] ^ (origin + i * a.bytes);
+/// Whether every lane of the mask accesses the element that lies `bytes` behind that of the lane before, from `origin` on.
+#if defined(__x86_64__)
+__attribute__((target_clones("avx512f", "avx2", "default")))
+#endif
+bool follows(const std::uint64_t* address, lane_mask mask, std::uint64_t origin, std::uint64_t bytes) {
+    std::uint64_t differs = 0, expected = origin;
+    if (mask == ~lane_mask{0}) {
+        for (unsigned i = 0; i < wavefront_lanes; ++i, expected += bytes) differs |= address[i] ^ expected;
     } else {
-        for (unsigned i = 0; i < wavefront_lanes; ++i)
-            differs |= (a.address[i] ^ (origin + i * a.bytes)) & (std::uint64_t{0} - (a.mask >> i & 1));
+        for (unsigned i = 0; i < wavefront_lanes; ++i, expected += bytes)
+            differs |= (address[i] ^ expected) & (std::uint64_t{0} - (mask >> i & 1));
     }
     return differs == 0;
+}
+
+/// Whether every lane of the mask accesses the element that lies as far behind the first one's as its number says.
+bool is_sequence(const vector_access& a) {
+    const auto first = static_cast<unsigned>(__builtin_ctzll(a.mask)), last = 63 - static_cast<unsigned>(__builtin_clzll(a.mask));
+    if (a.address[last] - a.address[first] != std::uint64_t{last - first} * a.bytes) return false;
+    return follows(a.address.data(), a.mask, a.address[first] - std::uint64_t{first} * a.bytes, a.bytes);
 }
 
 /// Lanes first…last of a sequence, those between that take no part included: what they get or give is masked elsewhere.

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/clock_domain.h"
+#include "base/large_pages.h"
 #include "base/model.h"
 #include "base/parameters.h"
 #include "base/spans.h"
@@ -77,8 +78,8 @@ private:
     unsigned m_interleave_bits = 0, m_channel_bits = 0, m_row_bits = 0, m_bank_bits = 0;  // all are powers of two
     ticks m_cl, m_rcd, m_rp, m_ras, m_burst;
     ticks m_last_service = 0;
-    std::vector<ticks> m_bus;        // by channel: when what is waiting will have passed
-    std::vector<bank> m_banks;       // by channel, then bank
+    large_page_vector<ticks> m_bus;  // by channel: when what is waiting will have passed
+    large_page_vector<bank> m_banks; // by channel, then bank
 };
 
 }  // namespace fabricvp::gpu

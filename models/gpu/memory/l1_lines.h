@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include <boost/align/aligned_allocator.hpp>
+#include "base/large_pages.h"
 
 namespace fabricvp::gpu {
 
@@ -57,10 +57,8 @@ private:
         std::uint32_t used;
         std::uint8_t valid;
     };
-    template <class T>
-    using aligned = std::vector<T, boost::alignment::aligned_allocator<T, 64>>;  // to lines of the host
-    aligned<state> m_lines;
-    aligned<std::uint8_t> m_data;
+    large_page_vector<state> m_lines;
+    large_page_vector<std::uint8_t> m_data;
 };
 
 }  // namespace fabricvp::gpu

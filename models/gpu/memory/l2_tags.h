@@ -4,8 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include <boost/align/aligned_allocator.hpp>
-
+#include "base/large_pages.h"
 #include "base/time.h"
 
 namespace fabricvp::gpu {
@@ -57,12 +56,10 @@ private:
     struct set_state {
         std::uint64_t locked, dirty;       // bit n, way n
     };
-    template <class T>
-    using aligned = std::vector<T, boost::alignment::aligned_allocator<T, 64>>;  // to lines of the host
-    aligned<std::uint64_t> m_numbers;      // index plus one; 0: empty
-    aligned<std::uint32_t> m_used;         // m_clock at the last use
-    aligned<set_state> m_state;            // by set
-    aligned<ticks> m_ready;
+    large_page_vector<std::uint64_t> m_numbers;  // index plus one; 0: empty
+    large_page_vector<std::uint32_t> m_used;     // m_clock at the last use
+    large_page_vector<set_state> m_state;        // by set
+    large_page_vector<ticks> m_ready;
 };
 
 }  // namespace fabricvp::gpu

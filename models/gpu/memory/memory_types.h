@@ -58,7 +58,7 @@ public:
     lane_mask mask = 0;
     std::uint32_t address_space = 0;
     std::uint64_t pc = 0;                  ///< for faults and traces
-    std::array<std::uint64_t, wavefront_lanes> address;  ///< global virtual addresses
+    alignas(64) std::array<std::uint64_t, wavefront_lanes> address;  ///< global virtual addresses
     /// In: what to store, the operand of an atomic. Out: what was loaded, zero-extended; for store_conditional 0 or 1 as sc.
     std::array<std::uint64_t, wavefront_lanes> data;
 

@@ -1,36 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gpu/memory/tlb_entries.h"
 
-#include <new>
-
 namespace fabricvp::gpu {
 
 namespace {
-
-template <class T>
-T* zeros(std::uint64_t n) {
-    void* p = std::calloc(n, sizeof(T));
-    if (!p) throw std::bad_alloc();
-    return static_cast<T*>(p);
+constexpr unsigned least_bucket_bits = 7;
 }
 
-unsigned bucket_bits(std::uint64_t entries) {
-    unsigned bits = 1;
-    while (std::uint64_t{1} << bits < 2 * entries) ++bits;
-    return bits;
-}
-
-}  // namespace
-
-tlb_entries::tlb_entries(std::uint64_t sets, std::uint64_t ways)
-    : m_sets(sets), m_ways(ways), m_shift(64 - bucket_bits(sets * ways)) {
-    clear();
-}
+tlb_entries::tlb_entries(std::uint64_t sets, std::uint64_t ways) : m_sets(sets), m_ways(ways) { clear(); }
 
 void tlb_entries::clear() {
-    m_entries.reset(zeros<entry>(m_sets * m_ways));
-    m_set.reset(zeros<set>(m_sets));
-    m_buckets.reset(zeros<std::uint32_t>(std::uint64_t{1} << (64 - m_shift)));
+    m_entries.clear();
+    m_set.assign(m_sets, {});
+    m_buckets.assign(std::size_t{1} << least_bucket_bits, 0);
+    m_shift = 64 - least_bucket_bits;
     m_small = m_large = 0;
 }
 
@@ -71,6 +54,12 @@ void tlb_entries::make_newest(set& s, std::uint32_t e) {
     s.newest = e;
 }
 
+void tlb_entries::chain(std::uint32_t e) {
+    auto& bucket = bucket_of(m_entries[e - 1].key);
+    m_entries[e - 1].chained = bucket;
+    bucket = e;
+}
+
 void tlb_entries::unchain(std::uint32_t e) {
     entry& x = m_entries[e - 1];
     if (!x.key) return;
@@ -81,6 +70,13 @@ void tlb_entries::unchain(std::uint32_t e) {
     x.key = 0;
 }
 
+void tlb_entries::grow() {
+    m_buckets.assign(2 * m_buckets.size(), 0);
+    --m_shift;
+    for (std::uint32_t e = 1; e <= m_entries.size(); ++e)
+        if (m_entries[e - 1].key) chain(e);
+}
+
 void tlb_entries::insert(std::uint32_t space, std::uint64_t page, const translation& t) {
     const bool large = t.page_bits == large_page_bits;
     const std::uint64_t key = key_of(space, page, large);
@@ -89,9 +85,10 @@ void tlb_entries::insert(std::uint32_t space, std::uint64_t page, const translat
     std::uint32_t e = look_up(key);
     if (!e) {
         if (s.used < m_ways) {
-            e = static_cast<std::uint32_t>(number * m_ways + s.used++ + 1);
-            entry& x = m_entries[e - 1];
-            x.older = s.newest;
+            ++s.used;
+            m_entries.push_back({});
+            e = static_cast<std::uint32_t>(m_entries.size());
+            m_entries[e - 1].older = s.newest;
             (s.newest ? m_entries[s.newest - 1].newer : s.oldest) = e;
             s.newest = e;
         } else {
@@ -99,12 +96,10 @@ void tlb_entries::insert(std::uint32_t space, std::uint64_t page, const translat
             unchain(e);
             make_newest(s, e);
         }
-        entry& x = m_entries[e - 1];
-        x.key = key;
-        auto& bucket = bucket_of(key);
-        x.chained = bucket;
-        bucket = e;
+        m_entries[e - 1].key = key;
         ++(large ? m_large : m_small);
+        if (2 * m_entries.size() > m_buckets.size()) grow();
+        else chain(e);
     }
     entry& x = m_entries[e - 1];
     x.physical = t.physical;
@@ -114,11 +109,8 @@ void tlb_entries::insert(std::uint32_t space, std::uint64_t page, const translat
 
 void tlb_entries::clear(std::uint32_t space) {
     if (!m_small && !m_large) return;
-    for (std::uint64_t n = 0; n < m_sets; ++n)
-        for (std::uint32_t w = 0; w < m_set[n].used; ++w) {
-            const auto e = static_cast<std::uint32_t>(n * m_ways + w + 1);
-            if (m_entries[e - 1].key >> 37 == std::uint64_t{space} + 1) unchain(e);  // old enough to be taken in its turn
-        }
+    for (std::uint32_t e = 1; e <= m_entries.size(); ++e)
+        if (m_entries[e - 1].key >> 37 == std::uint64_t{space} + 1) unchain(e);  // old enough to be taken in its turn
 }
 
 }  // namespace fabricvp::gpu

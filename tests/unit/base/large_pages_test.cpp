@@ -49,3 +49,23 @@ TEST_CASE("objects larger than a stretch of large pages find place") {
     large_pages::free(small, 64);
     large_pages::free(at, size);
 }
+
+TEST_CASE("zeros are zeros, and so are those that had been something else before") {
+    constexpr std::size_t size = 4'000'064;
+    const auto all_zero = [](const char* at) { return at[0] == 0 && std::memcmp(at, at + 1, size - 1) == 0; };
+    auto* first = static_cast<char*>(large_pages::zeros(size));
+    CHECK(all_zero(first));
+    std::memset(first, 0x5a, size);
+    large_pages::free(first, size);
+    auto* second = static_cast<char*>(large_pages::zeros(size));
+    CHECK(second == first);
+    CHECK(all_zero(second));
+    large_pages::free(second, size);
+}
+
+TEST_CASE("tables that grow on large pages keep what they hold") {
+    large_page_vector<std::uint64_t> numbers;
+    for (std::uint64_t n = 0; n < 100'000; ++n) numbers.push_back(n * n);
+    for (std::uint64_t n = 0; n < numbers.size(); ++n) REQUIRE(numbers[n] == n * n);
+    CHECK(reinterpret_cast<std::uintptr_t>(numbers.data()) % large_pages::alignment == 0);
+}
