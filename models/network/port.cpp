@@ -39,6 +39,8 @@ void link_params::describe(parameter_visitor& v) {
     v.choice("rate", rate, "fastest signalling rate of a lane that the cable can; the link has what both ends can as well");
     v.choice("width", width, "most lanes each way that the cable has");
     v.field("propagation", propagation, between{1, 1e9}, "time of flight");
+    v.field("bit_error_rate", bit_error_rate, between{0, 1e-3}, "chance that a bit arrives wrong; the packet is then lost");
+    v.field("seed", seed, "seed of the error processes of both directions; 0: follows from simulation.seed and the block's path");
 }
 
 const char* name_of(port_state s) {
@@ -108,7 +110,10 @@ void port::settle() {
 }
 
 void port::send_by(unsigned lane, const packet_ptr& p, ticks tail_ready) {
-    if (p->hops == 0) p->measure();
+    if (p->hops == 0) {
+        p->measure();
+        ++packets_offered;
+    }
     p->lrh.vl = static_cast<std::uint8_t>(lane);
     if (!m_up) return drop(*p, drop_reason::link_down);
     const bool managing = lane == management_lane;
@@ -169,8 +174,13 @@ void port::launch_from(unsigned lane) {
         p->pass(serialisation_span, span_kind::service, passage.head_arrival);
         p->pass(wire_span, span_kind::service, p->head);
     }
+    const bool lost = faults.any() && faults.befall(*p);
     if (tap) tap->packet_sent(*this, *p, passage.begin);
-    launch(*p, p->head);
+    if (!lost) return launch(*p, p->head);
+    drop(*p, drop_reason::injected);
+    // Both ends keep count of what has been sent, so the credits come back.
+    const auto back = p->tail + params.credit_latency + m_cable.propagation;
+    if (lane != management_lane) credits_return(lane, port_traits::credits_of(*p), back);
 }
 
 ticks port::announced(packet& p, ticks) { return m_owner.packet_announced(*this, p); }
@@ -292,6 +302,7 @@ void port::come_up() {
 void port::reset() {
     if (m_up) go_down();
     m_wanted = 0;
+    faults.reset();
     link::port<port_traits>::reset();
     settle();
     if (!partner()) return;
@@ -310,7 +321,10 @@ void port::power_on() {
 void connect(port& a, port& b, const link_params& cable) {
     a.m_cable = b.m_cable = cable;
     link::join<port_traits>(a, a.room(), b, b.room());
-    for (auto* p : {&a, &b}) p->settle();
+    for (auto* p : {&a, &b}) {
+        p->settle();
+        p->faults.set_bit_error_rate(cable.bit_error_rate, cable.seed);
+    }
     a.lanes_of_both().set_lanes(lanes_of(a.m_width), lanes_of(a.m_width));
     for (auto* p : {&a, &b}) p->follow_holds();
 }

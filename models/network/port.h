@@ -21,6 +21,7 @@
 #include "network/lane_arbiter.h"
 #include "network/link_speed.h"
 #include "network/packet.h"
+#include "network/port_faults.h"
 
 namespace fabricvp::network {
 
@@ -43,6 +44,8 @@ struct link_params {
     link_rate rate = link_rate::ndr;         ///< at most
     link_width width = link_width::x12;      ///< at most
     duration propagation{10'000};            ///< time of flight; 5 ns/m of fibre, 4.3 ns/m of copper
+    double bit_error_rate = 0.0;             ///< chance that a bit arrives wrong
+    std::uint64_t seed = 0;                  ///< of the error process; 0: from simulation and path
     void describe(parameter_visitor& v);
 };
 
@@ -98,11 +101,14 @@ public:
     const port_params params;
     const unsigned index;  ///< among its owner's ports
 
+    counter packets_offered{*this, "packets_offered", "1", "packets that the block behind this port handed over, not counting those that it passes on"};
     counter packets_sent{*this, "packets_sent", "1", "packets sent"};
     counter bytes_sent{*this, "bytes_sent", "B", "bytes sent, from LRH to VCRC"};
     counter payload_sent{*this, "payload_sent", "B", "payload bytes sent"};
     counter packets_received{*this, "packets_received", "1", "packets handed to the block behind this port"};
     counter link_downs{*this, "link_downs", "1", "times the link went down"};
+
+    port_faults faults{*this};
 
     /// Where time goes: behind others in a queue or without credits; serialisation of the local route header, wire, and the
     /// rest of the packet where it ends.

@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "network/port_faults.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "base/log.h"
+#include "base/random_streams.h"
+#include "network/port.h"
+#include "network/wire.h"
+
+namespace fabricvp::network {
+
+namespace {
+
+void describe_lasting(parameter_visitor& v, duration& lasting) { v.field("lasting", lasting, between{0, 1e18}, "for how long; 0 ps: for good"); }
+
+void later(calendar_event& e, duration lasting) {
+    auto& c = calendar::current();
+    c.cancel(e);
+    if (lasting) c.schedule(e, c.now() + lasting);
+}
+
+}  // namespace
+
+void port_faults::bit_error_arguments::describe(parameter_visitor& v) {
+    v.field("rate", rate, between{0, 1e-3}, "chance that a bit arrives wrong");
+    describe_lasting(v, lasting);
+}
+
+void port_faults::loss_arguments::describe(parameter_visitor& v) {
+    v.field("rate", rate, between{0, 1}, "chance that a packet is lost");
+    describe_lasting(v, lasting);
+}
+
+void port_faults::drop_arguments::describe(parameter_visitor& v) { v.field("count", count, between{1, 1e12}, "packets"); }
+
+void port_faults::corrupt_arguments::describe(parameter_visitor& v) {
+    v.field("count", count, between{1, 1e12}, "packets");
+    v.choice("where", where, "link: the VCRC is wrong, the next port drops it; payload: only the ICRC is, the last channel adapter drops it");
+}
+
+void port_faults::down_arguments::describe(parameter_visitor& v) {
+    v.field("lasting", lasting, between{0, 1e18}, "after which the link trains again; 0 ps: never");
+}
+
+port_faults::port_faults(port& at)
+    : bit_errors(at, "bit_errors", "the link corrupts bits this way",
+                 [this](const auto& a) {
+                     set_rate(a.rate);
+                     later(m_errors_end, a.lasting);
+                 }),
+      loss(at, "loss", "packets are lost at random this way",
+           [this](const auto& a) {
+               m_loss = a.rate;
+               later(m_loss_end, a.lasting);
+               look();
+           }),
+      drop(at, "drop", "the next packets this way are lost",
+           [this](const auto& a) {
+               m_drop += a.count;
+               look();
+           }),
+      corrupt(at, "corrupt", "the next packets this way arrive with a bit that is wrong",
+              [this](const auto& a) {
+                  (a.where == damage::link ? m_corrupt_link : m_corrupt_payload) += a.count;
+                  look();
+              }),
+      down(at, "down", "the link goes down at both ends: what is under way is lost",
+           [this](const auto& a) {
+               m_port.hold_down();
+               later(m_down_end, a.lasting);
+           }),
+      m_port(at) {}
+
+void port_faults::set_bit_error_rate(double rate, std::uint64_t seed) {
+    m_cable_rate = rate;
+    m_seed = seed;
+    set_rate(rate);
+}
+
+void port_faults::look() { m_any = m_bit_error_rate > 0 || m_loss > 0 || m_drop || m_corrupt_link || m_corrupt_payload; }
+
+/// Even over [0, 1).
+double port_faults::draw() {
+    if (!m_random) m_random = std::make_unique<std::mt19937_64>(own_seed(m_port, m_seed));
+    return static_cast<double>((*m_random)() >> 11) * 0x1p-53;
+}
+
+void port_faults::set_rate(double rate) {
+    m_bit_error_rate = rate;
+    if (rate > 0) draw_gap();
+    look();
+}
+
+/// The number of good bits before a bad one is geometric, so a packet without bad bits costs no random number.
+void port_faults::draw_gap() {
+    const double gap = std::floor(std::log1p(-draw()) / std::log1p(-m_bit_error_rate));
+    m_gap = gap < 1e18 ? static_cast<std::uint64_t>(gap) : std::numeric_limits<std::uint64_t>::max();
+}
+
+bool port_faults::befall(packet& p) {
+    if (m_drop) {
+        --m_drop;
+        look();
+        return true;
+    }
+    if (m_loss > 0 && draw() < m_loss) return true;
+    if (m_corrupt_link) {
+        --m_corrupt_link;
+        look();
+        p.damaged = damage::link;
+    }
+    if (m_corrupt_payload) {
+        --m_corrupt_payload;
+        look();
+        if (p.damaged == damage::none) p.damaged = damage::payload;
+    }
+    if (m_bit_error_rate > 0) spoil(p);
+    return false;
+}
+
+/// Turns the bits whose turn it is. What the CRCs do not notice arrives as it then is.
+void port_faults::spoil(packet& p) {
+    const auto bits = std::uint64_t{p.wire_bytes} * 8;
+    if (m_gap >= bits) {
+        m_gap -= bits;
+        return;
+    }
+    auto bytes = encode(p);
+    bool framing = false;
+    std::uint64_t at = m_gap;
+    for (; at < bits; at += m_gap + 1) {
+        const auto byte = at / 8;
+        if (byte == 0 || byte > bytes.size()) framing = true;  // the symbols around the packet
+        else bytes[byte - 1] ^= static_cast<std::uint8_t>(1u << at % 8);
+        draw_gap();
+    }
+    m_gap = at - bits;
+    if (framing || !has_good_variant_crc(bytes)) {
+        p.damaged = damage::link;
+        return;
+    }
+    packet seen;
+    if (decode(bytes.data(), bytes.size(), seen)) {
+        p.damaged = damage::link;
+        return;
+    }
+    p.lrh = seen.lrh;
+    p.grh = seen.grh;
+    p.bth = seen.bth;
+    p.deth = seen.deth;
+    p.reth = seen.reth;
+    p.aeth = seen.aeth;
+    p.immediate = seen.immediate;
+    p.invalidated_rkey = seen.invalidated_rkey;
+    p.atomic = seen.atomic;
+    p.atomic_original = seen.atomic_original;
+    p.payload = seen.payload;
+    if (!has_good_invariant_crc(bytes)) p.damaged = damage::payload;
+}
+
+void port_faults::end_bit_errors() { set_rate(m_cable_rate); }
+
+void port_faults::end_loss() {
+    m_loss = 0;
+    look();
+}
+
+void port_faults::end_down() { m_port.let_train(); }
+
+void port_faults::reset() {
+    for (auto* e : {&m_errors_end, &m_loss_end, &m_down_end}) calendar::current().cancel(*e);
+    m_drop = m_corrupt_link = m_corrupt_payload = 0;
+    m_loss = 0;
+    m_random.reset();
+    set_rate(m_cable_rate);
+}
+
+}  // namespace fabricvp::network

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <random>
+
+#include "base/calendar.h"
+#include "base/fault.h"
+#include "network/packet.h"
+
+namespace fabricvp {
+
+template <>
+struct choice_traits<network::damage> {
+    static constexpr std::pair<network::damage, const char*> names[] = {{network::damage::link, "link"}, {network::damage::payload, "payload"}};
+};
+
+}  // namespace fabricvp
+
+namespace fabricvp::network {
+
+class port;
+
+/// What can go wrong on a link, as seen from the end that sends. Nothing is sent again here: that is the channel adapters'
+/// affair.
+class port_faults {
+public:
+    struct bit_error_arguments {
+        double rate = 1e-9;
+        duration lasting{0};
+        void describe(parameter_visitor& v);
+    };
+    struct loss_arguments {
+        double rate = 0.01;
+        duration lasting{0};
+        void describe(parameter_visitor& v);
+    };
+    struct drop_arguments {
+        std::uint64_t count = 1;
+        void describe(parameter_visitor& v);
+    };
+    struct corrupt_arguments {
+        std::uint64_t count = 1;
+        damage where = damage::link;
+        void describe(parameter_visitor& v);
+    };
+    struct down_arguments {
+        duration lasting{0};
+        void describe(parameter_visitor& v);
+    };
+
+    explicit port_faults(port& at);
+
+    fault_kind<bit_error_arguments> bit_errors;
+    fault_kind<loss_arguments> loss;
+    fault_kind<drop_arguments> drop;
+    fault_kind<corrupt_arguments> corrupt;
+    fault_kind<down_arguments> down;
+
+    /// The cable's.
+    void set_bit_error_rate(double rate, std::uint64_t seed);
+
+    /// True while packets that are about to be sent must be looked at.
+    bool any() const { return m_any; }
+    /// Spoils the packet if its turn has come. \returns true if it gets lost
+    bool befall(packet& p);
+
+    /// Forgets what was ordered and has not happened yet.
+    void reset();
+
+private:
+    void look();
+    double draw();
+    void set_rate(double rate);
+    void draw_gap();
+    void spoil(packet& p);
+    void end_bit_errors();
+    void end_loss();
+    void end_down();
+
+    port& m_port;
+    bool m_any = false;
+    double m_cable_rate = 0, m_bit_error_rate = 0, m_loss = 0;
+    std::uint64_t m_drop = 0, m_corrupt_link = 0, m_corrupt_payload = 0;
+    std::uint64_t m_gap = 0;  // good bits until the next bad one
+    std::uint64_t m_seed = 0;
+    std::unique_ptr<std::mt19937_64> m_random;  // made when something is drawn
+    calendar_event m_errors_end{method<&port_faults::end_bit_errors>, this};
+    calendar_event m_loss_end{method<&port_faults::end_loss>, this};
+    calendar_event m_down_end{method<&port_faults::end_down>, this};
+};
+
+}  // namespace fabricvp::network

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "network/switch.h"
+
+#include <algorithm>
+#include <stdexcept>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "base/log.h"
+
+namespace fabricvp::network {
+
+void switch_params::describe(parameter_visitor& v) {
+    v.group("port", port, "each of its ports");
+    v.field("latency", latency, between{0, 1e9}, "from a packet's head at the input to its head at the output");
+    v.field("cut_through", cut_through, "a packet goes on when its head has come; otherwise when all of it has come");
+}
+
+network_switch::network_switch(const sc_core::sc_module_name& name, const switch_params& p, const std::vector<std::string>& names)
+    : model(name), params(p), m_lanes((names.size() + 1) * (names.size() + 1) * 16), m_inputs(names.size()), m_takers(names.size()) {
+    if (names.size() > most_ports)
+        throw std::invalid_argument(fmt::format("{}: {} links, a switch has at most {} ports", this->name(), names.size(), most_ports));
+    for (const auto& n : names)
+        ports.push_back(std::make_unique<port>(n.c_str(), params.port, static_cast<port_owner&>(*this), static_cast<unsigned>(ports.size())));
+    settle();
+}
+
+void network_switch::settle() {
+    m_fastest = 0;
+    for (const auto& p : ports) m_fastest = std::max(m_fastest, lane_rate(p->rate()).bytes_per_second * lanes_of(p->width()));
+    for (unsigned in = 0; in <= ports.size(); ++in)
+        for (unsigned out = 1; out <= ports.size(); ++out)
+            for (unsigned sl = 0; sl < 16; ++sl) lane_entry(in, out, sl) = ports[out - 1]->sl_to_vl[sl];
+}
+
+void network_switch::set_route(std::uint16_t lid, std::uint8_t to) {
+    if (lid >= m_forwarding.size()) m_forwarding.resize(lid + 1u, no_port);
+    m_forwarding[lid] = to;
+}
+
+/// A packet goes on as soon as the fastest output could stream it without a gap.
+ticks network_switch::packet_announced(port&, packet& p) {
+    if (!params.cut_through) return p.tail + params.latency;
+    const ticks stream = p.wire_bytes * ticks_per_second / m_fastest;
+    return std::max(p.head, p.tail > stream ? p.tail - stream : 0) + params.latency;
+}
+
+void network_switch::packet_arrived(port& at, const packet_ptr& p) {
+    p->pass(m_pipeline_span, span_kind::service, now());
+    const auto input = at.index + 1;
+    const bool managing = p->lrh.vl == management_lane;
+    if (route_of(p->lrh.dlid) == own_port || (managing && p->lrh.dlid == permissive_lid)) {
+        if (on_management) on_management(input, p);
+        else lose(at, p, drop_reason::no_route);
+        return;
+    }
+    pass_on(input, p);
+}
+
+void network_switch::pass_on(unsigned input, const packet_ptr& p) {
+    auto& from = *ports[input - 1];
+    const auto output = route_of(p->lrh.dlid);
+    if (output == no_port || output > ports.size()) return lose(from, p, drop_reason::no_route);
+    const bool managing = p->lrh.vl == management_lane;
+    const auto to = managing ? static_cast<std::uint8_t>(management_lane) : lane(input, output, p->lrh.sl & 15);
+    if (!managing && to >= management_lane) return lose(from, p, drop_reason::no_route);
+    const entry e{p, output, to};
+    if (managing) return ports[output - 1]->has_room(to) ? move(input, e) : lose(from, p, drop_reason::management_full);
+    auto& waiting = m_inputs[input - 1][p->lrh.vl];
+    if (waiting.empty() && m_takers[output - 1][to].empty() && ports[output - 1]->has_room(to)) return move(input, e);
+    ++blocked;
+    ++m_waiting;
+    if (waiting.full()) waiting.set_capacity(std::max<std::size_t>(8, 2 * waiting.capacity()));
+    waiting.push_back(e);
+    if (waiting.size() == 1) wait(input, p->lrh.vl);
+}
+
+void network_switch::move(unsigned input, const entry& e) {
+    ++packets;
+    const auto tail = e.packet->tail;
+    ports[input - 1]->release(*e.packet, std::max(now(), tail));
+    ports[e.output - 1]->send_by(e.lane, e.packet, tail + params.latency);
+}
+
+/// The first packet of an input's lane joins those that want its place.
+void network_switch::wait(unsigned input, unsigned lane) {
+    const auto& first = m_inputs[input - 1][lane].front();
+    auto& queue = m_takers[first.output - 1][first.lane];
+    if (queue.full()) queue.set_capacity(std::max<std::size_t>(8, 2 * queue.capacity()));
+    queue.push_back(static_cast<std::uint16_t>(input * virtual_lanes + lane));
+    if (queue.size() == 1 && ports[first.output - 1]->has_room(first.lane)) room_again(*ports[first.output - 1], first.lane);
+}
+
+void network_switch::room_again(port& at, unsigned lane) {
+    auto& queue = m_takers[at.index][lane];
+    while (!queue.empty() && at.has_room(lane)) {
+        const auto from = queue.front();
+        queue.pop_front();
+        advance(from / virtual_lanes, from % virtual_lanes);
+    }
+}
+
+/// The first packet of an input's lane moves; the next one waits for a place of its own.
+void network_switch::advance(unsigned input, unsigned lane) {
+    auto& waiting = m_inputs[input - 1][lane];
+    const auto e = std::move(waiting.front());
+    waiting.pop_front();
+    --m_waiting;
+    e.packet->pass(m_blocked_span, span_kind::queueing, now());
+    move(input, e);
+    if (!waiting.empty()) wait(input, lane);
+}
+
+void network_switch::lose(port& at, const packet_ptr& p, drop_reason why) {
+    at.release(*p, std::max(now(), p->tail));
+    at.drop(*p, why);
+}
+
+bool network_switch::send_management(unsigned output, const packet_ptr& p) {
+    auto& out = *ports[output - 1];
+    const auto lane = out.lane_of(*p);
+    if (m_dead || !out.has_room(lane)) {
+        out.drop(*p, drop_reason::management_full);
+        return false;
+    }
+    out.send(p);
+    return true;
+}
+
+void network_switch::state_changed(port& at, port_state s) {
+    if (on_state) on_state(at.index + 1, s);
+}
+
+void network_switch::empty_inputs(drop_reason why) {
+    for (std::size_t i = 0; i < m_inputs.size(); ++i)
+        for (auto& q : m_inputs[i]) {
+            for (const auto& e : q) ports[i]->drop(*e.packet, why);
+            q.clear();
+        }
+    for (auto& output : m_takers)
+        for (auto& t : output) t.clear();
+    m_waiting = 0;
+}
+
+void network_switch::die() {
+    if (std::exchange(m_dead, true)) return;
+    log(log_level::warning, *this, "the switch is dead");
+    empty_inputs(drop_reason::switch_dead);
+    for (auto& p : ports) p->hold_down();
+}
+
+void network_switch::reset() {
+    m_dead = false;
+    empty_inputs(drop_reason::link_down);
+    model::reset();
+}
+
+}  // namespace fabricvp::network
