@@ -34,6 +34,10 @@ void node::plug_in() {
         gpus.push_back(std::make_unique<gpu::gpu_device>(params.gpus[i].name.c_str(), params.gpus[i], static_cast<unsigned>(i)));
         pcie::connect(pcie->slot(i), gpus.back()->link);
     }
+    for (const auto& p : params.hcas) {
+        hcas.push_back(std::make_unique<hca::hca_device>(p.name.c_str(), p));
+        pcie::connect(pcie->slot(gpus.size() + hcas.size() - 1), hcas.back()->link);
+    }
 }
 
 void node::link_up() {

@@ -10,6 +10,7 @@
 #include "base/model.h"
 #include "fabric/interconnect.h"
 #include "gpu/gpu_device.h"
+#include "hca/hca_device.h"
 #include "host/host_complex.h"
 #include "platform/machine_params.h"
 
@@ -23,6 +24,7 @@ public:
     host::host_complex host;
     std::unique_ptr<pcie::tree> pcie;  ///< none where nothing is plugged in
     std::vector<std::unique_ptr<gpu::gpu_device>> gpus;
+    std::vector<std::unique_ptr<hca::hca_device>> hcas;
     std::unique_ptr<fabric::interconnect> fabric;  ///< none where no GPUs are linked
 
     node(const sc_core::sc_module_name& name, const node_params& params);

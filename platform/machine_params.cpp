@@ -150,12 +150,19 @@ void gpu_node_params::describe(parameter_visitor& v) {
     gpu::gpu_device_params::describe(v);
 }
 
+void hca_node_params::describe(parameter_visitor& v) {
+    v.field("name", name, "name of the adapter: its path in statistics; hca0, hca1, … unless given");
+    v.field("below", below, "where it is plugged in: root, or a switch of the PCIe tree");
+    hca::hca_params::describe(v);
+}
+
 void node_params::describe(parameter_visitor& v) {
     v.group("images", images, "software that the node starts with; paths are relative to this file");
     v.group("host", host, "the host complex: harts, memory, devices");
     v.group("pcie", pcie, "the PCI Express tree");
     v.group("fabric", fabric, "switches and links between GPUs; without links there is none");
     describe_blocks(v, "gpus", gpus, "gpu", "GPUs, numbered in this order");
+    describe_blocks(v, "hcas", hcas, "hca", "RDMA adapters, numbered in this order");
     v.list("faults", faults, "faults that happen to this node");
 }
 
@@ -182,6 +189,7 @@ machine_params completed(machine_params p) {
         n.host.device_memory = 0;
         for (const auto& e : n.pcie.endpoints) n.host.device_memory += e.device.settings().memory_bar();
         for (const auto& g : n.gpus) n.host.device_memory += g.memory_bar();
+        for (const auto& h : n.hcas) n.host.device_memory += h.memory_bar();
         n.pcie.slots.clear();
         n.fabric.devices.clear();
         for (std::size_t i = 0; i < n.gpus.size(); ++i) {
@@ -189,6 +197,10 @@ machine_params completed(machine_params p) {
             if (gpu.name.empty()) gpu.name = fmt::format("gpu{}", i);
             n.pcie.slots.push_back({gpu.name, gpu.below});
             n.fabric.devices.push_back(gpu.name);
+        }
+        for (std::size_t i = 0; i < n.hcas.size(); ++i) {
+            if (n.hcas[i].name.empty()) n.hcas[i].name = fmt::format("hca{}", i);
+            n.pcie.slots.push_back({n.hcas[i].name, n.hcas[i].below});
         }
     }
     return p;

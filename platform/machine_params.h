@@ -12,6 +12,7 @@
 #include "base/parameters.h"
 #include "fabric/interconnect.h"
 #include "gpu/gpu_device.h"
+#include "hca/hca_params.h"
 #include "host/host_complex.h"
 #include "pcie/tree.h"
 
@@ -57,11 +58,18 @@ struct gpu_node_params : gpu::gpu_device_params {
     void describe(parameter_visitor& v);
 };
 
+/// An RDMA adapter of a node, plugged into the PCIe tree.
+struct hca_node_params : hca::hca_params {
+    std::string name, below = "root";
+    void describe(parameter_visitor& v);
+};
+
 struct node_params {
     image_params images;
     host::host_params host;
     pcie::tree_params pcie;
     std::vector<gpu_node_params> gpus;
+    std::vector<hca_node_params> hcas;
     fabric::interconnect_params fabric;
     std::vector<fault_params> faults;  ///< targets are relative to the node
     void describe(parameter_visitor& v);

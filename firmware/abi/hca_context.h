@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Contexts of the HCA's objects, as the commands' mailboxes hold them. */
+#ifndef FABRICVP_ABI_HCA_CONTEXT_H
+#define FABRICVP_ABI_HCA_CONTEXT_H
+
+#include "abi/hca_fields.h"
+
+/* Memory protection table entry: a region. A key K and its table key k: k = K << 24 | K >> 8. */
+enum {
+    HCA_MPT_STATUS = HCA_FIELD(0x00, 28, 4),
+    HCA_MPT_BIND = HCA_FIELD(0x00, 15, 1),
+    HCA_MPT_ATOMIC = HCA_FIELD(0x00, 14, 1),
+    HCA_MPT_REMOTE_WRITE = HCA_FIELD(0x00, 13, 1),
+    HCA_MPT_REMOTE_READ = HCA_FIELD(0x00, 12, 1),
+    HCA_MPT_LOCAL_WRITE = HCA_FIELD(0x00, 11, 1),
+    HCA_MPT_LOCAL_READ = HCA_FIELD(0x00, 10, 1),
+    HCA_MPT_PHYSICAL = HCA_FIELD(0x00, 9, 1), /* addresses are bus addresses; there are no translation entries */
+    HCA_MPT_REGION = HCA_FIELD(0x00, 8, 1),
+    HCA_MPT_LOG_PAGE = HCA_FIELD(0x04, 0, 5), /* of 4 KiB */
+    HCA_MPT_KEY = HCA_WORD(0x08),
+    HCA_MPT_PD = HCA_FIELD(0x0c, 0, 24),
+    HCA_MPT_START = 0x10,
+    HCA_MPT_LENGTH = 0x18,
+    HCA_MPT_MTT = 0x2c, /* ICM address of the translation entries */
+    HCA_MPT_SIZE = 0x40
+};
+/* Translation entry: 64 bits in ICM, written by software itself. */
+#define HCA_MTT_PRESENT UINT64_C(1)
+#define HCA_MTT_ADDRESS (~UINT64_C(0xfff))
+
+/* Event queue. */
+enum {
+    HCA_EQC_STATUS = HCA_FIELD(0x00, 28, 4),
+    HCA_EQC_OWNER = HCA_FIELD(0x00, 24, 4),
+    HCA_EQC_STATE = HCA_FIELD(0x00, 8, 4),
+    HCA_EQC_START = 0x04,
+    HCA_EQC_LOG_SIZE = HCA_FIELD(0x0c, 24, 5),
+    HCA_EQC_INTERRUPT = HCA_BYTE(0x17, 0, 8), /* HCA_INTERRUPT_MESSAGE + MSI-X entry, or the pin of QUERY_ADAPTER */
+    HCA_EQC_PD = HCA_FIELD(0x18, 0, 24),
+    HCA_EQC_LKEY = HCA_WORD(0x1c),
+    HCA_EQC_CONSUMER = HCA_WORD(0x28),
+    HCA_EQC_PRODUCER = HCA_WORD(0x2c),
+    HCA_EQC_SIZE = 0x40
+};
+enum { HCA_INTERRUPT_MESSAGE = 0x80 };
+enum { HCA_ARMED = 9, HCA_FIRED = 0xa, HCA_ALWAYS_ARMED = 0xb, HCA_ARMED_SOLICITED = 6 };
+enum { HCA_STATUS_OVERFLOW = 9, HCA_STATUS_WRITE_FAILED = 10 };
+
+/* Completion queue. */
+enum {
+    HCA_CQC_STATUS = HCA_FIELD(0x00, 28, 4),
+    HCA_CQC_STATE = HCA_FIELD(0x00, 8, 4),
+    HCA_CQC_START = 0x04,
+    HCA_CQC_LOG_SIZE = HCA_FIELD(0x0c, 24, 5),
+    HCA_CQC_UAR = HCA_FIELD(0x0c, 0, 24),
+    HCA_CQC_EQN = HCA_FIELD(0x14, 0, 8),
+    HCA_CQC_PD = HCA_FIELD(0x18, 0, 24),
+    HCA_CQC_LKEY = HCA_WORD(0x1c),
+    HCA_CQC_NOTIFIED = HCA_WORD(0x20),
+    HCA_CQC_SOLICITED = HCA_WORD(0x24),
+    HCA_CQC_CONSUMER = HCA_WORD(0x28),
+    HCA_CQC_PRODUCER = HCA_WORD(0x2c),
+    HCA_CQC_NUMBER = HCA_FIELD(0x30, 0, 24),
+    HCA_CQC_CONSUMER_RECORD = HCA_WORD(0x34), /* number of its doorbell record */
+    HCA_CQC_ARM_RECORD = HCA_WORD(0x38),
+    HCA_CQC_SIZE = 0x40
+};
+/* RESIZE_CQ, input. */
+enum {
+    HCA_RESIZE_START = 0x04,
+    HCA_RESIZE_LOG_SIZE = HCA_BYTE(0x0c, 0, 5),
+    HCA_RESIZE_LKEY = HCA_WORD(0x1c),
+    HCA_RESIZE_SIZE = 0x20
+};
+
+/* Queue pair. In mailboxes it stands behind the mask of the attributes given. */
+enum { HCA_QP_MASK = HCA_WORD(0x00), HCA_QP_CONTEXT = 0x08, HCA_QP_MAILBOX = 0x108 };
+enum {
+    HCA_QPC_STATE = HCA_FIELD(0x00, 28, 4),
+    HCA_QPC_TYPE = HCA_FIELD(0x00, 16, 3),
+    HCA_QPC_MIGRATION = HCA_FIELD(0x00, 11, 2),
+    HCA_QPC_MTU = HCA_FIELD(0x08, 29, 3),
+    HCA_QPC_LOG_MESSAGE = HCA_FIELD(0x08, 24, 5),
+    HCA_QPC_LOG_RQ_SIZE = HCA_FIELD(0x08, 19, 4),
+    HCA_QPC_LOG_RQ_STRIDE = HCA_FIELD(0x08, 16, 3), /* of 16 bytes */
+    HCA_QPC_LOG_SQ_SIZE = HCA_FIELD(0x08, 11, 4),
+    HCA_QPC_LOG_SQ_STRIDE = HCA_FIELD(0x08, 8, 3),
+    HCA_QPC_SCHEDULE = HCA_FIELD(0x08, 0, 4),
+    HCA_QPC_UAR = HCA_FIELD(0x0c, 0, 24),
+    HCA_QPC_NUMBER = HCA_FIELD(0x10, 0, 24),
+    HCA_QPC_REMOTE = HCA_FIELD(0x14, 0, 24),
+    HCA_QPC_PATH = 0x20,
+    HCA_QPC_ALTERNATE_PATH = 0x40,
+    HCA_QPC_PD = HCA_FIELD(0x64, 0, 24),
+    HCA_QPC_BUFFER_HIGH = HCA_WORD(0x68),
+    HCA_QPC_LKEY = HCA_WORD(0x6c),
+    HCA_QPC_ACK_FREQUENCY = HCA_FIELD(0x70, 28, 4),
+    HCA_QPC_FLIGHT_LIMIT = HCA_FIELD(0x70, 24, 4),
+    HCA_QPC_LOG_SEND_READS = HCA_FIELD(0x70, 21, 3),
+    HCA_QPC_RETRIES = HCA_FIELD(0x70, 16, 3),
+    HCA_QPC_SEND_READ = HCA_FIELD(0x70, 15, 1),
+    HCA_QPC_SEND_WRITE = HCA_FIELD(0x70, 14, 1),
+    HCA_QPC_SEND_ATOMIC = HCA_FIELD(0x70, 13, 1),
+    HCA_QPC_SIGNAL_ALL = HCA_FIELD(0x70, 3, 1),
+    HCA_QPC_SEND_PSN = HCA_FIELD(0x78, 0, 24),
+    HCA_QPC_SEND_CQN = HCA_FIELD(0x7c, 0, 24),
+    HCA_QPC_SQ_START = HCA_WORD(0x80),
+    HCA_QPC_SQ_RECORD = HCA_WORD(0x84),
+    HCA_QPC_ACKED_PSN = HCA_FIELD(0x88, 0, 24),
+    HCA_QPC_SSN = HCA_FIELD(0x8c, 0, 24),
+    HCA_QPC_LOG_RECEIVE_READS = HCA_FIELD(0x90, 21, 3),
+    HCA_QPC_REMOTE_READ = HCA_FIELD(0x90, 15, 1),
+    HCA_QPC_REMOTE_WRITE = HCA_FIELD(0x90, 14, 1),
+    HCA_QPC_REMOTE_ATOMIC = HCA_FIELD(0x90, 13, 1),
+    HCA_QPC_NO_CREDITS = HCA_FIELD(0x90, 4, 1),
+    HCA_QPC_SIGNAL_RECEIVES = HCA_FIELD(0x90, 3, 1),
+    HCA_QPC_RNR_TIMER = HCA_FIELD(0x94, 24, 5),
+    HCA_QPC_RECEIVE_PSN = HCA_FIELD(0x94, 0, 24),
+    HCA_QPC_RDB = HCA_WORD(0x98),
+    HCA_QPC_RECEIVE_CQN = HCA_FIELD(0x9c, 0, 24),
+    HCA_QPC_RQ_START = HCA_WORD(0xa0),
+    HCA_QPC_RQ_RECORD = HCA_WORD(0xa4),
+    HCA_QPC_QKEY = HCA_WORD(0xa8),
+    HCA_QPC_HAS_SRQ = HCA_FIELD(0xac, 24, 1),
+    HCA_QPC_SRQN = HCA_FIELD(0xac, 0, 24),
+    HCA_QPC_RMSN = HCA_FIELD(0xb0, 0, 24),
+    HCA_QPC_RQ_COUNTER = HCA_FIELD(0xb4, 16, 16),
+    HCA_QPC_SQ_COUNTER = HCA_FIELD(0xb4, 0, 16),
+    HCA_QPC_SIZE = 0x100
+};
+/* A path, from its own offset on. */
+enum {
+    HCA_PATH_PORT = HCA_FIELD(0x00, 24, 2),
+    HCA_PATH_PKEY_INDEX = HCA_FIELD(0x00, 0, 7),
+    HCA_PATH_RNR_RETRIES = HCA_FIELD(0x04, 29, 3), /* 7: for ever */
+    HCA_PATH_GRH = HCA_FIELD(0x04, 23, 1),
+    HCA_PATH_SOURCE_BITS = HCA_FIELD(0x04, 16, 7),
+    HCA_PATH_LID = HCA_FIELD(0x04, 0, 16),
+    HCA_PATH_ACK_TIMEOUT = HCA_FIELD(0x08, 27, 5), /* 4.096 us << this; 0: none */
+    HCA_PATH_GID_INDEX = HCA_FIELD(0x08, 16, 6),
+    HCA_PATH_RATE = HCA_FIELD(0x08, 8, 3),
+    HCA_PATH_HOP_LIMIT = HCA_FIELD(0x08, 0, 8),
+    HCA_PATH_SERVICE_LEVEL = HCA_FIELD(0x0c, 28, 4),
+    HCA_PATH_TRAFFIC_CLASS = HCA_FIELD(0x0c, 20, 8),
+    HCA_PATH_FLOW_LABEL = HCA_FIELD(0x0c, 0, 20),
+    HCA_PATH_GID = 0x10,
+    HCA_PATH_SIZE = 0x20
+};
+enum hca_qp_state {
+    HCA_QP_RESET = 0, HCA_QP_INIT = 1, HCA_QP_RTR = 2, HCA_QP_RTS = 3, HCA_QP_SQE = 4, HCA_QP_SQD = 5, HCA_QP_ERR = 6,
+    HCA_QP_DRAINING = 7
+};
+enum hca_qp_type { HCA_QP_RC = 0, HCA_QP_UC = 1, HCA_QP_UD = 3, HCA_QP_MLX = 7 };
+enum { HCA_MIGRATED = 3 };
+/* Attributes given, bits of HCA_QP_MASK. */
+enum {
+    HCA_GIVEN_ALTERNATE_PATH = 1 << 0,
+    HCA_GIVEN_REMOTE_READ = 1 << 1,
+    HCA_GIVEN_REMOTE_ATOMIC = 1 << 2,
+    HCA_GIVEN_REMOTE_WRITE = 1 << 3,
+    HCA_GIVEN_PKEY_INDEX = 1 << 4,
+    HCA_GIVEN_QKEY = 1 << 5,
+    HCA_GIVEN_RNR_TIMER = 1 << 6,
+    HCA_GIVEN_PATH = 1 << 7,
+    HCA_GIVEN_SEND_READS = 1 << 8,
+    HCA_GIVEN_RECEIVE_READS = 1 << 9,
+    HCA_GIVEN_MIGRATION = 1 << 10,
+    HCA_GIVEN_PORT = 1 << 11,
+    HCA_GIVEN_RETRIES = 1 << 12,
+    HCA_GIVEN_ALTERNATE_RNR_RETRIES = 1 << 13,
+    HCA_GIVEN_ACK_TIMEOUT = 1 << 14,
+    HCA_GIVEN_RNR_RETRIES = 1 << 15,
+    HCA_GIVEN_SCHEDULE = 1 << 16
+};
+
+/* Shared receive queue. */
+enum {
+    HCA_SRQC_STATE = HCA_FIELD(0x00, 28, 4),
+    HCA_SRQC_LOG_SIZE = HCA_FIELD(0x00, 24, 4),
+    HCA_SRQC_NUMBER = HCA_FIELD(0x00, 0, 24),
+    HCA_SRQC_LKEY = HCA_WORD(0x04),
+    HCA_SRQC_RECORD = HCA_WORD(0x08),
+    HCA_SRQC_LOG_STRIDE = HCA_FIELD(0x0c, 29, 3), /* of 16 bytes */
+    HCA_SRQC_UAR = HCA_FIELD(0x0c, 0, 24),
+    HCA_SRQC_START = 0x10,
+    HCA_SRQC_PD = HCA_FIELD(0x18, 0, 24),
+    HCA_SRQC_LIMIT = HCA_HALF(0x1c, 0, 16),
+    HCA_SRQC_COUNT = HCA_HALF(0x1e, 0, 16),
+    HCA_SRQC_COUNTER = HCA_HALF(0x22, 0, 16),
+    HCA_SRQC_SIZE = 0x30
+};
+
+/* Multicast table entry. */
+enum {
+    HCA_MGM_NEXT = HCA_FIELD(0x00, 6, 26),
+    HCA_MGM_GID = 0x10,
+    HCA_MGM_QP = 0x20, /* 56 words: valid in bit 31, QPN */
+    HCA_MGM_QPS = 56,
+    HCA_MGM_SIZE = 0x100
+};
+
+#endif

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+// What commands do. Those of the whole HCA stand in command_set.cpp, those of single objects in command_set_objects.cpp.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "hca/command_interface.h"
+#include "hca/completion_queues.h"
+#include "hca/doorbell_records.h"
+#include "hca/event_queues.h"
+#include "hca/hca_params.h"
+#include "hca/icm.h"
+#include "hca/management.h"
+#include "hca/queue_pairs.h"
+#include "hca/shared_receive_queues.h"
+#include "hca/translation.h"
+
+namespace fabricvp::hca {
+
+/// The parts that commands work on.
+struct command_targets {
+    const hca_params& params;
+    hca::icm& contexts;
+    translation& memory;
+    event_queues& events;
+    completion_queues& completions;
+    shared_receive_queues& shared;
+    queue_pairs& pairs;
+    doorbell_records& records;
+    hca::management& management;
+    std::function<std::uint64_t()> register_base;  ///< bus address of BAR 0
+    std::function<void(bool)> set_port;            ///< INIT_IB, CLOSE_IB
+    std::function<void()> restart;                 ///< forgets all contexts
+};
+
+class command_set final : public command_executor {
+public:
+    explicit command_set(const command_targets& targets) : m(targets) {}
+
+    shape shape_of(const command& c) override;
+    void execute(command& c, std::function<void(unsigned)> finished) override;
+    void reset();
+
+private:
+    using handler = unsigned (command_set::*)(command&);
+    struct entry {
+        handler perform;
+        std::uint32_t in_bytes = 0, out_bytes = 0;
+        bool needs_contexts = true;  ///< only between INIT_HCA and CLOSE_HCA
+    };
+    static const std::map<unsigned, entry>& commands();
+
+    unsigned query_fw(command& c);
+    unsigned query_dev_lim(command& c);
+    unsigned query_adapter(command& c);
+    unsigned enable_lam(command& c);
+    unsigned map_fa(command& c);
+    unsigned unmap_fa(command& c);
+    unsigned run_fw(command& c);
+    unsigned set_icm_size(command& c);
+    unsigned map_icm_aux(command& c);
+    unsigned unmap_icm_aux(command& c);
+    unsigned map_icm(command& c);
+    unsigned unmap_icm(command& c);
+    unsigned init_hca(command& c);
+    unsigned close_hca(command& c);
+    unsigned init_ib(command& c);
+    unsigned close_ib(command& c);
+    unsigned set_ib(command& c);
+    unsigned nop(command&) { return HCA_OK; }
+    unsigned mad_ifc(command& c);
+
+    unsigned sw2hw_mpt(command& c);
+    unsigned hw2sw_mpt(command& c);
+    unsigned sw2hw_eq(command& c);
+    unsigned hw2sw_eq(command& c);
+    unsigned map_eq(command& c);
+    unsigned sw2hw_cq(command& c);
+    unsigned hw2sw_cq(command& c);
+    unsigned sw2hw_srq(command& c);
+    unsigned hw2sw_srq(command& c);
+    unsigned query_srq(command& c);
+    unsigned arm_srq(command& c);
+    unsigned modify_qp(command& c);
+    unsigned qp_to_error(command& c);
+    unsigned qp_to_reset(command& c);
+    unsigned query_qp(command& c);
+    unsigned conf_special_qp(command& c);
+    unsigned read_mgm(command& c);
+    unsigned write_mgm(command& c);
+    unsigned mgid_hash(command& c);
+
+    struct mapping {
+        std::uint64_t address, bus_address, pages;
+    };
+    unsigned read_mappings(const command& c, std::vector<mapping>& to) const;
+
+    command_targets m;
+    std::uint64_t m_firmware_pages = 0, m_icm_bytes = 0;
+    bool m_running = false, m_initialised = false;
+    std::uint32_t m_multicast_entries = 0, m_multicast_heads = 0;
+    std::map<std::uint32_t, std::vector<std::uint8_t>> m_multicast;  // entries that are not all zero
+};
+
+}  // namespace fabricvp::hca

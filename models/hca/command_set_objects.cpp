@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <cstring>
+
+#include "abi/hca_context.h"
+#include "hca/command_set.h"
+
+namespace fabricvp::hca {
+
+namespace {
+
+std::uint8_t* output(command& c) { return c.out.length ? c.out.data() : nullptr; }
+
+}  // namespace
+
+unsigned command_set::sw2hw_mpt(command& c) {
+    const auto* e = c.in.data();
+    region r;
+    r.physical = hca_get(e, HCA_MPT_PHYSICAL);
+    r.page_bits = static_cast<std::uint8_t>(12 + hca_get(e, HCA_MPT_LOG_PAGE));
+    r.key = hca_get(e, HCA_MPT_KEY);
+    r.rights = hca_get32(e) & (local_read | local_write | remote_read | remote_write | remote_atomic);
+    r.domain = hca_get(e, HCA_MPT_PD);
+    r.start = hca_get_long(e, HCA_MPT_START);
+    r.length = hca_get_long(e, HCA_MPT_LENGTH);
+    r.mtt = hca_get_long(e, HCA_MPT_MTT);
+    if (!hca_get(e, HCA_MPT_REGION)) return HCA_BAD_PARAMETER;  // memory windows are not offered
+    if (c.in_modifier >> m.memory.log_entries()) return HCA_BAD_INDEX;
+    if (!r.physical && (r.mtt % 8 || r.mtt >= m_icm_bytes)) return HCA_BAD_PARAMETER;
+    return m.memory.add_region(c.in_modifier, r) ? HCA_OK : HCA_BAD_OBJECT_STATE;
+}
+
+unsigned command_set::hw2sw_mpt(command& c) { return m.memory.remove_region(c.in_modifier) ? HCA_OK : HCA_BAD_OBJECT_STATE; }
+
+unsigned command_set::sw2hw_eq(command& c) { return m.events.add(c.in_modifier, c.in.data()); }
+
+unsigned command_set::hw2sw_eq(command& c) { return m.events.remove(c.in_modifier, output(c)); }
+
+unsigned command_set::map_eq(command& c) {
+    std::uint8_t word[4];
+    hca_put32(word, c.in_modifier);
+    return m.events.route(hca_get(word, HCA_MAP_EQ_NUMBER), c.in_param, hca_get(word, HCA_MAP_EQ_UNMAP));
+}
+
+unsigned command_set::sw2hw_cq(command& c) {
+    if (!m.records.valid_uar(hca_get(c.in.data(), HCA_CQC_UAR))) return HCA_BAD_INDEX;
+    return m.completions.add(c.in_modifier & 0xff'ffff, c.in.data());
+}
+
+unsigned command_set::hw2sw_cq(command& c) { return m.completions.remove(c.in_modifier & 0xff'ffff, output(c)); }
+
+unsigned command_set::sw2hw_srq(command& c) {
+    if (!m.records.valid_uar(hca_get(c.in.data(), HCA_SRQC_UAR))) return HCA_BAD_INDEX;
+    return m.shared.add(c.in_modifier, c.in.data());
+}
+
+unsigned command_set::hw2sw_srq(command& c) { return m.shared.remove(c.in_modifier, output(c)); }
+
+unsigned command_set::query_srq(command& c) { return m.shared.query(c.in_modifier, c.out.data()); }
+
+unsigned command_set::arm_srq(command& c) { return m.shared.arm(c.in_modifier, c.in_param); }
+
+unsigned command_set::modify_qp(command& c) {
+    static const std::uint8_t none[HCA_QP_MAILBOX] = {};
+    return m.pairs.modify(c.opcode, c.in_modifier & 0xff'ffff, c.in.length ? c.in.data() : none);
+}
+
+unsigned command_set::qp_to_error(command& c) { return m.pairs.to_error(c.in_modifier & 0xff'ffff); }
+
+unsigned command_set::qp_to_reset(command& c) { return m.pairs.to_reset(c.in_modifier & 0xff'ffff, output(c)); }
+
+unsigned command_set::query_qp(command& c) { return m.pairs.query(c.in_modifier & 0xff'ffff, c.out.data()); }
+
+unsigned command_set::conf_special_qp(command& c) { return m.pairs.set_special(c.modifier & 1, c.in_modifier); }
+
+unsigned command_set::read_mgm(command& c) {
+    if (c.in_modifier >= m_multicast_entries) return HCA_BAD_INDEX;
+    if (const auto found = m_multicast.find(c.in_modifier); found != m_multicast.end())
+        std::memcpy(c.out.data(), found->second.data(), HCA_MGM_SIZE);
+    return HCA_OK;
+}
+
+unsigned command_set::write_mgm(command& c) {
+    if (c.in_modifier >= m_multicast_entries) return HCA_BAD_INDEX;
+    m_multicast[c.in_modifier].assign(c.in.data(), c.in.data() + HCA_MGM_SIZE);
+    return HCA_OK;
+}
+
+/// Any function will do whose values are heads of the table.
+unsigned command_set::mgid_hash(command& c) {
+    std::uint32_t hash = 0;
+    for (unsigned i = 0; i < 16; i += 2) hash ^= static_cast<std::uint32_t>(c.in.data()[i] << 8 | c.in.data()[i + 1]);
+    c.out_param = m_multicast_heads ? hash % m_multicast_heads : 0;
+    return HCA_OK;
+}
+
+}  // namespace fabricvp::hca

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+// Event queues (EQs): events of completion queues, queue pairs, the port and commands, written to memory one after the
+// other; an interrupt follows if the queue is armed.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <deque>
+#include <functional>
+
+#include "abi/hca.h"
+#include "abi/hca_context.h"
+#include "abi/hca_queues.h"
+#include "base/model.h"
+#include "base/spans.h"
+#include "base/statistics.h"
+#include "hca/bus_access.h"
+#include "hca/translation.h"
+
+namespace fabricvp::hca {
+
+/// An event as it stands in memory.
+struct event_entry {
+    std::array<std::uint8_t, HCA_EQE_SIZE> bytes{};
+
+    explicit event_entry(unsigned type) { hca_set(bytes.data(), HCA_EQE_TYPE, type); }
+    event_entry& set(unsigned field, std::uint32_t value) {
+        hca_set(bytes.data(), field, value);
+        return *this;
+    }
+};
+
+class event_queues final : public model {
+public:
+    counter events{*this, "events", "1", "events written"};
+    counter lost{*this, "lost", "1", "events that no queue was there for, or had no room for"};
+    counter interrupts{*this, "interrupts", "1", "interrupts raised"};
+
+    /// Raises what a queue's context names: a message, or the pin.
+    std::function<void(unsigned interrupt)> on_interrupt;
+
+    event_queues(const sc_core::sc_module_name& name, bus_access& bus, translation& memory);
+
+    /// Software hands a queue over. \returns an enum hca_status
+    unsigned add(unsigned number, const std::uint8_t* context);
+    /// \param context written, unless null
+    unsigned remove(unsigned number, std::uint8_t* context);
+    /// Events whose bit is set in `mask` go to the queue, or nowhere any more.
+    unsigned route(unsigned number, std::uint64_t mask, bool unmap);
+    bool exists(unsigned number) const { return number < m_queues.size() && m_queues[number].valid; }
+
+    /// An event that its type routes.
+    void post(const event_entry& e);
+    /// An event of a completion queue.
+    void post(unsigned number, const event_entry& e);
+
+    void arm(unsigned number);
+    void set_consumer(unsigned number, std::uint32_t counter);
+
+    void reset() override;
+
+private:
+    struct queue {
+        bool valid = false, writing = false, pumping = false;
+        std::uint32_t serial = 0;
+        unsigned state = 0, status = 0, interrupt = 0, log_size = 0;
+        std::uint32_t domain = 0, lkey = 0, consumer = 0, producer = 0;
+        std::uint64_t start = 0;
+        std::deque<event_entry> waiting;
+        std::array<std::uint8_t, HCA_EQC_SIZE> context{};
+    };
+    void pump(unsigned number);
+    void write_next(unsigned number);
+    void write(unsigned number, const event_entry& e, violation v, const bus_ranges& where);
+    void fire(queue& q);
+
+    bus_access& m_bus;
+    translation& m_memory;
+    std::array<queue, HCA_MOST_EQS> m_queues;
+    std::array<std::uint8_t, 64> m_routes;  // by type; 0xff: nowhere
+};
+
+}  // namespace fabricvp::hca

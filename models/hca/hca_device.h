@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+// An RDMA adapter (HCA) on PCIe with the programming interface of Mellanox' InfiniHost III Lx without memory of its own
+// (abi/hca.h). Here its parts come together: registers and doorbells of the BARs, reset, interrupts.
+#pragma once
+
+#include <cstdint>
+
+#include "abi/hca.h"
+#include "base/registers.h"
+#include "hca/bus_access.h"
+#include "hca/command_interface.h"
+#include "hca/command_set.h"
+#include "hca/completion_queues.h"
+#include "hca/doorbell_records.h"
+#include "hca/event_queues.h"
+#include "hca/hca_params.h"
+#include "hca/icm.h"
+#include "hca/management.h"
+#include "hca/queue_pairs.h"
+#include "hca/shared_receive_queues.h"
+#include "hca/translation.h"
+#include "pcie/endpoint.h"
+
+namespace fabricvp::hca {
+
+class hca_device final : public pcie::endpoint {
+public:
+    const hca_params params;
+
+    /// Words are swapped on their way: all registers are big-endian.
+    register_bank registers{HCA_REGISTERS_SIZE};
+    device_register reset_register{registers, "reset", HCA_RESET, 4, 0};
+    device_register clear_interrupt{registers, "clear_interrupt", HCA_CLR_INT, 4, 0, {}, {2, 4}};
+    device_register error_buffer{registers, "error_buffer", HCA_ERROR_BUFFER, 4, 0,
+                                 {{"word", 0, 32, field_access::read_only, "not 0 after a fatal error"}}, {HCA_ERROR_WORDS, 4}};
+    device_register arm_events{registers, "arm_events", HCA_EQ_ARM, 4, 0, {}, {2, 4}};
+    device_register event_consumer{registers, "event_consumer", HCA_EQ_SET_CI, 4, 0, {}, {2 * HCA_MOST_EQS, 4}};
+
+private:
+    bus_access m_bus{dma, config};
+
+public:
+    icm contexts{"contexts"};
+    hca::translation translation;
+    doorbell_records records{"records", m_bus, contexts};
+    event_queues events{"events", m_bus, translation};
+    completion_queues completions{"completions", m_bus, translation, records, events};
+    shared_receive_queues shared_receives{"shared_receives"};
+    queue_pairs pairs{"pairs", completions, shared_receives, records};
+    hca::management management{"management"};
+
+private:
+    command_set m_command_set;
+
+public:
+    command_interface commands;
+
+    counter doorbells{*this, "doorbells", "1", "doorbells rung"};
+    counter bad_doorbells{*this, "bad_doorbells", "1", "doorbells that were dropped: a wrong page, queue or count"};
+
+    hca_device(const sc_core::sc_module_name& name, const hca_params& params);
+
+private:
+    void bar_read(const pcie::bar_hit& at, std::uint8_t* to, std::uint32_t bytes) override;
+    void bar_write(const pcie::bar_hit& at, const std::uint8_t* from, std::uint32_t bytes) override;
+    void function_reset() override;
+
+    void write_register(std::uint64_t offset, const std::uint8_t* from);
+    void write_doorbell(std::uint64_t offset, const std::uint8_t* from, std::uint32_t bytes);
+    void ring(std::uint32_t uar, unsigned which, std::uint32_t high, std::uint32_t low);
+    void interrupt(unsigned number);
+    void set_port(bool up);
+    void forget_contexts();
+    void initial_port();
+
+    struct {
+        std::uint64_t offset = ~std::uint64_t{0};
+        std::uint32_t high = 0;
+    } m_half;  // of a doorbell that comes in two parts
+};
+
+}  // namespace fabricvp::hca

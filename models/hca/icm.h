@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <unordered_map>
+
+#include "base/model.h"
+#include "base/statistics.h"
+
+namespace fabricvp::hca {
+
+/// The HCA's own context address space (ICM): which page of it stands in which page of memory. Software gives the pages,
+/// and writes translation entries and doorbell records there itself.
+class icm final : public model {
+public:
+    static constexpr std::uint64_t page = 4096;
+
+    derived mapped{*this, "mapped", "B", "context memory that software has given", [this] { return static_cast<double>(m_pages.size() * page); }};
+
+    explicit icm(const sc_core::sc_module_name& name) : model(name) {}
+
+    /// Pages from a page-aligned ICM address on; what was there before is replaced.
+    void map(std::uint64_t address, std::uint64_t bus_address, std::uint64_t pages);
+    /// Pages that are not mapped are no mistake.
+    void unmap(std::uint64_t address, std::uint64_t pages);
+    /// Where a byte of it stands.
+    std::optional<std::uint64_t> bus_address(std::uint64_t address) const;
+    std::size_t pages() const { return m_pages.size(); }
+
+    void reset() override;
+
+private:
+    std::unordered_map<std::uint64_t, std::uint64_t> m_pages;  // by number; looked up only
+};
+
+}  // namespace fabricvp::hca

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "hca/queue_pairs.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "hca/qp_transitions.h"
+
+namespace fabricvp::hca {
+
+queue_pairs::queue_pairs(const sc_core::sc_module_name& name, completion_queues& completions, shared_receive_queues& shared, doorbell_records& records)
+    : model(name), m_completions(completions), m_shared(shared), m_records(records) {}
+
+bool queue_pairs::well_formed(const queue_pair_attributes& a) const {
+    const bool type = a.type == HCA_QP_RC || a.type == HCA_QP_UC || a.type == HCA_QP_UD || a.type == HCA_QP_MLX;
+    return type && m_records.valid_uar(a.uar) && m_completions.exists(a.send_cqn) && m_completions.exists(a.receive_cqn) &&
+           (!a.has_srq || m_shared.find(a.srqn));
+}
+
+unsigned queue_pairs::modify(unsigned opcode, std::uint32_t number, const std::uint8_t* mailbox) {
+    const auto* t = find_transition(opcode);
+    const auto index = number & ((1u << m_log_entries) - 1);
+    auto* q = find(number);
+    if (opcode == HCA_RST2INIT_QP) {
+        if (index < m_pairs.size() && m_pairs[index] && (!q || q->attributes.state != HCA_QP_RESET)) return HCA_BAD_QP_STATE;
+        queue_pair_attributes a;
+        a.number = number;
+        apply_transition(*t, a.context.data(), mailbox);
+        a.set(HCA_QPC_NUMBER, number);
+        a.decode();
+        if (!well_formed(a)) return HCA_BAD_RESOURCE;
+        if (index >= m_pairs.size()) m_pairs.resize(std::min<std::size_t>(std::size_t{1} << m_log_entries, index + index / 2 + 16));
+        m_pairs[index] = std::make_unique<queue_pair>();
+        q = m_pairs[index].get();
+        q->attributes = a;
+        q->serial = ++m_serial;
+        ++m_live;
+        change(*q, HCA_QP_RESET);
+        return HCA_OK;
+    }
+    if (!q) return HCA_BAD_INDEX;
+    const auto before = q->attributes.state;
+    if (std::find(t->from.begin(), t->from.end(), before) == t->from.end()) return HCA_BAD_QP_STATE;
+    apply_transition(*t, q->attributes.context.data(), mailbox);
+    q->attributes.decode();
+    change(*q, before);
+    return HCA_OK;
+}
+
+void queue_pairs::change(queue_pair& q, unsigned before) {
+    if (on_change) on_change(q, before);
+}
+
+void queue_pairs::fail(queue_pair& q) {
+    const auto before = q.attributes.state;
+    if (before == HCA_QP_ERR) return;
+    q.attributes.set(HCA_QPC_STATE, HCA_QP_ERR);
+    q.attributes.state = HCA_QP_ERR;
+    change(q, before);
+}
+
+unsigned queue_pairs::to_error(std::uint32_t number) {
+    auto* q = find(number);
+    if (!q) return HCA_BAD_INDEX;
+    fail(*q);
+    return HCA_OK;
+}
+
+unsigned queue_pairs::to_reset(std::uint32_t number, std::uint8_t* mailbox) {
+    auto* q = find(number);
+    if (!q) return number >> 24 ? HCA_BAD_INDEX : HCA_OK;  // it is in the reset state
+    if (mailbox) query(number, mailbox);
+    const auto before = q->attributes.state;
+    q->attributes.state = HCA_QP_RESET;
+    q->attributes.set(HCA_QPC_STATE, HCA_QP_RESET);
+    change(*q, before);
+    for (const auto cqn : {q->attributes.send_cqn, q->attributes.receive_cqn}) m_completions.forget(cqn, number);
+    m_pairs[number & ((1u << m_log_entries) - 1)].reset();
+    --m_live;
+    return HCA_OK;
+}
+
+unsigned queue_pairs::query(std::uint32_t number, std::uint8_t* mailbox) {
+    auto* q = find(number);
+    if (!q) {
+        hca_set(mailbox + HCA_QP_CONTEXT, HCA_QPC_NUMBER, number);  // in the reset state
+        return HCA_OK;
+    }
+    auto* context = mailbox + HCA_QP_CONTEXT;
+    std::memcpy(context, q->attributes.context.data(), HCA_QPC_SIZE);
+    return HCA_OK;
+}
+
+unsigned queue_pairs::set_special(bool gsi, std::uint32_t first) {
+    if (first >> 24 || first & 1) return HCA_BAD_PARAMETER;
+    m_special[gsi] = first;
+    return HCA_OK;
+}
+
+void queue_pairs::clear() {
+    m_pairs.clear();
+    m_live = 0;
+    m_special[0] = m_special[1] = 0;
+}
+
+void queue_pairs::reset() {
+    clear();
+    m_log_entries = 0;
+    model::reset();
+}
+
+}  // namespace fabricvp::hca

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "abi/hca.h"
+#include "base/model.h"
+#include "base/statistics.h"
+#include "hca/completion_queues.h"
+#include "hca/doorbell_records.h"
+#include "hca/queue_pair.h"
+#include "hca/shared_receive_queues.h"
+
+namespace fabricvp::hca {
+
+/// All queue pairs by number, their states, and the commands that move them between these.
+class queue_pairs final : public model {
+public:
+    derived in_use{*this, "in_use", "1", "queue pairs that are not in the reset state", [this] { return static_cast<double>(m_live); }};
+
+    queue_pairs(const sc_core::sc_module_name& name, completion_queues& completions, shared_receive_queues& shared, doorbell_records& records);
+
+    /// Called when the state or the attributes of a queue pair have changed, `before` the state that it had.
+    std::function<void(queue_pair&, unsigned before)> on_change;
+
+    void configure(unsigned log_entries) {
+        m_log_entries = log_entries;
+        clear();
+    }
+    queue_pair* find(std::uint32_t number) {
+        const auto index = number & ((1u << m_log_entries) - 1);
+        auto* q = index < m_pairs.size() ? m_pairs[index].get() : nullptr;
+        return q && q->attributes.number == number ? q : nullptr;
+    }
+
+    queue_pair* find(std::uint32_t number, std::uint32_t serial) {
+        auto* q = find(number);
+        return q && q->serial == serial ? q : nullptr;
+    }
+
+    /// Commands; all return an enum hca_status. \param mailbox mask and context
+    unsigned modify(unsigned opcode, std::uint32_t number, const std::uint8_t* mailbox);
+    unsigned to_error(std::uint32_t number);
+    unsigned to_reset(std::uint32_t number, std::uint8_t* mailbox);
+    unsigned query(std::uint32_t number, std::uint8_t* mailbox);
+    /// Numbers of QP 0 and QP 1, two each, from an even one on; 0: none.
+    unsigned set_special(bool gsi, std::uint32_t first);
+
+    /// The number under which software knows the port's QP 0 or 1; 0: none.
+    std::uint32_t special(bool gsi) const { return m_special[gsi]; }
+    /// Puts one into the error state, as an error of its own does.
+    void fail(queue_pair& q);
+
+    void reset() override;
+
+private:
+    void clear();
+    void change(queue_pair& q, unsigned before);
+    bool well_formed(const queue_pair_attributes& a) const;
+
+    completion_queues& m_completions;
+    shared_receive_queues& m_shared;
+    doorbell_records& m_records;
+    unsigned m_log_entries = 0;
+    std::size_t m_live = 0;
+    std::uint32_t m_serial = 0;
+    std::uint32_t m_special[2] = {0, 0};
+    std::vector<std::unique_ptr<queue_pair>> m_pairs;  // by index, as far as used
+};
+
+}  // namespace fabricvp::hca
