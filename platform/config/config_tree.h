@@ -32,9 +32,9 @@ struct config_tree::entry {
 
 /// What a tree may hold at most; hostile files end in an error, not in exhausted memory.
 struct config_limits {
-    static constexpr std::size_t file_bytes = 1 << 20;
+    static constexpr std::size_t file_bytes = 4 << 20;  // a fabric of 1,024 devices with all its parameters has 1.3 MB
     static constexpr int depth = 48;
-    static constexpr std::size_t values = 100'000;
+    static constexpr std::size_t values = 400'000;
 };
 
 /// Parses YAML. The top level must be a mapping. \param name stands in messages \throws input_error with file and line

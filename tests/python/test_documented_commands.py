@@ -34,6 +34,9 @@ CHANGED = {
     "run netcrafter_quad --app transpose --size 2048": ("run netcrafter_quad --app transpose --size 256", LONG),
     "run netcrafter_quad_on --app spmv --size 8192": ("run netcrafter_quad_on --app spmv --size 1024", LONG),
     "experiment netcrafter --out results": ("experiment netcrafter --quick --only gups --points all --out results", LONG),
+    "experiment netcrafter --quick --out results": ("experiment netcrafter --quick --only gups --points all --out results", LONG),
+    "experiment netcrafter-sensitivity --out results": ("experiment netcrafter-sensitivity --quick --only queues --out results", LONG),
+    "experiment scale --out results": ("experiment scale --quick --devices 4 16 --patterns uniform --out results", LONG),
     "experiment gpu-workloads --quick --out results": ("experiment gpu-workloads --quick --only reduction --no-spans --out results", LONG),
     "experiment gpu-workloads --out results": ("experiment gpu-workloads --quick --only reduction --no-spans --out results", LONG),
     "experiment gpu-workloads --only spmv transpose --placement interleaved --dispatch round_robin --out results":

@@ -19,6 +19,7 @@ from fabricvp.experiments.kept import Kept
 from fabricvp.experiments.machines import Machine, hash_of_all
 from fabricvp.experiments.points import run_points
 from fabricvp.experiments.progress import Lines, Progress
+from fabricvp.experiments.scale.measure import Load, carry
 from fabricvp.experiments.writing import write
 
 
@@ -228,6 +229,24 @@ def test_netcrafter_sensitivity(command, tmp_path):
     assert (near["by destination"] < near["one a channel"]).any()
     for name in ("rates.png", "queues.png", "rates.csv", "index.html"):
         assert (tmp_path / "found" / name).stat().st_size > 0, name
+
+
+@pytest.mark.timeout(200)
+def test_scale(command, tmp_path):
+    done = command("experiment", "scale", "--quick", "--devices", "4", "16", "--patterns", "uniform", "neighbour", "--out", "found", timeout=180)
+    assert done.returncode == 0, done.stdout + done.stderr
+    result = json.loads((tmp_path / "found" / "result.json").read_text())
+    assert result["experiment"] == "scale" and len(result["checks"]) == 2 and all(c["ok"] for c in result["checks"])
+    table = pandas.read_csv(tmp_path / "found" / "scale.csv").set_index(["pattern", "devices"])
+    assert set(table.index) == {(p, n) for p in ("uniform", "neighbour") for n in (4, 16)}
+    assert (table["packet_hops"] > 100_000).all() and (table["ns_per_hop"] > 1).all() and table["events_per_hop"].between(1, 3).all()
+    assert (tmp_path / "found" / "cost.png").stat().st_size > 0
+
+
+def test_a_fabric_of_1024_devices():
+    """Built, resolved, and every packet accounted for."""
+    cost = run_points(carry, [Load(1024, "transpose", 2_000)], 1, lambda index: None)[0]
+    assert cost.hops > 500 and cost.sent == cost.received + cost.failed + cost.under_way and cost.wrong == cost.failed == 0
 
 
 @pytest.mark.timeout(200)

@@ -30,6 +30,9 @@ POINTS: dict[str, Overrides] = {
     "all": _parts(stitching="true", pooling="selective", trimming="true", sequencing="page_tables"),
 }
 
+#: those of the experiment unless others are asked for: the control of sequencing belongs to `netcrafter-sensitivity`
+DEFAULT = tuple(at for at in POINTS if at != "data-first")
+
 #: what a point is, for people
 WORDS = {
     BASELINE: "the slow link as it is",

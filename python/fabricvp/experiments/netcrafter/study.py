@@ -14,7 +14,7 @@ from ..gpu_workloads.tables import by_gpu, padding
 from ..nodes import measured_nodes
 from ..gpu_workloads.workloads import PUBLISHED, WORKLOADS
 from .pictures import bars, saved
-from .points import BASELINE, IDEAL, POINTS, parts_of
+from .points import BASELINE, DEFAULT, IDEAL, POINTS, parts_of
 from .rows import Runs, add_rows, saved_share, speed_ups, verdict
 from .synthetic import MECHANISMS, Carried, FixedTraffic, carry
 
@@ -26,7 +26,7 @@ def study(run: Run) -> None:
     """Adds everything to the report of ``run``."""
     options = run.options
     names = options.only or (list(QUICK) if run.quick else PUBLISHED)
-    points = [BASELINE, *(options.points or POINTS)]
+    points = [BASELINE, *(options.points or DEFAULT)]
     nodes = measured_nodes([options.machine, options.ideal] if IDEAL in points else [options.machine], options.node, "gpus")
 
     def point(name: str, at: str) -> Point:
