@@ -23,7 +23,7 @@ void check_windows(const fabric::interconnect_params& f, duration patience) {
 }  // namespace
 
 node::node(const sc_core::sc_module_name& name, const node_params& p) : model(name), params(p), host("host", p.host) {
-    if (!params.pcie.empty()) plug_in();
+    if (!params.pcie.empty() && !params.replay) plug_in();
     if (!params.fabric.empty()) link_up();
 }
 
@@ -44,6 +44,11 @@ void node::link_up() {
     fabric = std::make_unique<fabric::interconnect>("fabric", params.fabric);
     for (std::size_t i = 0; i < gpus.size(); ++i)
         if (auto& terminal = *fabric->terminals[i]; terminal.link) gpus[i]->core.fabric.attach(terminal);
+    if (params.replay) {
+        std::vector<gpu::gpu_core_params> cores;
+        for (const auto& g : params.gpus) cores.push_back(g.core);
+        replay = std::make_unique<gpu::replay::player>("replay", params.replay, params.fabric.devices, cores, *fabric);
+    }
     fabric->start();
 }
 

@@ -10,6 +10,7 @@
 #include "base/model.h"
 #include "fabric/interconnect.h"
 #include "gpu/gpu_device.h"
+#include "gpu/replay/player.h"
 #include "hca/hca_device.h"
 #include "host/host_complex.h"
 #include "platform/machine_params.h"
@@ -26,6 +27,7 @@ public:
     std::vector<std::unique_ptr<gpu::gpu_device>> gpus;
     std::vector<std::unique_ptr<hca::hca_device>> hcas;
     std::unique_ptr<fabric::interconnect> fabric;  ///< none where no GPUs are linked
+    std::unique_ptr<gpu::replay::player> replay;   ///< none unless a recording is played; then there are no GPUs
 
     node(const sc_core::sc_module_name& name, const node_params& params);
 

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -12,6 +13,7 @@
 #include "base/parameters.h"
 #include "fabric/interconnect.h"
 #include "gpu/gpu_device.h"
+#include "gpu/replay/recording.h"
 #include "hca/hca_params.h"
 #include "host/host_complex.h"
 #include "pcie/tree.h"
@@ -72,6 +74,8 @@ struct node_params {
     std::vector<hca_node_params> hcas;
     fabric::interconnect_params fabric;
     std::vector<fault_params> faults;  ///< targets are relative to the node
+    /// Played over the fabric in the place of GPUs and of what the host runs; null: none. Not described.
+    std::shared_ptr<gpu::replay::recording> replay;
     void describe(parameter_visitor& v);
 };
 

@@ -38,9 +38,12 @@ std::unique_ptr<platform> platform::from_config(const std::string& path, const o
 }
 
 std::unique_ptr<platform> platform::from_text(const std::string& yaml, const std::string& name, const overrides& set) {
+    return from_params(read_machine_params(yaml, name, set), name);
+}
+
+std::unique_ptr<platform> platform::from_params(const machine_params& params, const std::string& name) {
     if (g_built)
         throw input_error("one process holds one platform, because SystemC elaborates once; run others in processes of their own");
-    const auto params = read_machine_params(yaml, name, set);
     std::unique_ptr<platform> made(new platform);
     try {
         made->m = std::make_unique<implementation>(params, "");

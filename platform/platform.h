@@ -19,6 +19,7 @@
 namespace fabricvp {
 
 class machine;      // the hardware: platform/machine.h
+struct machine_params;
 class console;      // one node's serial line: platform/console.h
 
 /// Bad user input. what() is the one line to print; the process exits with status 2.
@@ -77,6 +78,10 @@ public:
     /// \throws input_error
     static std::unique_ptr<platform> from_config(const std::string& path, const overrides& set = {});
     static std::unique_ptr<platform> from_text(const std::string& yaml, const std::string& name, const overrides& set = {});
+    /// The fabric of a configuration, with a recording in the place of its GPUs and their software: run_until() plays it, and
+    /// ends when it does (power_off; guest_failure where packets vanished or changed). \throws input_error, where the recording
+    /// cannot be read, or does not fit the configuration
+    static std::unique_ptr<platform> from_recording(const std::string& recording, const std::string& path, const overrides& set = {});
     ~platform();
 
     machine& hardware();
@@ -95,6 +100,13 @@ public:
     /// that end (power off, fail) rest while the others run on; whose end is the end of the run is `simulation.until`, and
     /// the outcome is then guest_failure if one of them has failed. With all ended, it returns at once.
     run_result run_until(ticks limit);
+    /// Records what the GPUs of node0 send to each other in the first region that its firmware marks, until finish_recording().
+    /// To be called before the first run_until(). \throws input_error
+    void record(const std::string& file);
+    /// Writes the file. \returns one line about it \throws input_error, where no such region has ended for instance
+    std::string finish_recording();
+    /// Of a recording that is played: which part of its transactions has ended.
+    std::optional<double> replay_progress() const;
     const node_outcome& outcome(std::size_t node) const;
     /// Some node that the end of the run depends on has failed, or was to give a verdict (tohost, a GPU application) and
     /// has not, or a script was not done. One line about it; empty otherwise.
@@ -170,6 +182,7 @@ public:
 
 private:
     platform();
+    static std::unique_ptr<platform> from_params(const machine_params& params, const std::string& name);
     struct implementation;
     std::unique_ptr<implementation> m;
 };

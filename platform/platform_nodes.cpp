@@ -36,7 +36,7 @@ void platform::implementation::report_ends() {
 
 bool platform::implementation::counts(std::size_t i) const {
     const auto only = node_index(params.simulation.until);
-    return only ? *only == i : around[i].has_software();
+    return only ? *only == i : around[i].has_software() || hardware->nodes[i]->replay;
 }
 
 bool platform::implementation::all_ended() const {

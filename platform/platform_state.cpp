@@ -116,8 +116,11 @@ void platform::implementation::load(std::size_t i) {
 
 void platform::implementation::start() {
     for (std::size_t i = 0; i < around.size(); ++i)
-        if (!around[i].loaded) load(i);
-    for (auto& n : hardware->nodes) n->host.start();
+        if (!around[i].loaded && !hardware->nodes[i]->replay) load(i);
+    for (std::size_t i = 0; i < around.size(); ++i) {
+        if (hardware->nodes[i]->replay) start_replay(i);
+        else hardware->nodes[i]->host.start();
+    }
     started = true;
 }
 
@@ -145,7 +148,9 @@ void platform::implementation::restart(std::size_t i) {
     a.outcome = {};
     a.end_unreported = false;
     a.test.reset();
-    if (started) node.host.start();
+    if (!started) return;
+    if (node.replay) start_replay(i);
+    else node.host.start();
 }
 
 void platform::implementation::end(run_outcome outcome, std::string detail, int status) {

@@ -12,6 +12,7 @@
 
 #include "platform/console/line_console.h"
 #include "gpu/debugging/gpu_debugger.h"
+#include "gpu/replay/recorder.h"
 #include "platform/console/console_script.h"
 #include "platform/fault_plan.h"
 #include "platform/gdb/gdb_server.h"
@@ -58,6 +59,8 @@ struct platform::implementation {
     std::unique_ptr<trace_recording> recording;
     std::unique_ptr<run_folder> results;  ///< of open_results()
     std::unique_ptr<guest_patience> patience;
+    std::unique_ptr<gpu::replay::recorder> recorder;
+    std::string recorder_path;
     std::vector<std::string> command;
 
     bool started = false;
@@ -79,6 +82,9 @@ struct platform::implementation {
     void restart(std::size_t node);
     /// Resets the nodes that wish it, or arranges that this happens once the running callback is over.
     void serve_resets();
+
+    /// platform_replay.cpp
+    void start_replay(std::size_t node);
 
     /// platform_nodes.cpp
     void node_ended(std::size_t node, node_state state, int status, std::string detail);

@@ -28,6 +28,7 @@ private:
     std::chrono::steady_clock::time_point m_began, m_last;
     ticks m_began_at;
     double m_last_instructions = 0;
+    double m_began_part = 0;
     bool m_printed = false;
 };
 

@@ -2,50 +2,15 @@
 #include "fabric/generator.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
-#include <cstring>
 
 #include "abi/gpu_apertures.h"
 #include "base/random_streams.h"
+#include "fabric/signature.h"
 
 namespace fabricvp::fabric {
 
 namespace {
-
-std::uint64_t word_at(std::uint64_t address) {
-    auto x = (address + 1) * 0x9e3779b97f4a7c15u;
-    x ^= x >> 29;
-    return x * 0xbf58476d1ce4e5b9u;
-}
-
-using sector = std::array<std::uint64_t, 2>;
-
-/// What a sector holds that goes from or to a requester.
-sector signature(const packet& p, unsigned requester, unsigned server, unsigned at) {
-    const auto address = word_at(p.line + at);
-    return {address, word_at(address ^ (std::uint64_t{requester} << 48 | std::uint64_t{server} << 32 | p.tag))};
-}
-
-void fill(packet& p, unsigned requester, unsigned server) {
-    for (unsigned at = 0; at < line_bytes; at += sizeof(sector)) {
-        const auto s = signature(p, requester, server, at);
-        std::memcpy(p.data.data() + at, s.data(), sizeof s);
-    }
-}
-
-bool intact(const packet& p, unsigned requester, unsigned server, unsigned sectors) {
-    const bool entry = p.type == packet_class::page_table_response;  // it brings eight bytes
-    for (unsigned at = 0; at < line_bytes; at += sizeof(sector)) {
-        if (!(sectors >> at / sizeof(sector) & 1)) continue;
-        sector s;
-        std::memcpy(s.data(), p.data.data() + at, sizeof s);
-        const auto right = signature(p, requester, server, at);
-        if (!entry && s != right) return false;
-        if (entry && p.offset / sizeof(sector) == at / sizeof(sector) && s[p.offset / 8 % 2] != right[p.offset / 8 % 2]) return false;
-    }
-    return true;
-}
 
 constexpr std::uint32_t no_tag = ~0u;
 constexpr unsigned slot_bits = 20;  // of a tag; the rest counts the slot's uses
@@ -153,7 +118,7 @@ void generator::send_one() {
             p->kind = access_kind::atomic;
             p->size = operands = 8;
         } else {
-            fill(*p, number, p->destination);
+            sign(*p, number, p->destination);
         }
     }
     const bool walk = p->kind == access_kind::read && chance(traffic.page_tables);
@@ -200,7 +165,7 @@ void generator::answer() {
     if (!m_serving.empty()) schedule(m_answer, m_serving.front()->due);
     ++served;
     if (p->kind == access_kind::read) {
-        fill(*p, p->source, number);
+        sign(*p, p->source, number);
         p->valid_sectors = 0xf;
     }
     p->pass(m_service_span, span_kind::service, now());

@@ -70,7 +70,7 @@ public:
 
     /// Every packet that devices have handed over since the last reset has arrived, or its device has been told that it failed,
     /// or it is under way.
-    derived packets_under_way{*this, "packets_under_way", "1", "packets that have neither arrived nor failed", [this] { return static_cast<double>(under_way() - m_forgotten); }};
+    derived packets_under_way{*this, "packets_under_way", "1", "packets that have neither arrived nor failed", [this] { return static_cast<double>(packets_on_their_way()); }};
     counter rerouted{*this, "rerouted", "1", "times that a dead link or switch changed the ways of packets"};
 
     /// \param maker of the queues of switches \throws std::invalid_argument if names or links do not fit each other
@@ -90,6 +90,8 @@ public:
     void start();
     /// Packets that have crossed links since construction.
     std::uint64_t packet_hops() const;
+    /// Packets that have neither arrived nor failed, without those of before the last reset.
+    std::uint64_t packets_on_their_way() const { return under_way() - m_forgotten; }
 
     void reset() override;
 

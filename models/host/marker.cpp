@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/marker.h"
 
-#include "abi/marker.h"
 #include "abi/memory_map.h"
 #include "base/log.h"
 
@@ -36,6 +35,11 @@ void marker::add_to_label(char c) {
     label.set(0);
     if (c == 0) m_label.clear();
     else if (m_label.size() < MARKER_LABEL_LENGTH) m_label += c >= 0x20 && c < 0x7f ? c : '?';
+}
+
+void marker::end(const std::string& text) {
+    m_label = text;
+    execute(MARKER_COMMAND_DUMP);
 }
 
 void marker::execute(std::uint64_t written) {

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "abi/marker.h"
 #include "base/parameters.h"
 #include "base/statistics.h"
 #include "host/register_target.h"
@@ -38,6 +39,10 @@ public:
     std::function<void(kind, const std::string& label)> on_mark;
 
     marker(const sc_core::sc_module_name& name, const marker_params& params);
+
+    /// What firmware does by commands: a region begins, and ends with a label.
+    void begin() { execute(MARKER_COMMAND_RESET); }
+    void end(const std::string& label);
 
     void reset() override;
     const std::vector<region>& regions() const { return m_regions; }

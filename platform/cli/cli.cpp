@@ -25,7 +25,7 @@ arguments g_command_line;
 
 std::vector<command> commands() {
     return {list_command(),   run_command(),       check_command(), describe_command(), schema_command(),
-            reference_command(), diff_command(),  apps_command(),  version_command()};
+            reference_command(), diff_command(),  apps_command(),  replay_command(), version_command()};
 }
 
 std::string overview() {

@@ -41,6 +41,7 @@ command schema_command();
 command reference_command();
 command diff_command();
 command version_command();
+command replay_command();
 
 /// Options that name a configuration's overrides and images.
 options::options_description override_options();
@@ -55,9 +56,17 @@ std::optional<image_set> kernel_images(const options::variables_map& given);
 /// Loads what the command line and the configuration name, into all nodes. \throws input_error
 void load_images(platform& p, const options::variables_map& given);
 
+/// \param complaint what is wrong with a run that ended by itself or by a time limit; empty if nothing is
+int exit_status(const run_result& result, const std::string& complaint);
+/// One line on standard error.
+void report(const platform& p, const run_result& result, const std::string& complaint);
+/// Values of --time; never unless given. \throws input_error
+ticks time_limit(const options::variables_map& given);
+
 /// The program's name and all its arguments.
 const arguments& command_line();
 
+platform::overrides overrides_of(const options::variables_map& given);
 std::string text_option(const options::variables_map& given, const char* name);
 /// Values of a repeatable option by node: VALUE is for node0, nodeN=VALUE for any. \throws input_error
 std::map<std::size_t, std::string> by_node(const options::variables_map& given, const char* name, const platform& p);

@@ -100,7 +100,7 @@ std::map<std::size_t, std::string> by_node(const options::variables_map& given, 
     return values;
 }
 
-std::unique_ptr<platform> make_platform(const options::variables_map& given, const platform::overrides& more) {
+platform::overrides overrides_of(const options::variables_map& given) {
     platform::overrides set;
     if (given.count("set"))
         for (const auto& pair : given["set"].as<arguments>()) {
@@ -108,6 +108,11 @@ std::unique_ptr<platform> make_platform(const options::variables_map& given, con
             if (equals == std::string::npos) throw input_error(fmt::format("--set {}: must be KEY=VALUE", quoted(pair)));
             set.emplace_back(pair.substr(0, equals), pair.substr(equals + 1));
         }
+    return set;
+}
+
+std::unique_ptr<platform> make_platform(const options::variables_map& given, const platform::overrides& more) {
+    auto set = overrides_of(given);
     set.insert(set.end(), more.begin(), more.end());
     return platform::from_config(given["CONFIG"].as<std::string>(), set);
 }

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <csignal>
 #include <cstdio>
 #include <optional>
 
@@ -10,6 +9,7 @@
 #include "base/log.h"
 #include "base/spans.h"
 #include "platform/cli/command.h"
+#include "platform/cli/signals.h"
 #include "platform/config/config_tree.h"
 #include "platform/console.h"
 #include "platform/console/stdio_console.h"
@@ -18,41 +18,6 @@
 
 namespace fabricvp::cli {
 namespace {
-
-platform* g_running = nullptr;
-volatile std::sig_atomic_t g_signals = 0;
-
-extern "C" void stop_on_signal(int) {
-    if (g_running) g_running->request_stop();
-    if (++g_signals > 2) {  // the simulation does not listen
-        restore_terminal();
-        _exit(status::interrupted);
-    }
-}
-
-/// Makes Ctrl-C, SIGTERM and the end of the terminal (SIGHUP) end the run in order, for its lifetime.
-class signal_scope {
-public:
-    explicit signal_scope(platform& p) {
-        g_running = &p;
-        g_signals = 0;
-        struct sigaction action {};
-        action.sa_handler = stop_on_signal;
-        sigaction(SIGINT, &action, &m_interrupt);
-        sigaction(SIGTERM, &action, &m_terminate);
-        sigaction(SIGHUP, nullptr, &m_hang_up);
-        if (m_hang_up.sa_handler != SIG_IGN) sigaction(SIGHUP, &action, nullptr);  // nohup
-    }
-    ~signal_scope() {
-        sigaction(SIGINT, &m_interrupt, nullptr);
-        sigaction(SIGTERM, &m_terminate, nullptr);
-        sigaction(SIGHUP, &m_hang_up, nullptr);
-        g_running = nullptr;
-    }
-
-private:
-    struct sigaction m_interrupt {}, m_terminate {}, m_hang_up {};
-};
 
 /// A quantity with its unit.
 template <class T>
@@ -65,10 +30,6 @@ T quantity(const std::string& text, parameter_kind kind, const char* option) {
         throw input_error(fmt::format("{}: {}", option, e.what()));
     }
     return value;
-}
-
-ticks time_limit(const options::variables_map& given) {
-    return given.count("time") ? quantity<duration>(text_option(given, "time"), parameter_kind::duration, "--time").value : never;
 }
 
 void start_trace(platform& p, const options::variables_map& given) {
@@ -103,27 +64,6 @@ bool attach_consoles(platform& p, const options::variables_map& given, bool quie
     return on_terminal;
 }
 
-/// \param complaint what is wrong with a run that ended by itself or by a time limit; empty if nothing is
-int exit_status(const run_result& result, const std::string& complaint) {
-    switch (result.outcome) {
-        case run_outcome::power_off:
-        case run_outcome::time_limit: return complaint.empty() ? status::ok : status::guest_failed;
-        case run_outcome::event: return complaint.empty() ? status::ok : status::guest_failed;
-        case run_outcome::interrupted: return g_signals ? status::interrupted : status::ok;
-        default: return status::guest_failed;
-    }
-}
-
-void report(const platform& p, const run_result& result, const std::string& complaint) {
-    const auto values = p.statistics();
-    const double wall = values.at("sim.wall_s");
-    const bool told = complaint.empty() || result.outcome == run_outcome::guest_failure;
-    const auto why = told ? result.detail : fmt::format("{}; {}", complaint, result.detail);
-    fmt::print(stderr, "fabricvp: {}; {:.6f} s simulated in {:.2f} s, {} instructions, {:.1f} MIPS\n", why,
-               values.at("sim.time_s"), wall, static_cast<std::uint64_t>(values.at("sim.instructions")),
-               wall > 0 ? values.at("sim.instructions") / wall / 1e6 : 0.0);
-}
-
 options::options_description describe() {
     options::options_description o;
     options::options_description run("run");
@@ -134,6 +74,7 @@ options::options_description describe() {
         "stdio (default for node0), file:PATH, tcp:PORT or none; nodeN=WHERE for other nodes")(
         "script", options::value<arguments>()->value_name("FILE"), "let a script speak with the guest: lines with expect, type, command, prompt, timeout, finish")(
         "replay", options::value<arguments>()->value_name("FILE"), "type a recorded console input (console.nodeN.input of an earlier run)")(
+        "record", options::value<std::string>()->value_name("FILE"), "record what GPUs of node0 send to each other in the measured part, for fabricvp replay")(
         "gdb", options::value<arguments>()->value_name("PORT"), "wait for GDB on this loopback port (0: any); nodeN=PORT for other nodes")(
         "gdb-nowait", "start at once; GDB may connect later")(
         "trace", "record a trace for ui.perfetto.dev into DIR/trace.json")(
@@ -168,6 +109,7 @@ int execute(const options::variables_map& given) {
     const signal_scope signals(*p);
     const bool on_terminal = attach_consoles(*p, given, quiet);
     if (given.count("out")) p->open_results(text_option(given, "out"));  // fail now rather than after the run
+    if (given.count("record")) p->record(text_option(given, "record"));
     std::optional<progress_line> progress;
     if (const bool terminal = isatty(STDERR_FILENO); !quiet && !(terminal && on_terminal && isatty(STDOUT_FILENO))) {
         progress.emplace(*p, limit, terminal);
@@ -177,6 +119,10 @@ int execute(const options::variables_map& given) {
     progress.reset();
     for (std::size_t i = 0; i < p->node_count(); ++i) p->serial(i).attach("none");  // gives the terminal back
     if (given.count("out")) p->write_results(given["out"].as<std::string>());
+    if (given.count("record")) {
+        const auto told = p->finish_recording();
+        if (!quiet) fmt::print(stderr, "fabricvp: {}\n", told);
+    }
     const auto complaint = p->complaint();
     const int exit = exit_status(result, complaint);
     if (!quiet || exit == status::guest_failed) report(*p, result, complaint);
@@ -184,6 +130,30 @@ int execute(const options::variables_map& given) {
 }
 
 }  // namespace
+
+ticks time_limit(const options::variables_map& given) {
+    return given.count("time") ? quantity<duration>(text_option(given, "time"), parameter_kind::duration, "--time").value : never;
+}
+
+int exit_status(const run_result& result, const std::string& complaint) {
+    switch (result.outcome) {
+        case run_outcome::power_off:
+        case run_outcome::time_limit: return complaint.empty() ? status::ok : status::guest_failed;
+        case run_outcome::event: return complaint.empty() ? status::ok : status::guest_failed;
+        case run_outcome::interrupted: return signal_scope::seen() ? status::interrupted : status::ok;
+        default: return status::guest_failed;
+    }
+}
+
+void report(const platform& p, const run_result& result, const std::string& complaint) {
+    const auto values = p.statistics();
+    const double wall = values.at("sim.wall_s");
+    const bool told = complaint.empty() || result.outcome == run_outcome::guest_failure;
+    const auto why = told ? result.detail : fmt::format("{}; {}", complaint, result.detail);
+    fmt::print(stderr, "fabricvp: {}; {:.6f} s simulated in {:.2f} s, {} instructions, {:.1f} MIPS\n", why,
+               values.at("sim.time_s"), wall, static_cast<std::uint64_t>(values.at("sim.instructions")),
+               wall > 0 ? values.at("sim.instructions") / wall / 1e6 : 0.0);
+}
 
 command run_command() {
     return {"run", "CONFIG [options]", "Runs a machine until it powers off, a time limit or Ctrl-C (Ctrl-] on a terminal console).",

@@ -8,6 +8,7 @@
 
 #include "base/trace.h"
 #include "gpu/lanes/simd_unit.h"
+#include "gpu/replay/wavefront_record.h"
 
 namespace fabricvp::gpu {
 
@@ -60,6 +61,10 @@ void compute_unit::enter(wavefront& w, wavefront_state s) {
         case wavefront_state::fence: stall_fence += spent; break;
         case wavefront_state::barrier: stall_barrier += spent; break;
         default: break;
+    }
+    if (w.record) {
+        if (w.state == wavefront_state::running) w.record->worked(spent);
+        else if (w.state == wavefront_state::ready) w.record->queued(spent);
     }
     if (trace::on() && w.state != wavefront_state::free && spent) trace::slice(w, describe(w.state), w.since, now());
     w.state = s;
@@ -123,6 +128,7 @@ void compute_unit::run_next(simd_unit& s) {
         auto& w = *s.members[position];
         if (w.state == wavefront_state::memory) {
             registers_ready(w, now());
+            if (w.record) w.record->resumed(w.wakes_at, now());
             enter(w, wavefront_state::ready);
         }
         if (!m_watcher || !m_watcher->holds(w)) {
@@ -148,6 +154,7 @@ void compute_unit::run_segment(simd_unit& s, wavefront& w) {
         else s.stop = m_engine.run(c, m_code, static_cast<unsigned>(left));
         const ticks at = now() + span(c.cycles);
         if (s.stop == lane_stop::memory && access_local(w, at)) continue;
+        if (s.stop == lane_stop::scoreboard && w.record) w.record->uses(c.pending & c.op.touches, at, at - now());
         if (s.stop == lane_stop::scoreboard && registers_ready(w, at)) continue;
         if (m_watcher && s.stop == lane_stop::budget && quantum > c.instructions && !m_watcher->holds(w)) continue;
         break;
@@ -215,6 +222,7 @@ void compute_unit::end_segment(wavefront& w, lane_stop why) {
             w.at_barrier = true;
             w.waits_for_stores = true;
             w.acquires = false;
+            if (w.record) w.record->fence(true, now(), worked(w));
             enter(w, wavefront_state::fence);
             continue_fence(w);
             break;
@@ -237,6 +245,7 @@ void compute_unit::begin_fence(wavefront& w) {
     w.at_barrier = false;
     w.waits_for_stores = wide && (plain || (immediate & GPU_FENCE_RELEASE));
     w.acquires = wide && (plain || (immediate & GPU_FENCE_ACQUIRE));
+    if (w.record) w.record->fence(w.waits_for_stores, now(), worked(w));
     enter(w, wavefront_state::fence);
     continue_fence(w);
 }
@@ -247,6 +256,7 @@ void compute_unit::continue_fence(wavefront& w) {
     const auto loads = w.accesses - w.stores;
     if (loads != 0 || (w.waits_for_stores && w.stores != 0)) return;
     if (w.acquires) m_memory.invalidate();
+    if (w.record) w.record->passed(now());
     if (w.at_barrier) arrive(w);
     else make_ready(w, now());
 }

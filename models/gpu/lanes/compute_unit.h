@@ -76,6 +76,7 @@ public:
     compute_unit(const sc_core::sc_module_name& name, const compute_unit_params& params, const compute_unit_wiring& to);
     ~compute_unit() override;
 
+    std::uint32_t gpu() const { return m_gpu; }
     std::uint32_t index() const { return m_index; }
     unsigned free_slots() const { return m_free_slots; }
     unsigned slots() const { return static_cast<unsigned>(m_wavefronts.size()); }
@@ -134,6 +135,8 @@ private:
     void continue_fence(wavefront& w);
     void enter(wavefront& w, wavefront_state s);
     void make_ready(wavefront& w, ticks at);
+    /// For recordings: how long it has been running.
+    ticks worked(const wavefront& w) const { return w.state == wavefront_state::running ? now() - w.since : 0; }
     ticks span(std::uint64_t cycle_count) const { return (cycle_count * m_period_fs + 500) / 1000; }
 
     // compute_unit_memory.cpp: memory instructions

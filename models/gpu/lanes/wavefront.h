@@ -9,6 +9,10 @@
 #include "gpu/lanes/dispatch.h"
 #include "gpu/lanes/lds.h"
 
+namespace fabricvp::gpu::replay {
+class wavefront_record;
+}
+
 namespace fabricvp::gpu {
 
 /// What a wavefront does or waits for.
@@ -67,6 +71,7 @@ public:
     std::uint64_t timed = 0;           ///< rows whose data have come but are not to be used before loaded_at
     std::array<std::uint8_t, 64> loads{};    ///< under way, by row
     std::array<ticks, 64> loaded_at{};
+    replay::wavefront_record* record = nullptr;  ///< while it is recorded
 };
 
 }  // namespace fabricvp::gpu

@@ -36,7 +36,9 @@ gpu_memory_system::gpu_memory_system(const sc_core::sc_module_name& name, const 
     for (unsigned i = 0; i < compute_units; ++i) {
         const vector_memory_unit_wiring to{clock, l2_tlb, router, *scalar_caches[i / sharing], pools};
         units.push_back(std::make_unique<vector_memory_unit>(fmt::format("unit{}", i).c_str(), p.unit, i, to));
+        units.back()->l1.number = i;
     }
+    for (unsigned i = 0; i < scalar_caches.size(); ++i) scalar_caches[i]->number = compute_units + i;
 }
 
 void gpu_memory_system::invalidate_translations(std::uint32_t space) {

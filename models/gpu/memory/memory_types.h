@@ -17,6 +17,10 @@
 #include "base/time.h"
 #include "gpu/memory/line_flight.h"
 
+namespace fabricvp::gpu::replay {
+class access_record;
+}
+
 namespace fabricvp::gpu {
 
 inline constexpr unsigned wavefront_lanes = 64;
@@ -71,6 +75,7 @@ public:
     std::uint64_t serial = 0;              ///< the client's own
     ticks issued = 0;
     unsigned pieces = 0;                   ///< the memory system's own: line requests under way
+    replay::access_record* record = nullptr;  ///< while it is recorded
     bool sequence = false;                 ///< the memory system's own: each lane's element lies behind that of the lane before
     span_list spans;
 
@@ -80,6 +85,7 @@ public:
         scope = memory_scope::plain;
         constant = scratch = false;
         client = nullptr;
+        record = nullptr;
         spans.clear();
     }
 };
@@ -117,6 +123,7 @@ public:
     std::uint64_t line = 0;                ///< physical address, 64-byte aligned (abi/gpu_apertures.h)
     line_client* client = nullptr;
     std::uint64_t cookie = 0;              ///< the client's own
+    std::uint32_t record = 0;              ///< its number in a recording; 0: none
     void* context = nullptr;               ///< the client's own
     ticks issued = 0;
     alignas(64) std::array<std::uint8_t, line_bytes> data;
@@ -130,6 +137,7 @@ public:
         fault = memory_fault::none;
         needed_sectors = 0xf;
         valid_sectors = 0;
+        record = 0;
         scope = memory_scope::plain;
         byte_mask = 0;
         client = nullptr;

@@ -5,6 +5,8 @@
 #include <cstring>
 #include <numeric>
 
+#include "gpu/replay/recorder.h"
+
 namespace fabricvp::gpu {
 
 void vector_cache_params::describe(parameter_visitor& v) {
@@ -32,6 +34,7 @@ bool vector_cache::load(access_state& state, unsigned piece, ticks at) {
     if (found != l1_lines::absent && (sectors & ~m_lines.valid(found)) == 0) {
         ++hits;
         m_lines.touch(found);
+        if (state.access->record) note_hit(state, piece, at);
         state.access->spans.add(m_hit_span, span_kind::service, at, at + m_latency);
         state.unit->piece_loaded(state, piece, m_lines.data(found), memory_fault::none, at + m_latency);
         return true;
@@ -41,6 +44,7 @@ bool vector_cache::load(access_state& state, unsigned piece, ticks at) {
         if (m < m_open.size()) {
             ++mshr_merges;
             m_mshrs[m].bytes |= p.bytes;
+            if (state.access->record && m_mshrs[m].record) state.access->record->needs(piece, m_mshrs[m].record);
             state.since[piece] = at;
             m_mshrs[m].waiters.push(state.ref(piece));
             return true;
@@ -56,12 +60,23 @@ bool vector_cache::load(access_state& state, unsigned piece, ticks at) {
     m_free.pop_back();
     m_mshrs[m].line = m_open[m] = p.line;
     m_mshrs[m].bytes = p.bytes;
+    m_mshrs[m].record = 0;
     ++m_open_count;
     m_mshrs[m].waiters.push(state.ref(piece));
     state.since[piece] = at + m_tag_latency;
     state.access->spans.add(m_lookup_span, span_kind::service, at, at + m_tag_latency);
     fetch(m, *state.access, sectors, at + m_tag_latency);
+    if (state.access->record && m_mshrs[m].record) state.access->record->needs(piece, m_mshrs[m].record);
     return true;
+}
+
+/// For a recording: elsewhere, what has brought this line might still be under way.
+void vector_cache::note_hit(access_state& state, unsigned piece, ticks at) {
+    const auto line = state.pieces[piece].line;
+    if (!replay::recorder::on() || m_router.is_local(line)) return;
+    auto& record = *state.access->record;
+    const auto id = replay::recorder::current().fetched(m_router.where() - GPU_PA_GPU0, number, line, &record.owner, at);
+    if (id) record.needs(piece, id);
 }
 
 void vector_cache::fetch(unsigned m, const vector_access& access, std::uint8_t sectors, ticks departure) {
@@ -74,6 +89,8 @@ void vector_cache::fetch(unsigned m, const vector_access& access, std::uint8_t s
     request->client = this;
     request->cookie = m_epoch << 16 | m;
     request->issued = departure;
+    if (access.record && replay::recorder::on() && !m_router.is_local(request->line))
+        request->record = m_mshrs[m].record = replay::recorder::current().request(m_router.where() - GPU_PA_GPU0, *request, true, number, &access.record->owner);
     m_router.send_at(request, departure);
 }
 

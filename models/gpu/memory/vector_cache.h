@@ -32,6 +32,7 @@ struct vector_cache_params {
 class vector_cache final : public model, private line_client {
 public:
     const vector_cache_params params;
+    unsigned number = 0;  ///< among the first-level caches of its GPU
 
     counter hits{*this, "hits", "1", "loads of a line whose sectors were there"};
     counter misses{*this, "misses", "1", "loads of a line that had to be fetched"};
@@ -81,12 +82,14 @@ private:
     struct mshr {
         std::uint64_t line = 0;
         std::uint64_t bytes = 0;
+        std::uint32_t record = 0;  ///< of its request
         piece_queue waiters;
     };
 
     void line_done(line_request& request) override;
     void fetch(unsigned m, const vector_access& access, std::uint8_t sectors, ticks departure);
     void close(std::uint64_t line);
+    void note_hit(access_state& state, unsigned piece, ticks at);
 
     ticks m_latency, m_tag_latency, m_fill_latency, m_cycle;
     memory_router& m_router;

@@ -2,6 +2,9 @@
 #include "gpu/memory/vector_memory_unit.h"
 
 #include <algorithm>
+#include <utility>
+
+#include "gpu/replay/recorder.h"
 
 namespace fabricvp::gpu {
 
@@ -98,6 +101,7 @@ bool vector_memory_unit::translate(access_state& s) {
             known = page >> shift;
         }
         ++s.translated;
+        if (s.access->record) note_walk(s, i, page);
         enter(s, i, t);
     }
     return true;
@@ -110,6 +114,12 @@ void vector_memory_unit::tlb_available() {
         m_blocked.pop();
         release(s);
     }
+}
+
+/// For a recording: whether the page had to be, or was lately, looked up in other GPUs' memory.
+void vector_memory_unit::note_walk(access_state& s, unsigned piece, std::uint64_t page) {
+    if (!replay::recorder::on()) return;
+    if (const auto walk = replay::recorder::current().walked(m_router.where() - GPU_PA_GPU0, page, now())) s.access->record->needs_walk(piece, walk);
 }
 
 void vector_memory_unit::enter(access_state& s, unsigned piece, const translation& t) {
@@ -134,6 +144,7 @@ void vector_memory_unit::pieces_translated(piece_queue pieces, const translation
         }
         if (span_recorder::on()) tlb.explain(s.access->spans, s.since[i], t);
         s.since[i] = std::max(s.since[i], now());
+        if (s.access->record) note_walk(s, i, page_of(s.pieces[i].line));
         s.pieces[i].line = t.at(s.pieces[i].line);
         if (t.type == GPU_PTE_TYPE_UNCACHED) s.passing |= std::uint64_t{1} << i;
         m_port.push(r);
@@ -222,6 +233,10 @@ bool vector_memory_unit::past_l1(access_state& s, unsigned piece, ticks at) {
     }
     r.issued = at + l1.tag_latency();
     if (span_recorder::on()) s.access->spans.add(m_past_span, span_kind::service, at, r.issued);
+    if (a.record && replay::recorder::on() && !m_router.is_local(p.line)) {
+        r.record = replay::recorder::current().request(m_router.where() - GPU_PA_GPU0, r, false, 0, nullptr);
+        a.record->needs(piece, r.record);
+    }
     m_router.send_at(request, r.issued);
     return true;
 }
@@ -285,6 +300,7 @@ void vector_memory_unit::release(access_state& s) {
         const auto lane = a.mask ? __builtin_ctzll(a.mask) : 0;
         span_recorder::current().finish(a.spans, a.issued, ready, this, names[static_cast<unsigned>(a.kind)], a.address[static_cast<unsigned>(lane)]);
     }
+    if (a.record) std::exchange(a.record, nullptr)->done(ready);
     const bool was_full = !can_issue();
     --m_in_flight;
     access_client* const client = a.client;

@@ -87,6 +87,7 @@ private:
 
     access_state& take();
     bool translate(access_state& state);
+    void note_walk(access_state& state, unsigned piece, std::uint64_t page);
     void enter(access_state& state, unsigned piece, const translation& t);
     void pump();
     bool look_up(access_state& state, unsigned piece);

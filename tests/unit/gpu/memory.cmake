@@ -5,6 +5,7 @@ foreach(part memory_latency memory_coherence memory_demand memory_spans memory_t
   target_include_directories(test_gpu_${part} PRIVATE ${PROJECT_SOURCE_DIR}/tests)
 endforeach()
 fabricvp_unit_test(gpu_coalescer SOURCES coalescer_test.cpp LIBS fabricvp_gpu TIMEOUT 60)
+fabricvp_unit_test(gpu_recording SOURCES recording_test.cpp LIBS fabricvp_gpu TIMEOUT 120)
 fabricvp_unit_test(gpu_remote_order SOURCES remote_order_test.cpp LIBS fabricvp_gpu TIMEOUT 60)
 # Through a whole GPU, with kernels.
 include(firmware)

@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gpu/replay/recorder.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "gpu/lanes/dispatch.h"
+
+namespace fabricvp::gpu::replay {
+
+recorder* recorder::s_working = nullptr;
+
+recorder::recorder(const std::string& path, std::vector<ticks> cycles, unsigned caches)
+    : m_file(path), m_cycles(std::move(cycles)), m_caches(caches), m_tags(m_cycles.size()), m_brought(m_cycles.size() * caches * lines_known),
+      m_found(m_cycles.size() * pages_known), m_launch_numbers(m_cycles.size()) {}
+
+void recorder::begin(ticks now) {
+    m_begun = m_event = now;
+    s_working = this;
+}
+
+void recorder::end(ticks now, const std::string& label) {
+    host_event e;
+    e.what = host_event::action::end;
+    note(std::move(e), now);
+    m_head.label = label;
+    m_head.time = now - m_begun;
+    m_ended = true;
+    stop();
+}
+
+void recorder::finish(recording_head head) {
+    head.label = m_head.label;
+    head.time = m_head.time;
+    head.unattributed = m_head.unattributed;
+    for (; !m_live.empty(); m_live.pop_front()) m_file.add(m_live.front());
+    m_file.finish(head, m_launches, m_host);
+}
+
+void recorder::note(host_event e, ticks now) {
+    e.after = std::exchange(m_finished, {});
+    e.delay = now - m_event;
+    m_event = now;
+    m_host.push_back(std::move(e));
+}
+
+void recorder::submitted(unsigned gpu, const dispatch_run& run, ticks now) {
+    const auto number = static_cast<std::uint32_t>(m_launches.size());
+    m_launch_numbers[gpu][run.number] = number;
+    launch l;
+    l.gpu = static_cast<std::uint8_t>(gpu);
+    l.groups = static_cast<std::uint32_t>(run.group_count);
+    l.group_wavefronts = run.group_wavefronts;
+    l.lds_bytes = run.what.lds_bytes;
+    if (run.what.scratch_bytes)
+        l.scratch_areas = static_cast<std::uint32_t>(run.what.scratch_size / (std::uint64_t{run.what.scratch_bytes} * wavefront_lanes));
+    m_launches.push_back(l);
+    host_event e;
+    e.number = number;
+    note(std::move(e), now);
+}
+
+void recorder::finished(unsigned gpu, const dispatch_run& run, ticks now) {
+    const auto at = m_launch_numbers[gpu].find(run.number);
+    if (at == m_launch_numbers[gpu].end()) return;
+    m_finished.push_back(at->second);
+    m_launch_numbers[gpu].erase(at);
+    m_event = std::max(m_event, now);
+}
+
+wavefront_record* recorder::wavefront(unsigned gpu, const dispatch_run& run, std::uint32_t number, ticks now) {
+    const auto at = m_launch_numbers[gpu].find(run.number);
+    if (at == m_launch_numbers[gpu].end()) return nullptr;
+    return new wavefront_record(*this, at->second, static_cast<std::uint32_t>(run.started - 1), number, m_cycles[gpu], now);
+}
+
+transaction_id recorder::request(unsigned gpu, const line_request& r, bool fetch, unsigned cache, const wavefront_record* who) {
+    live_transaction t;
+    t.line = r.line;
+    t.cache = static_cast<std::uint16_t>(cache);
+    t.gpu = static_cast<std::uint8_t>(gpu);
+    t.kind = r.kind;
+    t.fetch = fetch;
+    t.page_table = r.page_table;
+    t.sectors = r.kind == access_kind::read ? r.needed_sectors : 0xf;
+    t.offset = r.page_table ? r.offset : 0;
+    m_live.push_back(t);
+    const auto id = static_cast<transaction_id>(m_first + m_live.size() - 1);
+    if (fetch) place_of(gpu, cache, r.line) = {r.line, id, who};
+    return id;
+}
+
+transaction_id recorder::fetched(unsigned gpu, unsigned cache, std::uint64_t line, const wavefront_record* who, ticks now) {
+    auto& b = place_of(gpu, cache, line);
+    if (b.line != line || b.last_user == who) return 0;
+    const auto* t = find(b.what);
+    if (!t || (t->completed != never && t->completed + recent < now)) return 0;
+    b.last_user = who;
+    return b.what;
+}
+
+ticks recorder::completed(const std::vector<need>& needs) const {
+    ticks last = 0;
+    for (const auto& n : needs)
+        if (n.what >= m_first && n.what < m_first + m_live.size())
+            if (const auto when = m_live[n.what - m_first].completed; when != never) last = std::max(last, when);
+    return last;
+}
+
+void recorder::walk_begins(const void* walker, ticks now) {
+    auto& w = m_walks[walker];
+    w = {};
+    w.last = now;
+}
+
+void recorder::walk_ends(const void* walker, std::uint64_t page, ticks now) {
+    const auto at = m_walks.find(walker);
+    if (at == m_walks.end()) return;
+    auto w = std::move(at->second);
+    m_walks.erase(at);
+    if (w.made.steps.empty()) return;
+    w.made.tail = cycles(w.made.gpu, now - w.last);
+    m_file.add(w.made);
+    m_found[w.made.gpu * pages_known + page % pages_known] = {page, ++m_walk_count, now};
+}
+
+walk_id recorder::walked(unsigned gpu, std::uint64_t page, ticks now) const {
+    const auto& f = m_found[gpu * pages_known + page % pages_known];
+    return f.page == page && f.when + recent >= now ? f.walk : 0;
+}
+
+transaction_id& recorder::tag_of(unsigned gpu, std::uint32_t tag) {
+    if (m_tags[gpu].size() <= tag) m_tags[gpu].resize(tag + 1);
+    return m_tags[gpu][tag];
+}
+
+void recorder::sent(unsigned gpu, std::uint32_t tag, const line_request& r, std::uint32_t operands, ticks now) {
+    auto id = r.record;
+    if (r.page_table) {
+        const auto at = m_walks.find(r.context);
+        if (at != m_walks.end()) {
+            id = request(gpu, r, false, 0, nullptr);
+            find(id)->walker = r.context;
+            at->second.made.gpu = static_cast<std::uint8_t>(gpu);
+            at->second.made.steps.push_back({cycles(gpu, now - at->second.last), id});
+        }
+    }
+    tag_of(gpu, tag) = id;
+    if (auto* t = find(id)) t->operands = static_cast<std::uint8_t>(operands);
+    else ++m_head.unattributed;
+}
+
+void recorder::arrived(unsigned gpu, std::uint32_t tag, ticks now) {
+    if (auto* t = find(tag_of(gpu, tag))) t->came = now;
+}
+
+void recorder::served(unsigned gpu, std::uint32_t tag, ticks now) {
+    if (auto* t = find(tag_of(gpu, tag))) t->service = cycles(gpu, now - t->came);
+}
+
+void recorder::answered(unsigned gpu, std::uint32_t tag, ticks now) {
+    auto* t = find(std::exchange(tag_of(gpu, tag), 0));
+    if (!t) return;
+    t->completed = now;
+    if (t->walker)
+        if (const auto w = m_walks.find(t->walker); w != m_walks.end()) w->second.last = now;
+    // Those that were answered some time ago go: what a load finds in a cache does not matter any more.
+    while (!m_live.empty() && m_live.front().completed != never && m_live.front().completed + recent < now) {
+        m_file.add(m_live.front());
+        m_live.pop_front();
+        ++m_first;
+    }
+}
+
+}  // namespace fabricvp::gpu::replay

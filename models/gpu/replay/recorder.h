@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <deque>
+#include <memory>
+#include <unordered_map>
+#include <vector>
+
+#include "gpu/replay/recording_file.h"
+#include "gpu/replay/wavefront_record.h"
+
+namespace fabricvp::gpu {
+class dispatch_run;
+}
+
+namespace fabricvp::gpu::replay {
+
+/// Hears from blocks of all GPUs of a node what happens in the measured part of a run, and writes a recording. There is at
+/// most one at work; blocks ask on() before they say anything.
+class recorder {
+public:
+    static bool on() { return s_working != nullptr; }
+    static recorder& current() { return *s_working; }
+
+    /// \param cycles of each GPU's clock \param caches first-level caches of each GPU \throws recording_error
+    recorder(const std::string& path, std::vector<ticks> cycles, unsigned caches);
+    ~recorder() { stop(); }
+
+    /// The measured part begins, and ends.
+    void begin(ticks now);
+    void end(ticks now, const std::string& label);
+    bool began() const { return m_begun != never; }
+    bool ended() const { return m_ended; }
+    /// Writes the file. \throws recording_error
+    void finish(recording_head head);
+    std::uint64_t bytes() const { return m_file.bytes(); }
+    /// Requests to other GPUs that no access or walk of a recorded wavefront has made.
+    std::uint64_t unattributed() const { return m_head.unattributed; }
+    std::uint64_t transactions() const { return m_first + m_live.size() - 1; }
+
+    // Dispatchers and compute units.
+    void submitted(unsigned gpu, const dispatch_run& run, ticks now);
+    void finished(unsigned gpu, const dispatch_run& run, ticks now);
+    /// Null if its launch is not recorded.
+    wavefront_record* wavefront(unsigned gpu, const dispatch_run& run, std::uint32_t number, ticks now);
+    void add(const stream& s) { m_file.add(s); }
+
+    // Caches and memory units.
+    transaction_id request(unsigned gpu, const line_request& r, bool fetch, unsigned cache, const wavefront_record* who);
+    /// A load finds a line that a fetch has brought: that fetch, if it was not long ago. 0: none
+    transaction_id fetched(unsigned gpu, unsigned cache, std::uint64_t line, const wavefront_record* who, ticks now);
+    /// When the last of these was answered.
+    ticks completed(const std::vector<need>& needs) const;
+
+    // Page-table walkers.
+    void walk_begins(const void* walker, ticks now);
+    void walk_ends(const void* walker, std::uint64_t page, ticks now);
+    /// A TLB knows a page: the walk that found it, if it was not long ago. 0: none
+    walk_id walked(unsigned gpu, std::uint64_t page, ticks now) const;
+
+    // Ports to the fabric. A request is known by its requester and tag.
+    void sent(unsigned gpu, std::uint32_t tag, const line_request& r, std::uint32_t operands, ticks now);
+    void arrived(unsigned gpu, std::uint32_t tag, ticks now);
+    void served(unsigned gpu, std::uint32_t tag, ticks now);
+    void answered(unsigned gpu, std::uint32_t tag, ticks now);
+
+private:
+    static constexpr ticks recent = 50'000'000;  // 50 us: on another fabric it might still be under way
+    struct live_transaction : transaction {
+        ticks came = 0, completed = never;
+        const void* walker = nullptr;
+    };
+    struct live_walk {
+        walk made;
+        ticks last = 0;
+    };
+    struct brought {
+        std::uint64_t line = ~std::uint64_t{0};
+        transaction_id what = 0;
+        const wavefront_record* last_user = nullptr;
+    };
+    struct found {
+        std::uint64_t page = ~std::uint64_t{0};
+        walk_id walk = 0;
+        ticks when = 0;
+    };
+    static constexpr std::size_t lines_known = 4096, pages_known = 4096;  // of a cache, of a GPU; powers of two
+
+    void stop() { if (s_working == this) s_working = nullptr; }
+    live_transaction* find(transaction_id id) { return id >= m_first && id < m_first + m_live.size() ? &m_live[id - m_first] : nullptr; }
+    transaction_id& tag_of(unsigned gpu, std::uint32_t tag);
+    std::uint32_t cycles(unsigned gpu, ticks t) const { return static_cast<std::uint32_t>((t + m_cycles[gpu] / 2) / m_cycles[gpu]); }
+    void note(host_event e, ticks now);
+    brought& place_of(unsigned gpu, unsigned cache, std::uint64_t line) {
+        return m_brought[(gpu * m_caches + cache) * lines_known + line / line_bytes % lines_known];
+    }
+
+    static recorder* s_working;
+    recording_writer m_file;
+    const std::vector<ticks> m_cycles;
+    const unsigned m_caches;
+    ticks m_begun = never, m_event = 0;
+    bool m_ended = false;
+    recording_head m_head;
+    std::deque<live_transaction> m_live;     // from the first one on that has not been answered
+    transaction_id m_first = 1;
+    std::vector<std::vector<transaction_id>> m_tags;  // by GPU and tag
+    std::unordered_map<const void*, live_walk> m_walks;
+    walk_id m_walk_count = 0;
+    std::vector<brought> m_brought;
+    std::vector<found> m_found;
+    std::vector<launch> m_launches;
+    std::vector<std::unordered_map<std::uint64_t, std::uint32_t>> m_launch_numbers;  // by GPU and number of the run
+    std::vector<host_event> m_host;
+    std::vector<std::uint32_t> m_finished;   // since the last event of the host
+};
+
+}  // namespace fabricvp::gpu::replay

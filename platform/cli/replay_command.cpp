@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <optional>
+
+#include <unistd.h>
+
+#include <fmt/format.h>
+
+#include "base/log.h"
+#include "platform/cli/command.h"
+#include "platform/cli/signals.h"
+#include "platform/machine.h"
+#include "platform/progress.h"
+
+namespace fabricvp::cli {
+namespace {
+
+options::options_description describe() {
+    options::options_description o;
+    options::options_description replay("replay");
+    replay.add_options()("time", options::value<std::string>()->value_name("TIME"), "end after this simulated time, e.g. 10ms")(
+        "out", options::value<std::string>()->value_name("DIR"), "write stats.json, stats.csv, regions.json, config.resolved.yaml, run.json and fabric.svg there")(
+        "quiet", "no progress and no summary");
+    o.add(replay).add(override_options());
+    return o;
+}
+
+int execute(const options::variables_map& given) {
+    const bool quiet = given.count("quiet") > 0;
+    const auto limit = time_limit(given);
+    auto p = platform::from_recording(text_option(given, "FILE"), text_option(given, "CONFIG"), overrides_of(given));
+    p->set_command(command_line());
+    if (quiet) set_log_threshold(log_level::error);
+    const signal_scope signals(*p);
+    if (given.count("out")) p->open_results(text_option(given, "out"));  // fail now rather than after the run
+    std::optional<progress_line> progress;
+    if (!quiet) {
+        progress.emplace(*p, limit, isatty(STDERR_FILENO));
+        p->add_service([&] { progress->poll(); });
+    }
+    const auto result = p->run_until(limit);
+    progress.reset();
+    if (given.count("out")) p->write_results(text_option(given, "out"));
+    const auto complaint = p->complaint();
+    const int exit = exit_status(result, complaint);
+    if (!quiet || exit == status::guest_failed) {
+        const auto values = p->statistics();
+        fmt::print(stderr, "fabricvp: {}; {:.6f} s simulated in {:.2f} s\n", complaint.empty() ? result.detail : complaint, values.at("sim.time_s"), values.at("sim.wall_s"));
+    }
+    return exit;
+}
+
+}  // namespace
+
+command replay_command() {
+    return {"replay", "FILE CONFIG [options]",
+            "Plays what `fabricvp run … --record FILE` has recorded over the fabric of another machine, whose GPUs must be the same.",
+            "fabricvp replay spmv.recording netcrafter_quad --set node.fabric.cluster0.netcrafter.stitching=true --out results",
+            describe, {"FILE", "CONFIG"}, execute};
+}
+
+}  // namespace fabricvp::cli

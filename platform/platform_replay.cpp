@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+// Recordings of what GPUs send to each other, and machines that play them.
+#include <algorithm>
+#include <filesystem>
+#include <sstream>
+
+#include <fmt/format.h>
+
+#include "base/log.h"
+#include "gpu/replay/recording_file.h"
+#include "platform/apps.h"
+#include "platform/config/config_tree.h"
+#include "platform/files.h"
+#include "platform/loader/image_paths.h"
+#include "platform/platform_state.h"
+
+namespace fabricvp {
+namespace {
+
+using gpu::replay::recording;
+using gpu::replay::recording_error;
+
+/// Parameters as "path value", one a line.
+class flat_parameters final : public parameter_visitor {
+public:
+    std::string text;
+
+protected:
+    void visit(parameter& p) override {
+        for (const auto& e : m_path) text += e + '.';
+        text += fmt::format("{} {}\n", p.name, p.text());
+    }
+    bool enter(const char* name, const char*) override {
+        m_path.emplace_back(name);
+        return true;
+    }
+    void leave() override { m_path.pop_back(); }
+    std::size_t enter_list(const char* name, const char*, std::size_t size) override {
+        m_path.emplace_back(name);
+        return size;
+    }
+    void enter_item(std::size_t index) override { m_path.push_back(std::to_string(index)); }
+    void leave_list() override { m_path.pop_back(); }
+
+private:
+    std::vector<std::string> m_path;
+};
+
+std::string machine_text(const node_params& n) {
+    flat_parameters flat;
+    std::vector<gpu::gpu_core_params> cores;
+    for (const auto& g : n.gpus) cores.push_back(g.core);
+    flat.list("gpus", cores, "");
+    return flat.text;
+}
+
+const fabric::interconnect_params::switch_node* trimmer(const node_params& n) {
+    for (const auto& s : n.fabric.switches)
+        if (s.netcrafter.trimming) return &s;
+    return nullptr;
+}
+
+/// \throws input_error with what is the matter first
+void check_fit(const recording& r, const node_params& n, const std::string& file, const std::string& configuration) {
+    const auto refuse = [&](const std::string& why) { throw input_error(fmt::format("{} does not fit {}: {}", file, configuration, why)); };
+    std::istringstream then(r.head.machine), now(machine_text(n));
+    const auto gpus = [](const std::string& text) {
+        std::size_t most = 0;
+        std::istringstream lines(text);
+        for (std::string line; std::getline(lines, line);) most = std::max<std::size_t>(most, std::stoul("0" + line.substr(5, line.find('.', 5) - 5)) + 1);
+        return text.empty() ? std::size_t{0} : most;
+    };
+    if (n.fabric.empty()) refuse("it links no GPUs");
+    if (const auto was = gpus(r.head.machine); was != n.gpus.size())
+        refuse(fmt::format("it has {} GPU{}, the recording is of {}", n.gpus.size(), n.gpus.size() == 1 ? "" : "s", was));
+    for (std::string a, b; std::getline(then, a);) {
+        std::getline(now, b);
+        if (a == b) continue;
+        const auto name = a.substr(0, a.find(' '));
+        const auto value = [](const std::string& line) { return line.substr(std::min(line.size(), line.find(' ') + 1)); };
+        refuse(fmt::format("node.{} is {}, the recording was made with {}: that changes what GPUs ask for, so run the software itself", name, value(b), value(a)));
+    }
+    if (const auto* s = trimmer(n))
+        refuse(fmt::format("{}.netcrafter.trimming changes what GPUs ask for, so run the software itself", s->name));
+    if (!n.fabric.generators.empty()) refuse("traffic generators send to GPUs, which are not there");
+}
+
+}  // namespace
+
+std::unique_ptr<platform> platform::from_recording(const std::string& recorded, const std::string& path, const overrides& set) {
+    const auto file = find_config(path);
+    auto params = read_machine_params(read_file(file, 1 << 24), file, set);
+    if (params.nodes.size() != 1) throw input_error(fmt::format("{}: has {} nodes: a recording is of one", file, params.nodes.size()));
+    try {
+        const auto what = std::make_shared<recording>(gpu::replay::read_recording(recorded));
+        check_fit(*what, params.nodes[0], recorded, path);
+        params.nodes[0].replay = what;
+        auto made = from_params(params, file);
+        if (what->head.software.find("first_touch") != std::string::npos)
+            log(log_level::warning, *made->m->hardware->nodes[0]->replay,
+                "pages stay where the first touch put them on the recorded machine; on this fabric others might have been first");
+        made->m->around[0].images = {};
+        return made;
+    } catch (const recording_error& e) {
+        throw input_error(fmt::format("{}: {}", recorded, e.what()));
+    }
+}
+
+void platform::implementation::start_replay(std::size_t i) {
+    auto& n = *hardware->nodes[i];
+    for (auto& hart : n.host.harts) hart->halt();
+    n.host.marker.begin();
+    n.replay->on_end = [this, i, &n] {
+        n.host.marker.end(n.replay->what().head.label);
+        const auto wrong = n.replay->complaint();
+        if (wrong.empty()) node_ended(i, node_state::powered_off, 0, fmt::format("node{}: the recording of {} has ended", i, n.replay->what().head.software));
+        else node_ended(i, node_state::failed, 1, fmt::format("node{}: {}", i, wrong));
+    };
+    n.replay->start();
+}
+
+std::optional<double> platform::replay_progress() const {
+    const auto& player = m->hardware->nodes[0]->replay;
+    return player ? std::optional<double>(player->progress()) : std::nullopt;
+}
+
+void platform::record(const std::string& file) {
+    auto& n = *m->hardware->nodes[0];
+    if (!n.fabric || n.gpus.size() < 2) throw input_error("--record: node0 has no GPUs that are linked");
+    if (const auto* s = trimmer(n.params))
+        throw input_error(fmt::format("--record: {}.netcrafter.trimming changes what GPUs ask for: record without it", s->name));
+    std::vector<ticks> cycles;
+    std::size_t caches = 0;
+    for (const auto& g : n.gpus) {
+        cycles.push_back(g->core.clock.span(1));
+        caches = std::max<std::size_t>(caches, g->core.memory.units.size() + g->core.memory.scalar_caches.size());
+    }
+    try {
+        m->recorder = std::make_unique<gpu::replay::recorder>(file, cycles, static_cast<unsigned>(caches));
+    } catch (const recording_error& e) {
+        throw input_error(fmt::format("--record {}: {}", fabricvp::quoted(file), e.what()));
+    }
+    m->recorder_path = file;
+    n.host.marker.on_mark = [this, next = std::move(n.host.marker.on_mark)](host::marker::kind k, const std::string& label) {
+        auto& r = *m->recorder;
+        if (k == host::marker::kind::reset && !r.began()) r.begin(now());
+        else if (k == host::marker::kind::dump && r.began() && !r.ended()) r.end(now(), label);
+        if (next) next(k, label);
+    };
+}
+
+std::string platform::finish_recording() {
+    auto& r = *m->recorder;
+    if (!r.ended()) {
+        m->recorder.reset();
+        throw input_error(fmt::format("--record {}: nothing was recorded, since no measured part has ended", fabricvp::quoted(m->recorder_path)));
+    }
+    gpu::replay::recording_head head;
+    head.machine = machine_text(m->hardware->nodes[0]->params);
+    head.software = m->around[0].images.append;
+    try {
+        const auto transactions = r.transactions();
+        r.finish(head);
+        auto told = fmt::format("{}: {} transactions in {} bytes", m->recorder_path, transactions, r.bytes());
+        if (const auto others = r.unattributed()) told += fmt::format("; {} requests of instruction caches and command processors are left out", others);
+        return told;
+    } catch (const recording_error& e) {
+        throw input_error(fmt::format("--record {}: {}", fabricvp::quoted(m->recorder_path), e.what()));
+    }
+}
+
+}  // namespace fabricvp
