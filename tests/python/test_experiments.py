@@ -219,7 +219,7 @@ def test_netcrafter_sensitivity(command, tmp_path):
     done = command("experiment", "netcrafter-sensitivity", "--quick", "--only", "rates", "queues", "--out", "found", timeout=280)
     assert done.returncode == 0, done.stdout + done.stderr
     result = json.loads((tmp_path / "found" / "result.json").read_text())
-    assert result["experiment"] == "netcrafter-sensitivity" and all(c["ok"] for c in result["checks"]) and len(result["checks"]) == 4
+    assert result["experiment"] == "netcrafter-sensitivity" and all(c["ok"] for c in result["checks"]) and len(result["checks"]) == 5
     rows = {r["figure"]: r for r in result["rows"]}
     # Where all links are alike nobody waits for the one between clusters, so there is less to gain.
     assert rows["NetCrafter gains more at 8 : 1 than where all links are alike"]["measured"] == 1

@@ -3,20 +3,19 @@
 
 from __future__ import annotations
 
-import dataclasses
-
 import pandas
 
 from ..frame import Run
 from ..gpu_workloads.attribution import records
-from ..gpu_workloads.measure import Measured, Point, as_record, for_table, measure, unbalanced
+from ..gpu_workloads.measure import Measured, Point, as_record, for_table, measure
 from ..gpu_workloads.tables import by_gpu, padding
 from ..nodes import measured_nodes
 from ..gpu_workloads.workloads import PUBLISHED, WORKLOADS
+from ..invariants import check_workloads
 from .pictures import bars, saved
 from .points import BASELINE, DEFAULT, IDEAL, POINTS, parts_of
 from .rows import Runs, add_rows, saved_share, speed_ups, verdict
-from .synthetic import MECHANISMS, Carried, FixedTraffic, carry
+from .synthetic import MECHANISMS, Carried, FixedTraffic, carry, check_fixed_traffic
 
 QUICK = ("gups", "spmv", "mis", "mvt")  #: workloads with --quick: one each that is random, in rows, over a graph, in columns
 REQUESTS = 5_000  #: of each device, of the fixed traffic
@@ -39,11 +38,12 @@ def study(run: Run) -> None:
     found: Runs = dict(zip(chosen, run.map("workloads", measure, list(asked), lambda p: WORKLOADS[p.workload].seconds, lambda p: asked[p])))
     least = min(names, key=lambda name: WORKLOADS[name].seconds)
     again = run.map("the same again", measure, [point(least, points[-1])], name=lambda p: asked[p], fresh=True)[0]
-    traffic = [FixedTraffic(at, parts_of(at), REQUESTS) for at in points if at == BASELINE or parts_of(at)]
+    traffic = [FixedTraffic(at, parts_of(at), REQUESTS) for at in points if parts_of(at)]
+    traffic = [*dict.fromkeys(t.alone for t in traffic), *traffic]
     carried = run.map("fixed traffic", carry, traffic, name=lambda t: t.name)
 
     gains = speed_ups(found, names, points)
-    _checks(run, found, again, found[least, points[-1]], carried)
+    _checks(run, {asked[m.point]: m for m in found.values()}, again, carried)
     add_rows(run.report, found, gains)
     run.report.conclude(*verdict(found, gains))
     run.report.plot("speedup", bars(gains.drop(columns=BASELINE)), f"Speed-up over {options.machine} by design point")
@@ -55,7 +55,7 @@ def study(run: Run) -> None:
     baseline = [found[name, BASELINE] for name in names]
     run.report.table("by_gpu", by_gpu(baseline), "At the baseline: requests of each GPU behind its L1 caches, where their lines lie, page-table reads of its walkers.", 80)
     run.report.table("padding", padding(baseline), "At the baseline: flits between the clusters by packet class and padding.", 100)
-    run.report.table("fixed_traffic", pandas.DataFrame([{"point": c.name, "flits": c.flits, **{f"saved by {k}": v for k, v in c.saved.items()}, "packets": c.sent}
+    run.report.table("fixed_traffic", pandas.DataFrame([{"point": c.traffic.name, "flits": c.flits, **{f"saved by {k}": v for k, v in c.saved.items()}, "packets": c.sent}
                                                         for c in carried]), "The same requests of generators at every point with controllers.")
     attributed = [row for m in baseline if m.attribution for row in records(m.point.workload, m.attribution)]
     if attributed:
@@ -71,29 +71,18 @@ def _line(at: str, m: Measured) -> dict[str, object]:
     return {"point": at} | for_table(figures)
 
 
-def _checks(run: Run, found: Runs, again: Measured, first: Measured, carried: list[Carried]) -> None:
-    check = run.report.check
-    wrong = [f"{name} at {at}" for (name, at), m in found.items() if not m.right]
-    check("results are right", not wrong, ", ".join(wrong) or f"{len(found)} runs, each against an independent reference")
-    lost = [text for m in found.values() if (text := unbalanced(m))] + [
-        f"fixed traffic, {c.name}: {c.sent:.0f} sent, {c.received:.0f} arrived, {c.failed:.0f} failed, {c.wrong:.0f} wrong"
-        for c in carried if c.sent != c.received + c.failed or c.wrong]
-    check("packets sent are delivered or reported as failed", not lost, "; ".join(lost) or "at every device, in every run")
+def _checks(run: Run, runs: dict[str, Measured], again: Measured, carried: list[Carried]) -> None:
+    check_workloads(run.report, runs, again)
+    check_fixed_traffic(run.report, carried)
     held, odd = [], []
-    for (name, at), m in found.items():
+    for name, m in runs.items():
         c = m.controllers
         if not c:
             continue
         if abs(c["packets"] - c["left"]) > 4096:  # what the queues hold at a region's borders
-            held.append(f"{name} at {at}: {c['packets']:.0f} in, {c['left']:.0f} out")
+            held.append(f"{name}: {c['packets']:.0f} in, {c['left']:.0f} out")
         spared = c["saved_flits.stitching"] + c["saved_flits.ends"]
         if abs(c["buffer_flits"] - c["wire_flits"] - spared) > 64:  # ends whose packets lie on the other side of a border
-            odd.append(f"{name} at {at}: {c['buffer_flits']:.0f} - {c['wire_flits']:.0f}, {spared:.0f}")
-    check("what comes into the controllers leaves them", not held, "; ".join(held) or "but for what waits at a region's borders")
-    check("flits saved in workloads are the sum by mechanism", not odd, "; ".join(odd) or "packets one by one less what the link carried")
-    alone = next((c for c in carried if c.name == BASELINE), None)
-    off = [f"{c.name}: {alone.flits:.0f} - {c.flits:.0f}, {sum(c.saved.values()):.0f}" for c in carried
-           if alone and alone.flits - c.flits != sum(c.saved.values())]
-    check("on fixed traffic, flits saved are the sum by mechanism", not off, "; ".join(off) or f"{len(carried)} points, to the flit")
-    same = dataclasses.replace(first, wall_s=0) == dataclasses.replace(again, wall_s=0)
-    check("a second run is the same", same, f"{first.point.workload}, every figure")
+            odd.append(f"{name}: {c['buffer_flits']:.0f} - {c['wire_flits']:.0f}, {spared:.0f}")
+    run.report.check("what comes into the controllers leaves them", not held, "; ".join(held) or "but for what waits at a region's borders")
+    run.report.check("flits saved in workloads are the sum by mechanism", not odd, "; ".join(odd) or "packets one by one less what the link carried")

@@ -4,10 +4,12 @@ whatever the fabric does, so flits can be compared packet by packet."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ... import topology
 from ...platform import Platform
+from ..frame import Report
 from ..machines import use
 
 GENERATOR = {"pattern": "uniform", "outstanding": 64, "writes": 0.3, "page_tables": 0.15, "one_sector": 0.5, "service": "100 ns"}
@@ -24,12 +26,17 @@ class FixedTraffic:
     requests: int  #: that each device sends
     packet: tuple[tuple[str, str], ...] = ()  #: keys of `fabric.packet` with their values
 
+    @property
+    def alone(self) -> FixedTraffic:
+        """The same traffic without controllers."""
+        return FixedTraffic("without controllers" + "".join(f", {key} {value}" for key, value in self.packet), (), self.requests, self.packet)
+
 
 @dataclass(frozen=True)
 class Carried:
     """What happened to it. Flits are sums over both directions between the clusters."""
 
-    name: str
+    traffic: FixedTraffic
     flits: float  #: on the wire
     saved: dict[str, float]  #: flits, by mechanism
     sent: float  #: packets, by all devices
@@ -54,10 +61,22 @@ def carry(point: FixedTraffic) -> Carried:
             return sum(values[f"{device}.{what}"] for device in devices)
 
         return Carried(
-            point.name, values["node0.fabric.inter_cluster.flits"],
+            point, values["node0.fabric.inter_cluster.flits"],
             {m: sum(values.get(f"{d.path}_egress.saved_flits.{m}", 0.0) for d in between) for m in MECHANISMS},
             total("packets_sent"), total("packets_received"), total("packets_failed"),
             point.requests * len(devices) - total("responses") + total("corrupt") + total("unexpected") + total("refused"))
+
+
+def check_fixed_traffic(report: Report, carried: Sequence[Carried]) -> None:
+    """Adds the checks: every packet arrived as it was sent, and what each point spares beside its `FixedTraffic.alone`, which must be among
+    them, is the sum of what its mechanisms saved, to the flit."""
+    lost = [f"{c.traffic.name}: {c.sent:.0f} sent, {c.received:.0f} arrived, {c.failed:.0f} failed, {c.wrong:.0f} wrong"
+            for c in carried if c.sent != c.received + c.failed or c.wrong]
+    report.check("fixed traffic arrives once and as it was sent", not lost, "; ".join(lost) or f"{sum(c.sent for c in carried):,.0f} packets")
+    without = {c.traffic: c.flits for c in carried}
+    off = [f"{c.traffic.name}: {without[c.traffic.alone]:.0f} - {c.flits:.0f}, {sum(c.saved.values()):.0f}" for c in carried
+           if without[c.traffic.alone] - c.flits != sum(c.saved.values())]
+    report.check("on fixed traffic, flits saved are the sum by mechanism", not off, "; ".join(off) or f"{len(carried)} runs, to the flit")
 
 
 def _value(text: str) -> object:

@@ -3,16 +3,16 @@
 
 from __future__ import annotations
 
-import dataclasses
 from statistics import geometric_mean
 
 import pandas
 
 from ..frame import Missing, Run
-from ..gpu_workloads.measure import Measured, Point, as_record, for_table, measure, unbalanced
+from ..gpu_workloads.measure import Measured, Point, as_record, for_table, measure
+from ..invariants import check_workloads
 from ..netcrafter.points import BASELINE, IDEAL, parts_of
 from ..netcrafter.rows import saved_share
-from ..netcrafter.synthetic import MECHANISMS, FixedTraffic, carry
+from ..netcrafter.synthetic import MECHANISMS, FixedTraffic, carry, check_fixed_traffic
 from . import orderings, pictures
 from .plan import SWEEPS, Case, cases, seconds
 
@@ -27,7 +27,7 @@ def study(run: Run) -> None:
     found = dict(zip(points, run.map("points", measure, points, seconds, _name)))
     again = run.map("the same again", measure, [points[0]], name=_name, fresh=True)[0]
     frame = table(wanted, found)
-    _checks(run, found, again, points[0])
+    _checks(run, found, again)
     results = orderings.judge(frame)
     for figure, measured, published, source in results:
         run.report.row(figure, "1", measured, published, source)
@@ -62,22 +62,10 @@ def _name(point: Point) -> str:
     return f"{point.workload} of {point.size} on {point.machine}, {point.placement}, {point.dispatch}" + (f", {changed}" if changed else "")
 
 
-def _checks(run: Run, found: dict[Point, Measured], again: Measured, first: Point) -> None:
-    check = run.report.check
-    wrong = [_name(p) for p, m in found.items() if not m.right]
-    check("results are right", not wrong, "; ".join(wrong) or f"{len(found)} runs, each against an independent reference")
-    lost = [f"{_name(p)}: {text}" for p, m in found.items() if (text := unbalanced(m))]
-    check("packets sent are delivered or reported as failed", not lost, "; ".join(lost) or "at every device, in every run")
-    sizes = [(n, (("flit", f"{n} B"),)) for n in (8, 16, 32)]
-    traffic = [FixedTraffic(f"{at}, flits of {n} bytes", parts_of(at), REQUESTS, packet) for n, packet in sizes for at in (BASELINE, "all")]
-    carried = run.map("fixed traffic", carry, traffic, name=lambda t: t.name)
-    off = []
-    for alone, on in zip(carried[::2], carried[1::2]):
-        if alone.flits - on.flits != sum(on.saved.values()) or any(c.wrong or c.sent != c.received + c.failed for c in (alone, on)):
-            off.append(f"{on.name}: {alone.flits:.0f} - {on.flits:.0f}, {sum(on.saved.values()):.0f}")
-    check("on fixed traffic, flits saved are the sum by mechanism", not off, "; ".join(off) or "flits of 8, 16 and 32 bytes, to the flit")
-    same = dataclasses.replace(found[first], wall_s=0) == dataclasses.replace(again, wall_s=0)
-    check("a second run is the same", same, f"{_name(first)}, every figure")
+def _checks(run: Run, found: dict[Point, Measured], again: Measured) -> None:
+    check_workloads(run.report, {_name(p): m for p, m in found.items()}, again)
+    traffic = [FixedTraffic(f"all parts, flits of {n} bytes", parts_of("all"), REQUESTS, (("flit", f"{n} B"),)) for n in (8, 16, 32)]
+    check_fixed_traffic(run.report, run.map("fixed traffic", carry, [*(t.alone for t in traffic), *traffic], name=lambda t: t.name))
 
 
 def _rows(run: Run, frame: pandas.DataFrame) -> None:
