@@ -10,6 +10,7 @@
 #include <tlm>
 
 #include "base/access_kind.h"
+#include "base/large_pages.h"
 #include "base/parameters.h"
 #include "base/pool.h"
 #include "base/spans.h"
@@ -99,7 +100,7 @@ namespace netcrafter {
 class wire_unit;
 }
 
-struct packet : pooled<packet>, packet_fields {
+struct alignas(64) packet : pooled<packet>, packet_fields, on_large_pages {
     alignas(16) std::array<std::uint8_t, line_bytes> data;
     span_trail spans;
     /// Not null: this is nobody's packet but what goes over a link between clusters as one. The packet holds a reference.

@@ -110,7 +110,7 @@ public:
     /// Time that the lanes take for a packet; 0 while there are none.
     ticks serialisation(const packet& p) const {
         const auto rate = transmitter.bytes_per_second();
-        return rate ? static_cast<ticks>(static_cast<unsigned __int128>(p.wire_bytes) * ticks_per_second / rate) : 0;
+        return rate ? p.wire_bytes * ticks_per_second / rate : 0;  // wire_bytes has 16 bits
     }
 
     /// Frees the buffer of a received packet at `when`.

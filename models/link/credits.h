@@ -2,8 +2,10 @@
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
-#include <deque>
+#include <utility>
+#include <vector>
 
 #include "base/time.h"
 
@@ -24,15 +26,19 @@ public:
     void take(std::uint64_t amount) { m_available -= amount; }
     /// The receiver frees `amount`; it is known here at `when` (returns come in order of time).
     void give_back(std::uint64_t amount, ticks when) {
-        if (!m_returning.empty() && m_returning.back().when == when) m_returning.back().amount += amount;
-        else m_returning.push_back({when, amount});
+        if (m_count && returning_at(m_count - 1).when == when) {
+            returning_at(m_count - 1).amount += amount;
+            return;
+        }
+        if (m_count == m_returning.size()) grow();
+        returning_at(m_count++) = {when, amount};
     }
     /// When `amount` will be covered by what is under way, `never` if more must still be freed.
     ticks covered_at(std::uint64_t amount) const {
         auto sum = m_available;
         if (sum >= amount) return 0;
-        for (const auto& r : m_returning)
-            if ((sum += r.amount) >= amount) return r.when;
+        for (std::size_t n = 0; n < m_count; ++n)
+            if ((sum += returning_at(n).amount) >= amount) return returning_at(n).when;
         return never;
     }
     /// Takes credits away for good, those that are in use as soon as they come back.
@@ -49,7 +55,7 @@ public:
     void reset() {
         m_available = m_initial;
         m_lost = 0;
-        m_returning.clear();
+        m_first = m_count = 0;
     }
 
 private:
@@ -58,17 +64,28 @@ private:
         std::uint64_t amount;
     };
     void collect(ticks now) {
-        while (!m_returning.empty() && m_returning.front().when <= now) {
-            const auto lost = std::min(m_lost, m_returning.front().amount);
+        while (m_count && m_returning[m_first].when <= now) {
+            const auto amount = m_returning[m_first].amount;
+            const auto lost = std::min(m_lost, amount);
             m_lost -= lost;
-            m_available += m_returning.front().amount - lost;
-            m_returning.pop_front();
+            m_available += amount - lost;
+            m_first = (m_first + 1) & (m_returning.size() - 1);
+            --m_count;
         }
+    }
+    returning& returning_at(std::size_t n) { return m_returning[(m_first + n) & (m_returning.size() - 1)]; }
+    const returning& returning_at(std::size_t n) const { return m_returning[(m_first + n) & (m_returning.size() - 1)]; }
+    void grow() {
+        std::vector<returning> larger(m_returning.empty() ? 16 : 2 * m_returning.size());
+        for (std::size_t n = 0; n < m_count; ++n) larger[n] = returning_at(n);
+        m_returning = std::move(larger);
+        m_first = 0;
     }
 
     std::uint64_t m_initial, m_available;
     std::uint64_t m_lost = 0;  // will not be given back
-    std::deque<returning> m_returning;
+    std::vector<returning> m_returning;  // a ring whose size is a power of two
+    std::size_t m_first = 0, m_count = 0;
 };
 
 }  // namespace fabricvp::link

@@ -224,7 +224,11 @@ private:
     void arrive() {
         const auto p = std::move(m_arrivals.front().packet);
         m_arrivals.pop_front();
-        if (!m_arrivals.empty()) schedule(m_arrive, m_arrivals.front().when);
+        if (!m_arrivals.empty()) {
+            schedule(m_arrive, m_arrivals.front().when);
+            // It was sent long ago, and its turn is soon.
+            __builtin_prefetch(m_arrivals.front().packet.get(), 1);
+        }
         self().arrived(p);
     }
     void wake() {
