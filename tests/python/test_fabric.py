@@ -86,16 +86,34 @@ def test_a_node_without_a_fabric(machine):
         platform.nodes[0].fabric.traffic()
 
 
+def boot(console, arguments):
+    """Lets U-Boot start the applications."""
+    console.expect("Hit any key to stop autoboot", timeout="2 s")
+    console.type(" ")
+    console.expect("=> ", timeout="1 s")
+    assert "blocks read: OK" in console.command("virtio scan; virtio read ${kernel_addr_r} 0 800", "=> ")
+    console.command(f"setenv bootargs {arguments}", "=> ")
+    console.type("booti ${kernel_addr_r} - ${fdtcontroladdr}\n")
+
+
+@pytest.mark.timeout(600)
+def test_sizes_in_u_boots_arguments():
+    """The guest refuses what it cannot hold, and nothing to do; what is right beside it runs."""
+    with fabricvp.spawn("netcrafter_quad_uboot") as machine:
+        console = machine.nodes[0].console
+        boot(console, "app=gups size=4294967296 app=mm size=0 app=vectoradd size=1024")
+        result = machine.run("1 s")
+        assert (result.outcome, result.guest_status) == ("guest_failure", 1)
+        told = console.output[console.output.index("Starting kernel"):]
+        assert "size=4294967296: gups takes 1 to 4294967040" in told and "size=0: mm takes 1 to" in told
+        assert told.count("FAILED") == 2 and told.count(" ok\r\n") == 1
+
+
 @pytest.mark.timeout(1800)
 def test_u_boot_starts_applications_on_four_gpus(tmp_path):
     with fabricvp.spawn("netcrafter_quad_uboot") as machine:
         console = machine.nodes[0].console
-        console.expect("Hit any key to stop autoboot", timeout="2 s")
-        console.type(" ")
-        console.expect("=> ", timeout="1 s")
-        assert "blocks read: OK" in console.command("virtio scan; virtio read ${kernel_addr_r} 0 800", "=> ")
-        console.command("setenv bootargs app=transpose size=96 app=mis size=1024 gpus=2 app=reduction size=5000", "=> ")
-        console.type("booti ${kernel_addr_r} - ${fdtcontroladdr}\n")
+        boot(console, "app=transpose size=96 app=mis size=1024 gpus=2 app=reduction size=5000")
         found = observe_all(machine, [Point("transpose", "quad"), Point("mis", "quad"), Point("reduction", "quad")])
         assert machine.run().outcome == "power_off"  # nothing is left that could run
         assert [m.right for m in found] == [True] * 3 and all(m.kernels_s > 0 for m in found)
