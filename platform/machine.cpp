@@ -70,10 +70,14 @@ machine::machine(const machine_params& p) : params(completed(p)), timeline("cale
     for (const auto& n : params.nodes) check_windows(n.fabric, params.simulation.watchdog);
     for (std::size_t i = 0; i < params.nodes.size(); ++i)
         nodes.push_back(std::make_unique<node>(fmt::format("node{}", i).c_str(), params.nodes[i]));
+    if (params.network.empty()) return;
+    network = std::make_unique<network::subnet>("network", params.network);
+    network->start();
 }
 
 void machine::reset() {
     for (auto& n : nodes) n->reset();
+    if (network) network->reset();
 }
 
 std::uint64_t machine::instructions() const {

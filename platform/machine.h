@@ -13,6 +13,7 @@
 #include "gpu/replay/player.h"
 #include "hca/hca_device.h"
 #include "host/host_complex.h"
+#include "network/subnet.h"
 #include "platform/machine_params.h"
 
 namespace fabricvp {
@@ -49,6 +50,7 @@ public:
 
     calendar timeline;
     std::vector<std::unique_ptr<node>> nodes;
+    std::unique_ptr<network::subnet> network;  ///< none where nothing is linked
 
     /// \throws std::invalid_argument where parameters contradict each other
     explicit machine(const machine_params& params);

@@ -40,7 +40,7 @@ void check_fabric_names(const node_params& n) {
 
 /// \param file a configuration, else an override, which names a node by its path
 void check_top_level(const config_tree& tree, bool file, std::size_t nodes) {
-    std::vector<std::string> known = {"simulation", "nodes", "faults", "node"};
+    std::vector<std::string> known = {"simulation", "nodes", "faults", "network", "node"};
     for (const auto& e : tree.entries) {
         const auto index = node_index(e.key);
         if (!index) continue;
@@ -169,6 +169,7 @@ void node_params::describe(parameter_visitor& v) {
 void machine_params::describe_head(parameter_visitor& v) {
     v.group("simulation", simulation, "how the machine is simulated");
     v.list("faults", faults, "faults that happen during the run");
+    v.group("network", network, "the InfiniBand network between nodes; without switches and links there is none");
 }
 
 void machine_params::describe(parameter_visitor& v) {

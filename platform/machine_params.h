@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a configuration file says, as described structs. A file has the keys `simulation`, `faults`, `nodes` (the list of
+// What a configuration file says, as described structs. A file has the keys `simulation`, `faults`, `network`, `nodes` (the list of
 // nodes, or how many there are) and `node` (what all of them have; alone, the only one).
 #pragma once
 
@@ -16,6 +16,7 @@
 #include "gpu/replay/recording.h"
 #include "hca/hca_params.h"
 #include "host/host_complex.h"
+#include "network/subnet.h"
 #include "pcie/tree.h"
 
 namespace fabricvp {
@@ -84,9 +85,10 @@ struct machine_params {
 
     simulation_params simulation;
     std::vector<fault_params> faults;
+    network::subnet_params network;   ///< between nodes
     std::vector<node_params> nodes{1};
 
-    /// `simulation` and `faults` alone.
+    /// `simulation`, `faults` and `network` alone.
     void describe_head(parameter_visitor& v);
     /// Everything; a node's path is node0, node1, …
     void describe(parameter_visitor& v);

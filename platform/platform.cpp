@@ -90,7 +90,11 @@ void platform::load_binary(std::size_t node, const std::string& path, std::uint6
     m->around[node].extras.push_back(std::move(plan));
 }
 
-run_result platform::run_until(ticks limit) { return m->run(limit); }
+run_result platform::run_until(ticks limit) {
+    auto result = m->run(limit);
+    if (m->capture) m->capture->flush();
+    return result;
+}
 
 void platform::request_stop() { m->stop_wanted = true; }
 
@@ -270,6 +274,7 @@ bool platform::debugged(std::size_t node) const {
 }
 
 void platform::detach_after_fork() {
+    m->capture.reset();  // its file is the parent's; all of it is there, since nothing runs
     for (auto& a : m->around) {
         a.serial->abandon();
         if (a.gdb) a.gdb->abandon();
@@ -279,6 +284,11 @@ void platform::detach_after_fork() {
 
 void platform::start_trace(ticks from, ticks to, const std::string& filter, std::uint64_t most_bytes) {
     m->recording = std::make_unique<trace_recording>(from, to, filter, most_bytes);
+}
+
+void platform::start_capture(const std::string& file, const std::string& filter) {
+    m->capture.reset();
+    if (!file.empty()) m->capture = std::make_unique<network_capture>(m->hardware->network.get(), file, filter);
 }
 
 }  // namespace fabricvp

@@ -180,6 +180,11 @@ public:
     /// hierarchical names, or text that they contain; empty for all. \throws input_error
     void start_trace(ticks from, ticks to, const std::string& filter, std::uint64_t most_bytes);
 
+    /// Writes packets of the network into a file as they leave ports, from now on: for Wireshark (pcap with ERF records), or as a
+    /// table if the name ends in .csv. It is complete after each run_until(). `filter` is a glob over names of ports, or text that
+    /// they contain; empty: the ports of channel adapters and generators. An empty file name ends it. \throws input_error
+    void start_capture(const std::string& file, const std::string& filter = {});
+
 private:
     platform();
     static std::unique_ptr<platform> from_params(const machine_params& params, const std::string& name);

@@ -19,6 +19,7 @@
 #include "platform/guest_patience.h"
 #include "platform/loader/boot_plan.h"
 #include "platform/machine.h"
+#include "platform/network_capture.h"
 #include "platform/platform.h"
 #include "platform/results.h"
 #include "platform/run_folder.h"
@@ -57,6 +58,7 @@ struct platform::implementation {
     std::unique_ptr<fault_plan> planned_faults;
     std::vector<std::function<void()>> services;
     std::unique_ptr<trace_recording> recording;
+    std::unique_ptr<network_capture> capture;
     std::unique_ptr<run_folder> results;  ///< of open_results()
     std::unique_ptr<guest_patience> patience;
     std::unique_ptr<gpu::replay::recorder> recorder;

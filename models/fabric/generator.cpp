@@ -48,7 +48,7 @@ generator::generator(const sc_core::sc_module_name& name, const generator_params
 void generator::set_peers(const std::vector<unsigned>& participants, unsigned first_generator) {
     m_first_generator = first_generator;
     m_first_half = number < participants[participants.size() / 2];
-    m_targets = partners(traffic.pattern, participants, number);
+    m_targets = link::partners(traffic.pattern, participants, number);
     m_targets.erase(std::remove_if(m_targets.begin(), m_targets.end(), [&](unsigned t) { return !reaches(t); }), m_targets.end());
 }
 

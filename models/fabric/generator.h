@@ -12,9 +12,11 @@
 #include "base/parameters.h"
 #include "base/statistics.h"
 #include "fabric/terminal.h"
-#include "fabric/traffic_pattern.h"
+#include "link/traffic_pattern.h"
 
 namespace fabricvp::fabric {
+
+using link::traffic_pattern;
 
 struct generator_params {
     traffic_pattern pattern = traffic_pattern::uniform;

@@ -14,6 +14,8 @@
 
 namespace fabricvp::fabric {
 
+using link::find_routes, link::no_link, link::routing_table, link::topology;
+
 namespace {
 
 [[noreturn]] void refuse(const std::string& why) { throw std::invalid_argument("fabric: " + why); }

@@ -11,9 +11,9 @@
 #include "base/model.h"
 #include "base/parameters.h"
 #include "fabric/generator.h"
-#include "fabric/routing.h"
 #include "fabric/switch.h"
 #include "fabric/terminal.h"
+#include "link/routing.h"
 
 namespace fabricvp::fabric {
 
@@ -106,7 +106,7 @@ private:
     double page_table_share() const;
     double mean_utilisation() const;
     void route();
-    void tell_of_launches(const routing_table& table);
+    void tell_of_launches(const link::routing_table& table);
     void kill_link(std::size_t link);
     void kill_switch(std::size_t number);
     void reroute();
@@ -114,7 +114,7 @@ private:
     void report_lost();
     std::uint64_t under_way() const;
 
-    topology m_topology;
+    link::topology m_topology;
     std::vector<link_ends> m_links;
     std::vector<port*> m_crossing;
     std::vector<bool> m_dead;            // by link

@@ -185,7 +185,7 @@ void port::launch_from(unsigned lane) {
 
 ticks port::announced(packet& p, ticks) { return m_owner.packet_announced(*this, p); }
 
-void port::arrived(const packet_ptr& p) {
+void port::deliver(const packet_ptr& p) {
     if (!m_up) return drop(*p, drop_reason::link_down);
     p->link_epoch = m_epoch;
     const bool managing = p->lrh.vl == management_lane;

@@ -18,6 +18,7 @@
 #include "base/parameters.h"
 #include "base/statistics.h"
 #include "link/port.h"
+#include "network/arrivals.h"
 #include "network/lane_arbiter.h"
 #include "network/link_speed.h"
 #include "network/packet.h"
@@ -177,6 +178,14 @@ public:
 
     packet_tap* tap = nullptr;
 
+    /// From now on, what arrives here and elsewhere at one time is handed over by rank. \param rank of this port among all, by path
+    void join_order(arrival_order& order, std::uint32_t rank) {
+        m_order = &order;
+        m_rank = rank;
+    }
+    /// Hands over what has arrived.
+    void deliver(const packet_ptr& p);
+
     /// The link goes down and trains.
     void reset() override;
 
@@ -195,7 +204,10 @@ private:
     };
 
     ticks announced(packet& p, ticks head);
-    void arrived(const packet_ptr& p);
+    void arrived(const packet_ptr& p) {
+        if (m_order) m_order->due(*this, m_rank, p);
+        else deliver(p);
+    }
     void ready() { transmit(); }
     unsigned debug_access(packet&) { return 0; }
 
@@ -213,6 +225,8 @@ private:
     void trained();
 
     port_owner& m_owner;
+    arrival_order* m_order = nullptr;
+    std::uint32_t m_rank = 0;
     std::array<boost::circular_buffer<queued>, virtual_lanes> m_queues;
     std::array<counter, drop_reasons> m_dropped;
     std::uint32_t m_filled = 0;      // lanes whose queue is not empty

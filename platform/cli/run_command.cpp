@@ -81,6 +81,8 @@ options::options_description describe() {
         "trace-filter", options::value<std::string>()->value_name("GLOB"), "only components with such names, e.g. node0.host.hart*")(
         "trace-window", options::value<std::string>()->value_name("FROM..TO"), "only this part of simulated time")(
         "trace-size", options::value<std::string>()->value_name("SIZE"), "end the trace before its file grows larger (default 256 MiB)")(
+        "capture", options::value<std::string>()->value_name("FILE"), "write packets of the network there as they leave adapters: for Wireshark, or a table if it ends in .csv")(
+        "capture-filter", options::value<std::string>()->value_name("GLOB"), "only ports with such names, e.g. network.switch0.*")(
         "spans", "record where the time of every access goes: per component in stats.json, one by one in the trace")(
         "quiet", "no progress and no summary");
     o.add(run).add(image_options()).add(kernel_options()).add(override_options());
@@ -97,6 +99,8 @@ int execute(const options::variables_map& given) {
     p->set_command(command_line());
     if (quiet) set_log_threshold(log_level::error);
     start_trace(*p, given);
+    if (given.count("capture-filter") && !given.count("capture")) throw input_error("--capture-filter needs --capture");
+    if (given.count("capture")) p->start_capture(text_option(given, "capture"), text_option(given, "capture-filter"));
     if (given.count("spans") && !given.count("out")) throw input_error("--spans needs --out, the folder where stats.json goes");
     if (given.count("spans")) span_recorder::current().enable(true);
     if (given.count("gdb-nowait") && !given.count("gdb")) throw input_error("--gdb-nowait needs --gdb");

@@ -153,6 +153,7 @@ void bind_session(py::module_& m) {
         .def("regions", [](session& x) { return list_regions(x.machine()); })
         .def("set_command", [](session& x, std::vector<std::string> command) { x.machine().set_command(std::move(command)); })
         .def("write_results", [](session& x, const std::string& folder) { x.machine().write_results(folder); })
+        .def("start_capture", [](session& x, const std::string& file, const std::string& filter) { x.machine().start_capture(file, filter); })
         .def("start_trace", [](session& x, ticks from, ticks to, const std::string& filter, std::uint64_t most) {
             x.machine().start_trace(from, to, filter, most);
         })

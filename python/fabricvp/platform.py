@@ -311,6 +311,17 @@ class Platform:
         ``most_bytes``; `write_results()` writes it."""
         self._core.start_trace(to_picoseconds(start), NEVER if end is None else to_picoseconds(end), filter, most_bytes)
 
+    def start_capture(self, file: str | os.PathLike[str], filter: str = "") -> None:
+        """Writes packets of the network between nodes into ``file`` as they leave ports, from now on: as a capture for Wireshark
+        (pcap with ERF records), or as a table of header fields if the name ends in ``.csv``. ``filter`` is a glob over paths of
+        ports, or text that they contain; without it, packets are captured where they leave channel adapters and generators.
+        The file is complete whenever `run()` has returned. Raises `InputError` without a network, or if it cannot be written."""
+        self._core.start_capture(os.fspath(file), filter)
+
+    def stop_capture(self) -> None:
+        """Ends what `start_capture()` began."""
+        self._core.start_capture("", "")
+
     def listen_gdb(self, port: int = 0, node: int = 0) -> int:
         """Listens for GDB on a loopback port (0: any free one) and gives the port. It is served while `run()` runs.
         Raises `InputError` if the port cannot be had."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Fabrics of common shapes, as configuration.
+"""Fabrics between GPUs and networks between nodes of common shapes, as configuration.
 
     from fabricvp import topology
 
@@ -7,14 +7,15 @@
     platform = fabricvp.Platform.from_text(shape.machine(gpu={"memory": {"capacity": "512 MiB"}}))
     print(shape.machine())                 # the same as YAML, for a file
 
-A shape names its switches, links and devices; devices are GPUs (`machine()`) or traffic generators (`traffic_machine()`).
-Options of links (``lanes``, ``lane_rate``, …) and switches (``latency``, …) are those that `fabricvp reference` lists below
-`node.fabric`; what is not given has its default.
+A shape names its switches, links and devices; devices are GPUs (`machine()`) or traffic generators (`traffic_machine()`) of one
+node, or channel adapters of nodes (`network()`) or traffic generators of a network (`network_machine()`).
+Options of links (``lanes``, ``lane_rate``, … or ``rate``, ``width``, …) and switches (``latency``, …) are those that
+`fabricvp reference` lists below `node.fabric` and `network`; what is not given has its default.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
@@ -32,6 +33,7 @@ class Shape:
     devices: int
     switches: list[dict[str, Any]]
     links: list[dict[str, Any]]  #: ``from`` and ``to`` are names of switches, or numbers of devices
+    cyclic: bool = False  #: its switches form rings, on whose shortest ways packets could wait for each other
 
     def fabric(self, device: str = "gpu") -> dict[str, Any]:
         """What a node's `fabric` is: devices are called ``device`` and their number."""
@@ -39,8 +41,27 @@ class Shape:
         def name(end: str | int) -> str:
             return f"{device}{end}" if isinstance(end, int) else end
 
-        links = [{**link, "from": name(link["from"]), "to": name(link["to"])} for link in self.links]
-        return {"switches": [dict(switch) for switch in self.switches], "links": links}
+        return {"switches": [dict(switch) for switch in self.switches], "links": self._links(name)}
+
+    def network(self, device: str = "node{}.hca0") -> dict[str, Any]:
+        """What a machine's `network` is: in ``device``, the braces become the number of the device. Where shortest ways could
+        deadlock, ways go up and down."""
+
+        def name(end: str | int) -> str:
+            return device.format(end) if isinstance(end, int) else end
+
+        switches = [{key: value for key, value in switch.items() if key != "cluster"} for switch in self.switches]
+        return {**({"routing": "up_down"} if self.cyclic else {}), "switches": switches, "links": self._links(name)}
+
+    def network_machine(self, generator: Options | None = None, *, network: Options | None = None) -> str:
+        """YAML of a machine whose network has a traffic generator at every device, each with the parameters ``generator``;
+        ``network`` holds further parameters of the network."""
+        generators = [{"name": f"generator{n}", **(generator or {})} for n in range(self.devices)]
+        parts = {**self.network("generator{}"), "generators": generators, **(network or {})}
+        return f"# {self.title}\n" + "\n".join(_yaml({"network": parts}, 0)) + "\n"
+
+    def _links(self, name: Callable[[str | int], str]) -> list[dict[str, Any]]:
+        return [{**link, "from": name(link["from"]), "to": name(link["to"])} for link in self.links]
 
     def machine(self, *, gpu: Options | None = None, node: Options | None = None, fabric: Options | None = None) -> str:
         """YAML of a machine with a GPU at every device: all behind one PCIe switch, each with the parameters ``gpu``.
@@ -59,13 +80,19 @@ class Shape:
         return f"# {self.title}\n" + "\n".join(_yaml({"node": {**node, "fabric": fabric}}, 0)) + "\n"
 
 
+def star(devices: int, *, link: Options | None = None, switch: Options | None = None) -> Shape:
+    """One switch with all devices."""
+    _at_least("star", devices=(devices, 1))
+    return Shape(f"a star of {devices}", devices, _switches(1, switch), [_link(n, "switch0", link) for n in range(devices)])
+
+
 def ring(devices: int, *, link: Options | None = None, outer: Options | None = None, switch: Options | None = None) -> Shape:
     """As many switches in a ring, a device at each; ``outer`` are options of the links between switches (else ``link``)."""
     _at_least("ring", devices=(devices, 3))
     switches = _switches(devices, switch)
     links = [_link(n, f"switch{n}", link) for n in range(devices)]
     links += [_link(f"switch{n}", f"switch{(n + 1) % devices}", outer or link) for n in range(devices)]
-    return Shape(f"a ring of {devices}", devices, switches, links)
+    return Shape(f"a ring of {devices}", devices, switches, links, cyclic=True)
 
 
 def mesh(columns: int, rows: int, *, torus: bool = False, link: Options | None = None, outer: Options | None = None, switch: Options | None = None) -> Shape:
@@ -85,7 +112,7 @@ def mesh(columns: int, rows: int, *, torus: bool = False, link: Options | None =
                 links.append(_link(f"switch{here}", f"switch{here + columns}", outer or link))
             elif torus and rows > 2:
                 links.append(_link(f"switch{here}", f"switch{column}", outer or link))
-    return Shape(f"a {'torus' if torus else 'mesh'} of {columns} × {rows}", devices, _switches(devices, switch), links)
+    return Shape(f"a {'torus' if torus else 'mesh'} of {columns} × {rows}", devices, _switches(devices, switch), links, cyclic=True)
 
 
 def fat_tree(leaves: int, devices_each: int, spines: int, *, link: Options | None = None, outer: Options | None = None, switch: Options | None = None) -> Shape:
@@ -106,6 +133,25 @@ def clusters(count: int, devices_each: int, *, inner: Options | None = None, out
     links = [_link(c * devices_each + n, f"cluster{c}", inner) for c in range(count) for n in range(devices_each)]
     links += [_link(f"cluster{a}", f"cluster{b}", outer or inner) for a, b in combinations(range(count), 2)]
     return Shape(f"{count} × {devices_each} clusters", count * devices_each, switches, links)
+
+
+def dragonfly(groups: int, switches_each: int, devices_each: int, *, global_each: int = 1, link: Options | None = None,
+              local: Options | None = None, outer: Options | None = None, switch: Options | None = None) -> Shape:
+    """Groups of switches, in each of which every two have a link (options ``local``, else ``link``), and every two groups have one
+    (``outer``, else ``local``); each switch has ``devices_each`` devices and at most ``global_each`` links to other groups (Kim et
+    al., ISCA 2008)."""
+    _at_least("dragonfly", groups=(groups, 2), switches_each=(switches_each, 1), devices_each=(devices_each, 1), global_each=(global_each, 1))
+    if groups - 1 > switches_each * global_each:
+        raise InputError(f"dragonfly: {groups} groups need {groups - 1} links each, {switches_each} switches with {global_each} have {switches_each * global_each}")
+    switches = [{"name": f"group{g}_switch{s}", **(switch or {})} for g in range(groups) for s in range(switches_each)]
+    links = [_link(n, switches[n // devices_each]["name"], link) for n in range(groups * switches_each * devices_each)]
+    for g in range(groups):
+        links += [_link(f"group{g}_switch{a}", f"group{g}_switch{b}", local or link) for a, b in combinations(range(switches_each), 2)]
+    for a, b in combinations(range(groups), 2):
+        there, back = (b - a - 1) // global_each, (groups - (b - a) - 1) // global_each
+        links.append(_link(f"group{a}_switch{there}", f"group{b}_switch{back}", outer or local or link))
+    return Shape(f"a dragonfly of {groups} groups of {switches_each} switches with {devices_each} devices", groups * switches_each * devices_each,
+                 switches, links, cyclic=True)
 
 
 def _at_least(what: str, **given: tuple[int, int]) -> None:

@@ -15,9 +15,11 @@ SHAPES = {
     "fat_tree": topology.fat_tree(3, 2, 2),
     "clusters": topology.clusters(3, 2, inner={"lane_rate": "16 GB/s"}, outer={"lane_rate": "2 GB/s"}),
     "one_cluster": topology.clusters(1, 3),
+    "star": topology.star(4),
+    "dragonfly": topology.dragonfly(4, 3, 2),
 }
 #: Switches, links between switches.
-SIZES = {"ring": (5, 5), "mesh": (6, 7), "torus": (9, 18), "line": (4, 4), "fat_tree": (5, 6), "clusters": (3, 3), "one_cluster": (1, 0)}
+SIZES = {"ring": (5, 5), "mesh": (6, 7), "torus": (9, 18), "line": (4, 4), "fat_tree": (5, 6), "clusters": (3, 3), "one_cluster": (1, 0), "star": (1, 0), "dragonfly": (12, 4 * 3 + 6)}
 
 
 @pytest.mark.parametrize("name", SHAPES)
@@ -43,6 +45,30 @@ def test_everybody_reaches_everybody(name, machine):
         assert mine["requests"] == mine["responses"] == requests and mine["refused"] == mine["corrupt"] == 0, (result, mine)
         assert mine["served"] > requests / 4  # all alike, so about as many as sent
     assert sum(found[f"node0.fabric.device{n}.served"] for n in range(shape.devices)) == requests * shape.devices
+
+
+@pytest.mark.timeout(120)
+@pytest.mark.parametrize("name", SHAPES)
+def test_everybody_reaches_everybody_between_nodes(name, machine):
+    """The same shapes as networks: nothing is lost, everything in order."""
+    shape, packets = SHAPES[name], 200
+    text = topology.Shape(shape.title, shape.devices, [{"name": s["name"]} for s in shape.switches],
+                          [{"from": link["from"], "to": link["to"]} for link in shape.links], shape.cyclic).network_machine(
+        {"packets": packets, "pattern": "all_to_all", "payload": "512 B"})
+    platform = machine(text=text)
+    platform.run("1 ms")
+    found = platform.statistics.snapshot("network.")
+    for n in range(shape.devices):
+        mine = {key: found[f"network.generator{n}.{key}"] for key in ("sent", "missed", "late", "corrupt")}
+        assert mine == {"sent": packets, "missed": 0, "late": 0, "corrupt": 0}
+        assert found[f"network.generator{n}.received"] > packets / 2
+    assert found["network.packets.delivered"] == found["network.packets.sent"] == packets * shape.devices
+    assert found["network.packets.dropped"] == found["network.packets.under_way"] == 0
+
+
+def test_dragonflies_that_cannot_be():
+    with pytest.raises(fabricvp.InputError, match="5 groups need 4 links each, 3 switches with 1 have 3"):
+        topology.dragonfly(5, 3, 1)
 
 
 @pytest.mark.timeout(200)

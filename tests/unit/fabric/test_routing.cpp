@@ -4,10 +4,11 @@
 
 #include "fabric/packet.h"
 #include "fabric/packet_counts.h"
-#include "fabric/routing.h"
+#include "link/routing.h"
 
 using namespace fabricvp;
 using namespace fabricvp::fabric;
+using namespace fabricvp::link;
 
 namespace {
 

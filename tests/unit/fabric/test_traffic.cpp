@@ -117,20 +117,20 @@ std::uint64_t sum(const interconnect& net, counter generator::*what) {
 
 TEST_CASE("who sends to whom") {
     using p = traffic_pattern;
-    CHECK(partners(p::uniform, some(4), 1) == list{2, 3, 0});
-    CHECK(partners(p::all_to_all, some(4), 3) == list{0, 1, 2});
-    CHECK(partners(p::neighbour, {2, 5, 9}, 9) == list{2});
-    CHECK(partners(p::transpose, some(9), 1) == list{3});
-    CHECK(partners(p::transpose, some(9), 5) == list{7});
-    CHECK(partners(p::transpose, some(9), 4).empty());
-    CHECK(partners(p::transpose, some(10), 9).empty());
-    CHECK(partners(p::halo, some(16), 5) == list{6, 4, 9, 1});
-    CHECK(partners(p::halo, some(4), 0) == list{1, 2});
-    CHECK(partners(p::halo, some(7), 0) == list{1, 6});
-    CHECK(partners(p::alternating, some(4), 1) == list{3});
-    CHECK(partners(p::alternating, some(4), 2) == list{0});
-    CHECK(partners(p::alternating, some(5), 4).empty());
-    CHECK(partners(p::neighbour, some(1), 0).empty());
+    CHECK(link::partners(p::uniform, some(4), 1) == list{2, 3, 0});
+    CHECK(link::partners(p::all_to_all, some(4), 3) == list{0, 1, 2});
+    CHECK(link::partners(p::neighbour, {2, 5, 9}, 9) == list{2});
+    CHECK(link::partners(p::transpose, some(9), 1) == list{3});
+    CHECK(link::partners(p::transpose, some(9), 5) == list{7});
+    CHECK(link::partners(p::transpose, some(9), 4).empty());
+    CHECK(link::partners(p::transpose, some(10), 9).empty());
+    CHECK(link::partners(p::halo, some(16), 5) == list{6, 4, 9, 1});
+    CHECK(link::partners(p::halo, some(4), 0) == list{1, 2});
+    CHECK(link::partners(p::halo, some(7), 0) == list{1, 6});
+    CHECK(link::partners(p::alternating, some(4), 1) == list{3});
+    CHECK(link::partners(p::alternating, some(4), 2) == list{0});
+    CHECK(link::partners(p::alternating, some(5), 4).empty());
+    CHECK(link::partners(p::neighbour, some(1), 0).empty());
 }
 
 TEST_CASE("halves of the terminals send in their phases only") {

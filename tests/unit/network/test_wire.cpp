@@ -5,6 +5,7 @@
 #include <string>
 
 #include "network/wire.h"
+#include "unit/network/packet_samples.h"
 
 using namespace fabricvp;
 using namespace fabricvp::network;
@@ -30,42 +31,6 @@ const auto sample = hex("7012375C 000E17D2 0A202487 0087B1B3 000DEC2A 01710A1C 0
 // The same with a global route header, from that library.
 const auto global_sample = hex("7013375C 001817D2 60000000 00320010 00000000 00000125 00000000 00000026 00000000 00000117 00000000 00000096"
                                "0A202487 0087B1B3 000DEC2A 01710A1C 015D4002 38F27A05 0000000E BB884D85 FD5CFBA4 728BC069 0ED40000");
-
-packet_ptr make(std::uint8_t opcode, std::mt19937_64& random, bool global) {
-    const auto p = make_packet();
-    p->lrh.vl = random() & 15;
-    p->lrh.sl = random() & 15;
-    p->lrh.dlid = static_cast<std::uint16_t>(random());
-    p->lrh.slid = static_cast<std::uint16_t>(random());
-    p->lrh.global = global;
-    p->grh.traffic_class = static_cast<std::uint8_t>(random());
-    p->grh.flow_label = random() & 0xfffff;
-    p->grh.hop_limit = static_cast<std::uint8_t>(random());
-    for (auto* g : {&p->grh.source, &p->grh.destination})
-        for (auto& b : *g) b = static_cast<std::uint8_t>(random());
-    p->bth.opcode = opcode;
-    p->bth.solicited = random() & 1;
-    p->bth.migrated = random() & 1;
-    p->bth.pkey = static_cast<std::uint16_t>(random());
-    p->bth.fecn = random() & 1;
-    p->bth.becn = random() & 1;
-    p->bth.destination_qp = random() & 0xffffff;
-    p->bth.ack_request = random() & 1;
-    p->bth.psn = random() & psn_mask;
-    p->deth = {static_cast<std::uint32_t>(random()), static_cast<std::uint32_t>(random() & 0xffffff)};
-    p->reth = {random(), static_cast<std::uint32_t>(random()), static_cast<std::uint32_t>(random())};
-    p->aeth = {static_cast<std::uint8_t>(random()), static_cast<std::uint32_t>(random() & 0xffffff)};
-    p->atomic = {random(), static_cast<std::uint32_t>(random()), random(), random()};
-    p->atomic_original = random();
-    p->immediate = static_cast<std::uint32_t>(random());
-    p->invalidated_rkey = static_cast<std::uint32_t>(random());
-    if (p->extensions() & has_payload) {
-        p->payload = allocate_slice(random() % 4097);
-        for (std::size_t i = 0; i < p->payload.length; ++i) p->payload.data()[i] = static_cast<std::uint8_t>(random());
-    }
-    p->measure();
-    return p;
-}
 
 }  // namespace
 
@@ -116,7 +81,7 @@ TEST_CASE("a packet of each operation comes back from its bytes") {
         if (!extensions_of(static_cast<std::uint8_t>(opcode))) continue;
         ++known;
         for (int i = 0; i < 20; ++i) {
-            const auto p = make(static_cast<std::uint8_t>(opcode), random, i & 1);
+            const auto p = test::make_sample(static_cast<std::uint8_t>(opcode), random, i & 1);
             const auto bytes = encode(*p);
             REQUIRE(bytes.size() == p->packet_bytes() + 2);
             CHECK(bytes.size() + 2 == p->wire_bytes);
@@ -138,7 +103,7 @@ TEST_CASE("a packet of each operation comes back from its bytes") {
 
 TEST_CASE("a damaged packet has a wrong CRC") {
     std::mt19937_64 random(5);
-    const auto p = make(opcode_of(transport::rc, operation::write_only), random, false);
+    const auto p = test::make_sample(opcode_of(transport::rc, operation::write_only), random, false);
     p->damaged = damage::link;
     CHECK(has_good_invariant_crc(encode(*p)));
     CHECK_FALSE(has_good_variant_crc(encode(*p)));

@@ -23,6 +23,10 @@ namespace {
 
 // What the shipped machines lack: interrupt files, caches, a disk, generators.
 constexpr const char* everything = R"(
+network:
+  switches: [{name: spine}]
+  generators: [{name: left}, {name: right}]
+  links: [{from: left, to: spine}, {from: right, to: spine}]
 node:
   host: {harts: 2, interrupts: aplic_imsic, memory_timing: caches}
   pcie:
@@ -96,16 +100,16 @@ std::string key_of(const std::string& outer, const std::string& word, const std:
 /// Blocks without parameters of their own.
 bool needs_no_key(const std::string& path) {
     return matches(path, R"(calendar|node\d+|node\d+\.host\.(boot_rom|finisher|plic|aplic_[ms]|aplic_msi|pcie(\..*)?)|.*\.transmitter)"
-                         R"(|node\d+\.\w+\.(system|fabric|memory\.l2\.bank\d+)|node\d+\.fabric\.(lanes_\w+|\w+\.(queue|to_\w+|link)))");
+                         R"(|node\d+\.\w+\.(system|fabric|memory\.l2\.bank\d+)|node\d+\.fabric\.(lanes_\w+|\w+\.(queue|to_\w+|link))|network\.\w+\.to_\w+)");
 }
 
 /// Groups that stand for no block: parts of the parameters of the block around them.
 bool is_no_block(const std::string& key) {
-    return matches(key, R"(simulation|node\d+|node\d+\.images|.*\.(cpi|issue|input)|node\d+\.fabric\.(packet|\w+\.netcrafter)|.*\.host\.caches\.\w+)");
+    return matches(key, R"(simulation|node\d+|node\d+\.images|.*\.(cpi|issue|input)|node\d+\.fabric\.(packet|\w+\.netcrafter)|.*\.host\.caches\.\w+|network\.\w+\.port)");
 }
 
 /// Whether a machine may do without the block of a key.
-bool is_optional(const std::string& key) { return matches(key, R"(node\d+\.(pcie|fabric|host\.caches|host\.imsic)(\..*)?)"); }
+bool is_optional(const std::string& key) { return matches(key, R"(network(\..*)?|node\d+\.(pcie|fabric|host\.caches|host\.imsic)(\..*)?)"); }
 
 std::string problems_of(const std::string& yaml, const std::string& name) {
     std::ostringstream found;

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-namespace fabricvp::fabric {
+namespace fabricvp::link {
 
 struct topology {
     std::size_t terminals = 0;  ///< vertices 0 … terminals - 1; packets do not pass through them
@@ -21,12 +21,15 @@ inline constexpr std::size_t no_link = ~std::size_t{0};
 /// By vertex and terminal: the link by which a packet goes on, `no_link` where it has arrived or there is no way.
 using routing_table = std::vector<std::vector<std::size_t>>;
 
-/// Shortest ways; where several are as short, destinations share them in turns. If packets could then wait for each other in
-/// a ring (in a ring of switches, say), ways are up*/down* instead: first towards the first switch, then away from it, never
-/// up again after down (Schroeder et al., Autonet, 1991), which may be longer but cannot deadlock.
+/// Shortest ways; where several are as short, destinations share them in turns.
+routing_table shortest_routes(const topology& t);
+/// First towards the first switch, then away from it, never up again after down (Schroeder et al., Autonet, 1991), which may be
+/// longer but cannot deadlock.
+routing_table up_down_routes(const topology& t);
+/// Shortest ways, or if packets could then wait for each other in a ring (in a ring of switches, say), up*/down* ones.
 routing_table find_routes(const topology& t);
 
-/// Whether packets that follow the table can wait for each other in a ring.
-bool can_deadlock(const topology& t, const routing_table& table);
+/// Whether packets that follow the table can wait for each other in a ring: those between the first `among` terminals.
+bool can_deadlock(const topology& t, const routing_table& table, std::size_t among = ~std::size_t{0});
 
-}  // namespace fabricvp::fabric
+}  // namespace fabricvp::link

@@ -8,7 +8,7 @@
 
 #include "base/parameters.h"
 
-namespace fabricvp::fabric {
+namespace fabricvp::link {
 
 enum class traffic_pattern : std::uint8_t { uniform, hot_spot, neighbour, all_to_all, transpose, halo, alternating };
 
@@ -19,12 +19,12 @@ enum class traffic_pattern : std::uint8_t { uniform, hot_spot, neighbour, all_to
 /// as the number of participants allows · alternating: the partner in the other half
 std::vector<unsigned> partners(traffic_pattern pattern, const std::vector<unsigned>& participants, unsigned self);
 
-}  // namespace fabricvp::fabric
+}  // namespace fabricvp::link
 
 namespace fabricvp {
 template <>
-struct choice_traits<fabric::traffic_pattern> {
-    using p = fabric::traffic_pattern;
+struct choice_traits<link::traffic_pattern> {
+    using p = link::traffic_pattern;
     static constexpr std::pair<p, const char*> names[] = {{p::uniform, "uniform"},       {p::hot_spot, "hot_spot"},
                                                           {p::neighbour, "neighbour"},   {p::all_to_all, "all_to_all"},
                                                           {p::transpose, "transpose"},   {p::halo, "halo"},

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "fabric/routing.h"
+#include "link/routing.h"
 
 #include <algorithm>
 #include <deque>
@@ -9,7 +9,7 @@
 #include <boost/graph/adjacency_list.hpp>
 #include <boost/graph/topological_sort.hpp>
 
-namespace fabricvp::fabric {
+namespace fabricvp::link {
 
 namespace {
 
@@ -107,14 +107,15 @@ routing_table up_down(const topology& t, const neighbours& n) {
 
 }  // namespace
 
-bool can_deadlock(const topology& t, const routing_table& table) {
+bool can_deadlock(const topology& t, const routing_table& table, std::size_t among) {
     // Vertices are the buffers behind each direction of each link, edges say that a packet in one waits for the other.
     using graph = boost::adjacency_list<boost::setS, boost::vecS, boost::directedS>;
     graph waits(2 * t.links.size());
     const auto direction = [&](std::size_t link, std::size_t from) { return 2 * link + (t.links[link].first == from ? 0 : 1); };
     std::vector<std::size_t> seen(t.vertices(), far);  // the destination on whose way a vertex has been met
-    for (std::size_t d = 0; d < t.terminals; ++d)
-        for (std::size_t s = 0; s < t.terminals; ++s) {
+    among = std::min(among, t.terminals);
+    for (std::size_t d = 0; d < among; ++d)
+        for (std::size_t s = 0; s < among; ++s) {
             auto at = s;
             auto held = no_link;
             while (at != d && table[at][d] != no_link) {
@@ -136,10 +137,13 @@ bool can_deadlock(const topology& t, const routing_table& table) {
     return false;
 }
 
+routing_table shortest_routes(const topology& t) { return shortest(t, neighbours_of(t)); }
+
+routing_table up_down_routes(const topology& t) { return up_down(t, neighbours_of(t)); }
+
 routing_table find_routes(const topology& t) {
-    const auto n = neighbours_of(t);
-    auto table = shortest(t, n);
-    return can_deadlock(t, table) ? up_down(t, n) : table;
+    auto table = shortest_routes(t);
+    return can_deadlock(t, table) ? up_down_routes(t) : table;
 }
 
-}  // namespace fabricvp::fabric
+}  // namespace fabricvp::link

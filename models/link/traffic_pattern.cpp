@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "fabric/traffic_pattern.h"
+#include "link/traffic_pattern.h"
 
 #include <algorithm>
 #include <cmath>
 
-namespace fabricvp::fabric {
+namespace fabricvp::link {
 
 std::vector<unsigned> partners(traffic_pattern pattern, const std::vector<unsigned>& participants, unsigned self) {
     const auto n = participants.size();
@@ -43,4 +43,4 @@ std::vector<unsigned> partners(traffic_pattern pattern, const std::vector<unsign
     return found;
 }
 
-}  // namespace fabricvp::fabric
+}  // namespace fabricvp::link

@@ -1,0 +1,337 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "network/subnet.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <stdexcept>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "base/described_blocks.h"
+#include "base/log.h"
+
+namespace fabricvp::network {
+
+namespace {
+
+[[noreturn]] void refuse(const std::string& origin, const std::string& why) {
+    throw std::invalid_argument(fmt::format("{}{}network: {}", origin, origin.empty() ? "" : ": ", why));
+}
+
+void check_name(const std::string& name, const std::string& origin, const char* kind, std::set<std::string>& taken) {
+    const auto letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_'; };
+    if (name.empty() || !std::all_of(name.begin(), name.end(), letter))
+        refuse(origin, fmt::format("'{}' is no name for a {}: give letters, digits and _", name, kind));
+    if (!taken.insert(name).second) refuse(origin, fmt::format("the name '{}' is taken twice", name));
+}
+
+const subnet_params& checked(const subnet_params& p, const std::vector<subnet::adapter>& adapters) {
+    std::set<std::string> names, one_link, linked;
+    for (const auto& a : adapters) {
+        names.insert(a.first);
+        one_link.insert(a.first);
+    }
+    for (const auto& g : p.generators) {
+        check_name(g.name, g.origin, "generator", names);
+        one_link.insert(g.name);
+        if (p.subnet_manager == manager_kind::guest)
+            refuse(g.origin, fmt::format("the generator '{}' has nobody who could give it a LID: it needs subnet_manager: configuration", g.name));
+    }
+    for (const auto& s : p.switches) check_name(s.name, s.origin, "switch", names);
+    for (const auto& a : p.adapters)
+        if (std::none_of(adapters.begin(), adapters.end(), [&](const auto& known) { return known.first == a.name; }))
+            refuse(a.origin, fmt::format("there is no adapter '{}'{}", a.name, adapters.empty() ? "" : "; the first one is " + adapters.front().first));
+    for (const auto& l : p.links) {
+        for (const auto& end : {l.from, l.to}) {
+            if (!names.count(end)) refuse(l.origin, fmt::format("'{}' is none of: {}", end, fmt::join(names, ", ")));
+            if (one_link.count(end) && !linked.insert(end).second) refuse(l.origin, fmt::format("'{}' is linked twice: it has one port", end));
+        }
+        if (l.from == l.to) refuse(l.origin, fmt::format("a link goes from '{}' to itself", l.from));
+    }
+    for (const auto& g : p.generators)
+        if (!linked.count(g.name)) refuse(g.origin, fmt::format("no link goes to the generator '{}'", g.name));
+    return p;
+}
+
+/// Names of the ports of each switch, in the order of the links.
+std::map<std::string, std::vector<std::string>> plan_ports(const subnet_params& p) {
+    std::map<std::string, std::vector<std::string>> ports;
+    const auto add = [&](const std::string& at, const std::string& towards) {
+        auto& names = ports[at];
+        auto base = "to_" + towards;
+        std::replace(base.begin(), base.end(), '.', '_');
+        auto name = base;
+        for (unsigned n = 1; std::find(names.begin(), names.end(), name) != names.end(); ++n) name = fmt::format("{}_{}", base, n);
+        names.push_back(name);
+    };
+    for (const auto& l : p.links) {
+        add(l.from, l.to);
+        add(l.to, l.from);
+    }
+    return ports;
+}
+
+template <class Node>
+void describe_lid(parameter_visitor& v, Node& node) {
+    v.field("lid", node.lid, between{0, first_multicast_lid - 1}, "its local identifier; 0: the lowest that nobody has");
+}
+
+template <class Node>
+void note_origin(parameter_visitor& v, const char* key, Node& node) {
+    if (auto where = v.origin_of(key); !where.empty()) node.origin = std::move(where);
+}
+
+}  // namespace
+
+void subnet_params::switch_node::describe(parameter_visitor& v) {
+    v.field("name", name, "name of the switch");
+    note_origin(v, "name", *this);
+    describe_lid(v, *this);
+    switch_params::describe(v);
+}
+
+void subnet_params::link_node::describe(parameter_visitor& v) {
+    v.field("from", from, "a switch, an adapter (node0.hca0) or a generator");
+    v.field("to", to, "a switch, an adapter or a generator");
+    note_origin(v, "", *this);
+    link_params::describe(v);
+}
+
+void subnet_params::adapter_node::describe(parameter_visitor& v) {
+    v.field("name", name, "the adapter: node0.hca0");
+    note_origin(v, "name", *this);
+    describe_lid(v, *this);
+}
+
+void subnet_params::generator_node::describe(parameter_visitor& v) {
+    v.field("name", name, "name of the generator");
+    note_origin(v, "name", *this);
+    describe_lid(v, *this);
+    generator_params::describe(v);
+}
+
+void subnet_params::describe(parameter_visitor& v) {
+    v.choice("subnet_manager", subnet_manager,
+             "who gives LIDs and fills forwarding tables: this configuration, before software starts; or a guest's subnet manager");
+    v.choice("routing", routing,
+             "min_hop: shortest ways, those as short in turns by LID; up_down: first towards the first switch, then away from it, which "
+             "cannot deadlock in any topology");
+    v.field("sweep", sweep, between{0, 1e15}, "with subnet_manager: configuration: from a change of links until forwarding tables follow");
+    describe_blocks(v, "switches", switches, nullptr, "switches between nodes");
+    v.list("links", links, "cables between switches, adapters and generators");
+    v.list("adapters", adapters, "what is said of single adapters: their LIDs");
+    describe_blocks(v, "generators", generators, nullptr, "traffic generators in the place of nodes");
+}
+
+template <class Function>
+void subnet::for_each_port(Function f) const {
+    for (const auto& a : m_adapters) f(*a.second);
+    for (const auto& g : generators) f(g->link);
+    for (const auto& s : switches)
+        for (const auto& p : s->ports) f(*p);
+}
+
+subnet::subnet(const sc_core::sc_module_name& name, const subnet_params& p, const std::vector<adapter>& adapters)
+    : model(name), params(checked(p, adapters)), m_adapters(adapters) {
+    auto ports = plan_ports(params);
+    for (const auto& g : params.generators) generators.push_back(std::make_unique<generator>(g.name.c_str(), g));
+    for (const auto& s : params.switches) switches.push_back(std::make_unique<network_switch>(s.name.c_str(), s, ports[s.name]));
+    assign_lids();
+    connect_links();
+    rank_ports();
+    if (params.subnet_manager == manager_kind::configuration) configure();
+    m_running = true;
+}
+
+void subnet::assign_lids() {
+    std::map<std::uint64_t, std::string> taken;
+    const auto take = [&](const std::string& who, std::uint64_t lid, const std::string& origin) {
+        m_ends.push_back({who, static_cast<std::uint16_t>(lid)});
+        if (!lid) return;
+        const auto [at, free] = taken.emplace(lid, who);
+        if (!free) refuse(origin, fmt::format("{} and {} have one LID, {}", at->second, who, lid));
+    };
+    for (const auto& a : m_adapters) {
+        const auto said = std::find_if(params.adapters.begin(), params.adapters.end(), [&](const auto& n) { return n.name == a.first; });
+        if (said == params.adapters.end()) take(a.first, 0, {});
+        else take(a.first, said->lid, said->origin);
+    }
+    for (const auto& g : params.generators) take(g.name, g.lid, g.origin);
+    for (const auto& s : params.switches) take(s.name, s.lid, s.origin);
+    std::uint64_t next = 1;
+    for (auto& e : m_ends) {
+        if (e.lid) continue;
+        while (taken.count(next)) ++next;
+        if (next >= first_multicast_lid) refuse({}, fmt::format("there are more adapters and switches than LIDs, {}", first_multicast_lid - 1));
+        e.lid = static_cast<std::uint16_t>(next);
+        taken.emplace(next, e.name);
+    }
+}
+
+void subnet::connect_links() {
+    std::map<std::string, std::size_t> vertex, used;
+    for (std::size_t i = 0; i < ends(); ++i) vertex[m_ends[i].name] = i;
+    for (std::size_t s = 0; s < switches.size(); ++s) vertex[params.switches[s].name] = switch_vertex(s);
+    const auto next_port = [&](const std::string& at) -> port* {
+        const auto v = vertex.at(at);
+        if (v < m_adapters.size()) return m_adapters[v].second;
+        if (v < ends()) return &generators[v - m_adapters.size()]->link;
+        return switches[v - switch_vertex(0)]->ports[used[at]++].get();
+    };
+    for (const auto& l : params.links) {
+        auto *a = next_port(l.from), *b = next_port(l.to);
+        connect(*a, *b, l);
+        m_links.push_back({l.from, l.to, a, b});
+        m_vertices.emplace_back(vertex.at(l.from), vertex.at(l.to));
+    }
+    for (auto& s : switches) {
+        s->settle();
+        s->on_state = [this](unsigned, port_state state) { state_changed(state); };
+    }
+}
+
+/// By path of the links: the name of the end that receives.
+void subnet::rank_ports() {
+    std::vector<port*> all;
+    for_each_port([&](port& p) { all.push_back(&p); });
+    std::sort(all.begin(), all.end(), [](const port* a, const port* b) { return std::string(a->name()) < b->name(); });
+    for (std::size_t i = 0; i < all.size(); ++i) all[i]->join_order(m_order, static_cast<std::uint32_t>(i));
+}
+
+/// What a subnet manager would do.
+void subnet::configure() {
+    for (std::size_t i = 0; i < m_adapters.size(); ++i) m_adapters[i].second->configure(m_ends[i].lid);
+    for (std::size_t i = 0; i < generators.size(); ++i) generators[i]->link.configure(m_ends[m_adapters.size() + i].lid);
+    for (auto& s : switches)
+        for (auto& p : s->ports) p->configure(0);
+    route(true);
+}
+
+void subnet::route(bool first) {
+    link::topology t{ends() + switches.size(), switches.size(), {}};
+    std::vector<std::size_t> numbers;  // of the links that are up
+    for (std::size_t l = 0; l < m_links.size(); ++l) {
+        if (!m_links[l].a->up() || !m_links[l].b->up()) continue;
+        t.links.push_back(m_vertices[l]);
+        numbers.push_back(l);
+    }
+    const auto cables = t.links.size();
+    for (std::size_t s = 0; s < switches.size(); ++s) t.links.emplace_back(ends() + s, switch_vertex(s));  // to its own port
+    auto table = params.routing == routing_kind::up_down ? link::up_down_routes(t) : link::shortest_routes(t);
+    if (params.routing == routing_kind::min_hop && link::can_deadlock(t, table, ends())) {  // what goes to switches waits for no credits
+        if (first) refuse({}, "on the shortest ways through these switches packets can wait for each other in a ring: routing: up_down has none");
+        log(log_level::warning, *this, "on the shortest ways that are left packets can wait for each other in a ring: routes go up and down instead");
+        table = link::up_down_routes(t);
+    }
+    if (first) check_ways(t, table);
+    for (std::size_t s = 0; s < switches.size(); ++s) {
+        const auto v = switch_vertex(s);
+        switches[s]->clear_routes();
+        for (std::size_t d = 0; d < t.terminals; ++d) {
+            const auto way = table[v][d];
+            if (way == link::no_link) continue;
+            if (way >= cables) {
+                switches[s]->set_route(m_ends[d].lid, network_switch::own_port);
+                continue;
+            }
+            const auto& ends = m_links[numbers[way]];
+            switches[s]->set_route(m_ends[d].lid, static_cast<std::uint8_t>((t.links[way].first == v ? ends.a : ends.b)->index + 1));
+        }
+    }
+}
+
+void subnet::check_ways(const link::topology& t, const link::routing_table& table) const {
+    std::vector<bool> linked(t.vertices());
+    for (const auto& [a, b] : m_vertices) linked[a] = linked[b] = true;
+    for (std::size_t from = 0; from < ends(); ++from)
+        for (std::size_t to = 0; to < ends(); ++to)
+            if (from != to && linked[from] && linked[to] && table[from][to] == link::no_link)
+                refuse({}, fmt::format("there is no way from {} to {}", m_ends[from].name, m_ends[to].name));
+}
+
+void subnet::state_changed(port_state s) {
+    if (!m_running || params.subnet_manager != manager_kind::configuration || (s != port_state::down && s != port_state::active)) return;
+    if (!m_sweep.scheduled()) schedule_in(m_sweep, params.sweep);
+}
+
+void subnet::resweep() {
+    ++sweeps;
+    route(false);
+}
+
+std::uint16_t subnet::lid_of(const std::string& who) const {
+    const auto at = std::find_if(m_ends.begin(), m_ends.end(), [&](const vertex& v) { return v.name == who; });
+    return at == m_ends.end() ? 0 : at->lid;
+}
+
+void subnet::start() {
+    std::vector<unsigned> participants;
+    std::vector<std::uint16_t> lids;
+    for (std::size_t i = 0; i < generators.size(); ++i) {
+        participants.push_back(static_cast<unsigned>(i));
+        lids.push_back(m_ends[m_adapters.size() + i].lid);
+    }
+    for (std::size_t i = 0; i < generators.size(); ++i) {
+        generators[i]->set_peers(participants, static_cast<unsigned>(i), lids);
+        generators[i]->begin();
+    }
+}
+
+std::size_t subnet::tap(const std::function<bool(const port&, bool)>& chosen, packet_tap* by) {
+    std::size_t count = 0;
+    const auto offer = [&](port& p, bool end) {
+        if (!chosen(p, end)) return;
+        p.tap = by;
+        ++count;
+    };
+    for (const auto& a : m_adapters) offer(*a.second, true);
+    for (const auto& g : generators) offer(g->link, true);
+    for (const auto& s : switches)
+        for (const auto& p : s->ports) offer(*p, false);
+    return count;
+}
+
+std::uint64_t subnet::packet_hops() const {
+    std::uint64_t sum = 0;
+    for_each_port([&](const port& p) { sum += p.packets_sent.total(); });
+    return sum;
+}
+
+std::uint64_t subnet::sum_sent() const {
+    std::uint64_t sum = 0;
+    for_each_port([&](const port& p) { sum += p.packets_offered.total(); });
+    return sum;
+}
+
+std::uint64_t subnet::sum_delivered() const {
+    std::uint64_t sum = 0;
+    for (const auto& a : m_adapters) sum += a.second->packets_received.total();
+    for (const auto& g : generators) sum += g->link.packets_received.total();
+    for (const auto& s : switches) sum += s->managed.total();
+    return sum;
+}
+
+std::uint64_t subnet::sum_dropped() const {
+    std::uint64_t sum = 0;
+    for_each_port([&](const port& p) {
+        for (unsigned r = 0; r < drop_reasons; ++r) sum += p.dropped(static_cast<drop_reason>(r)).total();
+    });
+    return sum;
+}
+
+void subnet::reset() {
+    cancel(m_sweep);
+    m_order.clear();
+    m_running = false;
+    model::reset();
+    for (const auto& l : m_links)
+        for (auto* p : {l.a, l.b}) p->power_on();
+    if (params.subnet_manager == manager_kind::configuration) configure();
+    m_running = true;
+    m_forgotten = sum_sent() - sum_delivered() - sum_dropped();
+    for (auto& g : generators) g->begin();
+}
+
+}  // namespace fabricvp::network

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+// The whole network between nodes from a description: switches, cables between anything, the ports of channel adapters, and
+// traffic generators in the place of nodes. Unless a subnet manager runs on some node, the configuration stands in for one:
+// every port has a LID and is active, switches have forwarding tables, and new ones when a link or a switch dies.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/model.h"
+#include "base/parameters.h"
+#include "link/routing.h"
+#include "network/arrivals.h"
+#include "network/generator.h"
+#include "network/switch.h"
+
+namespace fabricvp::network {
+
+enum class manager_kind : std::uint8_t { configuration, guest };
+enum class routing_kind : std::uint8_t { min_hop, up_down };
+
+struct subnet_params {
+    struct switch_node : switch_params {
+        std::string name, origin;  ///< and where it is written, not described
+        std::uint64_t lid = 0;
+        void describe(parameter_visitor& v);
+    };
+    struct link_node : link_params {
+        std::string from, to, origin;
+        void describe(parameter_visitor& v);
+    };
+    struct adapter_node {
+        std::string name, origin;
+        std::uint64_t lid = 0;
+        void describe(parameter_visitor& v);
+    };
+    struct generator_node : generator_params {
+        std::string name, origin;
+        std::uint64_t lid = 0;
+        void describe(parameter_visitor& v);
+    };
+
+    manager_kind subnet_manager = manager_kind::configuration;
+    routing_kind routing = routing_kind::min_hop;
+    duration sweep{100'000'000};
+    std::vector<switch_node> switches;
+    std::vector<link_node> links;
+    std::vector<adapter_node> adapters;   ///< those with a LID of their own
+    std::vector<generator_node> generators;
+
+    bool empty() const { return switches.empty() && links.empty() && generators.empty(); }
+    void describe(parameter_visitor& v);
+};
+
+class subnet final : public model {
+public:
+    const subnet_params params;
+
+    std::vector<std::unique_ptr<network_switch>> switches;
+    std::vector<std::unique_ptr<generator>> generators;
+
+    counter sweeps{*this, "sweeps", "1", "times that links went down or came up and forwarding tables were worked out anew"};
+    /// Every packet has arrived at a channel adapter or a switch's own port, or has been dropped, or is under way.
+    derived sent{*this, "packets.sent", "1", "packets that adapters, generators and switches handed over",
+                 [this] { return static_cast<double>(sum_sent()); }};
+    derived delivered{*this, "packets.delivered", "1", "packets that adapters, generators and switches took for themselves",
+                      [this] { return static_cast<double>(sum_delivered()); }};
+    derived dropped{*this, "packets.dropped", "1", "packets that were dropped on the way",
+                    [this] { return static_cast<double>(sum_dropped()); }};
+    derived under_way{*this, "packets.under_way", "1", "packets that have neither arrived nor been dropped",
+                      [this] { return static_cast<double>(sum_sent() - sum_delivered() - sum_dropped() - m_forgotten); }};
+
+    /// A channel adapter's port, by the name that links call it.
+    using adapter = std::pair<std::string, port*>;
+
+    /// \throws std::invalid_argument if names, links and LIDs do not fit each other
+    subnet(const sc_core::sc_module_name& name, const subnet_params& params, const std::vector<adapter>& adapters = {});
+
+    struct link_ends {
+        std::string from, to;
+        port *a, *b;
+    };
+    const std::vector<link_ends>& links() const { return m_links; }
+    const std::vector<adapter>& adapters() const { return m_adapters; }
+    /// Lets a tap see what leaves by the ports that `chosen` says, which is told whether the port is an adapter's or a generator's;
+    /// null: nobody. \returns how many ports that are
+    std::size_t tap(const std::function<bool(const port&, bool end)>& chosen, packet_tap* by);
+    /// LID of an adapter, generator or switch; 0 if there is none of that name, or it has none.
+    std::uint16_t lid_of(const std::string& name) const;
+
+    /// Lets the generators begin.
+    void start();
+    /// Packets that have crossed links since construction.
+    std::uint64_t packet_hops() const;
+
+    void reset() override;
+
+private:
+    struct vertex {
+        std::string name;
+        std::uint16_t lid = 0;
+    };
+    std::size_t ends() const { return m_adapters.size() + generators.size(); }
+    std::size_t switch_vertex(std::size_t s) const { return ends() + switches.size() + s; }
+
+    void assign_lids();
+    void connect_links();
+    void rank_ports();
+    void configure();
+    void route(bool first);
+    void check_ways(const link::topology& t, const link::routing_table& table) const;
+    void state_changed(port_state s);
+    void resweep();
+    std::uint64_t sum_sent() const;
+    std::uint64_t sum_delivered() const;
+    std::uint64_t sum_dropped() const;
+    template <class Function>
+    void for_each_port(Function f) const;
+
+    arrival_order m_order{[](port& at, const packet_ptr& p) { at.deliver(p); }};
+    const std::vector<adapter> m_adapters;
+    std::vector<vertex> m_ends;                          // adapters, generators, own ports of switches
+    std::vector<link_ends> m_links;
+    std::vector<std::pair<std::size_t, std::size_t>> m_vertices;  // of the links' ends
+    std::uint64_t m_forgotten = 0;                       // packets that were under way at resets
+    bool m_running = false;
+    calendar_event m_sweep{method<&subnet::resweep>, this};
+};
+
+}  // namespace fabricvp::network
+
+namespace fabricvp {
+template <>
+struct choice_traits<network::manager_kind> {
+    static constexpr std::pair<network::manager_kind, const char*> names[] = {{network::manager_kind::configuration, "configuration"},
+                                                                              {network::manager_kind::guest, "guest"}};
+};
+template <>
+struct choice_traits<network::routing_kind> {
+    static constexpr std::pair<network::routing_kind, const char*> names[] = {{network::routing_kind::min_hop, "min_hop"},
+                                                                              {network::routing_kind::up_down, "up_down"}};
+};
+}  // namespace fabricvp

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "platform/network_capture.h"
+
+#include <cerrno>
+#include <cstring>
+
+#include <fmt/format.h>
+#include <fnmatch.h>
+
+#include "platform/platform.h"
+
+namespace fabricvp {
+namespace {
+
+network::subnet& there(network::subnet* n) {
+    if (!n) throw input_error("a capture needs a network: the configuration has no network.links");
+    return *n;
+}
+
+bool ends_in(const std::string& name, const std::string& end) {
+    return name.size() >= end.size() && name.compare(name.size() - end.size(), end.size(), end) == 0;
+}
+
+}  // namespace
+
+network_capture::network_capture(network::subnet* n, const std::string& file, const std::string& filter) : m_network(there(n)), m_name(file) {
+    const auto chosen = [&](const network::port& p, bool end) {
+        if (filter.empty()) return end;
+        const std::string name = p.name();
+        return fnmatch(filter.c_str(), name.c_str(), 0) == 0 || name.find(filter) != std::string::npos;
+    };
+    if (!m_network.tap(chosen, nullptr)) throw input_error(fmt::format("no port of the network has a name such as {}", filter));
+    m_file = std::fopen(file.c_str(), "wb");
+    if (!m_file) throw input_error(fmt::format("{}: {}", file, std::strerror(errno)));
+    const auto sink = [this](const void* bytes, std::size_t size) { m_failed |= std::fwrite(bytes, 1, size, m_file) != size; };
+    network::packet_tap* tap = nullptr;
+    if (ends_in(file, ".csv")) {
+        m_table = std::make_unique<network::packet_table>(sink);
+        tap = m_table.get();
+    } else {
+        m_capture = std::make_unique<network::packet_capture>(sink);
+        tap = m_capture.get();
+    }
+    m_network.tap(chosen, tap);
+}
+
+network_capture::~network_capture() {
+    m_network.tap([](const network::port&, bool) { return true; }, nullptr);
+    if (m_file) std::fclose(m_file);
+}
+
+void network_capture::flush() {
+    if (std::fflush(m_file) != 0 || m_failed) throw input_error(fmt::format("{}: the capture could not be written whole", m_name));
+}
+
+}  // namespace fabricvp

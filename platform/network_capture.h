@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdio>
+#include <memory>
+#include <string>
+
+#include "network/capture.h"
+#include "network/subnet.h"
+
+namespace fabricvp {
+
+/// A file that grows by each packet that leaves by certain ports of the network.
+class network_capture {
+public:
+    /// \param file a table of header fields if its name ends in .csv, otherwise a capture for Wireshark \param filter a glob over
+    /// names of ports, or text that they contain; empty: the ports of adapters and generators \throws input_error
+    network_capture(network::subnet* network, const std::string& file, const std::string& filter);
+    ~network_capture();
+    network_capture(const network_capture&) = delete;
+    network_capture& operator=(const network_capture&) = delete;
+
+    /// Brings what was captured into the file. \throws input_error if it could not be written
+    void flush();
+
+private:
+    network::subnet& m_network;
+    std::string m_name;
+    std::FILE* m_file = nullptr;
+    bool m_failed = false;
+    std::unique_ptr<network::packet_capture> m_capture;
+    std::unique_ptr<network::packet_table> m_table;
+};
+
+}  // namespace fabricvp
