@@ -105,19 +105,25 @@ static unsigned next_of(std::uint32_t candidates, unsigned last) {
     return static_cast<unsigned>(__builtin_ctz(behind ? behind : candidates));
 }
 
+static void fetch_row(const lane_registers& registers, unsigned number) {
+    const auto* const row = reinterpret_cast<const char*>(registers.r[number].data());
+    for (std::size_t at = 0; at < sizeof(lane_registers::row); at += 64) __builtin_prefetch(row + at, 1);
+}
+
 /// Wavefronts have long left the host's caches when it is their turn: what the next one needs comes while the last one is
 /// dealt with.
 void compute_unit::expect_next(const simd_unit& s) const {
     ticks wake;
+    if (s.running && s.stop == lane_stop::memory) {  // whose addresses and data go out now
+        fetch_row(*s.registers[s.running->position], s.operands[0]);
+        if (s.operands[1]) fetch_row(*s.registers[s.running->position], s.operands[1]);
+    }
     const auto candidates = candidates_of(s, now(), wake);
     if (!candidates) return;
     const auto position = next_of(candidates, s.last);
     const auto* const w = reinterpret_cast<const char*>(s.members[position]);
     for (std::size_t at = 64; at < 640; at += 64) __builtin_prefetch(w + at, 1);
-    for (auto rows = s.rows[position]; rows; rows &= rows - 1) {
-        const auto* const row = reinterpret_cast<const char*>(s.registers[position]->r[lowest(rows)].data());
-        for (std::size_t at = 0; at < sizeof(lane_registers::row); at += 64) __builtin_prefetch(row + at, 1);
-    }
+    for (auto rows = s.rows[position]; rows; rows &= rows - 1) fetch_row(*s.registers[position], lowest(rows));
 }
 
 void compute_unit::run_next(simd_unit& s) {
@@ -166,6 +172,7 @@ void compute_unit::run_segment(simd_unit& s, wavefront& w) {
     simd_busy += duration;
     s.registers[w.position] = &c.storage->registers;
     s.rows[w.position] = c.ahead;
+    s.operands = {c.op.rs1, c.op.access == access_kind::read ? std::uint8_t{0} : c.op.rs2};
     s.running = &w;
     schedule_in(s.event, duration);
 }

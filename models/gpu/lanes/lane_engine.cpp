@@ -194,7 +194,11 @@ lane_stop lane_engine::run(lane_context& c, instruction_cache& code, unsigned mo
 // The current group moved without a jump to where others wait, or jumped.
 enter:
     if (active == 0) return leave(s.live() == 0 ? lane_stop::ended : lane_stop::barrier);
-    if (instructions >= most_instructions) return leave(lane_stop::budget);
+    if (instructions >= most_instructions) {
+        if (line && s.pc - line_pc < line_bytes) expect(line->ops.data() + (s.pc - line_pc) / 4);
+        else if (line) c.ahead = line->touches;  // it will be much the same
+        return leave(lane_stop::budget);
+    }
     if (s.pc - GPU_CODE_BASE >= GPU_CODE_SIZE) {
         c.op = {};
         c.op_pc = s.pc;

@@ -22,6 +22,7 @@ public:
     // What the next segment uses first, for the host's caches: rows, and of what registers.
     std::array<std::uint64_t, 16> rows{};
     std::array<const lane_registers*, 16> registers{};
+    std::array<std::uint8_t, 2> operands{};  ///< of the memory instruction at which the running segment stops: address, data
     calendar_event event{method<&simd_unit::happen>, this};
 
 private:
