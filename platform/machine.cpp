@@ -71,7 +71,12 @@ machine::machine(const machine_params& p) : params(completed(p)), timeline("cale
     for (std::size_t i = 0; i < params.nodes.size(); ++i)
         nodes.push_back(std::make_unique<node>(fmt::format("node{}", i).c_str(), params.nodes[i]));
     if (params.network.empty()) return;
-    network = std::make_unique<network::subnet>("network", params.network);
+    std::vector<network::subnet::adapter> adapters;
+    for (std::size_t i = 0; i < nodes.size(); ++i)
+        for (std::size_t h = 0; h < nodes[i]->hcas.size(); ++h)
+            if (auto& adapter = nodes[i]->hcas[h]->network; adapter.params.plugged)
+                adapters.emplace_back(fmt::format("node{}.{}", i, params.nodes[i].hcas[h].name), &adapter.link);
+    network = std::make_unique<network::subnet>("network", params.network, adapters);
     network->start();
 }
 

@@ -182,6 +182,21 @@ void machine_params::describe(parameter_visitor& v) {
     v.list("nodes", nodes, "the nodes (computers), numbered in this order");
 }
 
+/// Two adapters that no network is described for are joined by a cable.
+static void plug_in_adapters(machine_params& p) {
+    std::vector<std::pair<std::string, hca_node_params*>> all;
+    for (std::size_t node = 0; node < p.nodes.size(); ++node)
+        for (auto& h : p.nodes[node].hcas) all.emplace_back(fmt::format("node{}.{}", node, h.name), &h);
+    if (p.network.empty() && all.size() == 2) {
+        p.network.links.emplace_back();
+        p.network.links.back().from = all[0].first;
+        p.network.links.back().to = all[1].first;
+    }
+    for (auto& [name, adapter] : all)
+        adapter->network.plugged = std::any_of(p.network.links.begin(), p.network.links.end(),
+                                               [&name = name](const auto& l) { return l.from == name || l.to == name; });
+}
+
 machine_params completed(machine_params p) {
     for (std::size_t node = 0; node < p.nodes.size(); ++node) {
         auto& n = p.nodes[node];
@@ -204,6 +219,7 @@ machine_params completed(machine_params p) {
             n.pcie.slots.push_back({n.hcas[i].name, n.hcas[i].below});
         }
     }
+    plug_in_adapters(p);
     return p;
 }
 

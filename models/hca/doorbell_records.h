@@ -42,7 +42,7 @@ public:
             return finished(false, 0);
         }
         const auto word = allocate_slice(4);
-        m_bus.read(*where, word, [this, word, finished = std::move(finished)](bool ok) {
+        m_bus.read(*where, word, [this, word, finished = std::move(finished)](bool ok) mutable {
             if (!ok) ++failures;
             finished(ok, ok ? hca_get32(word.data()) : 0);
         });

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "hca/hca_device.h"
 
+#include <algorithm>
 #include <cstring>
 
 #include "abi/hca_mad.h"
@@ -20,6 +21,11 @@ hca_device::hca_device(const sc_core::sc_module_name& name, const hca_params& p)
     : endpoint(name, p, {HCA_VENDOR, HCA_DEVICE, HCA_CLASS, HCA_REVISION, HCA_VENDOR, HCA_DEVICE}),
       params(p),
       translation("translation", p.translation, m_bus, contexts),
+      sends("sends", p.sends, m_bus, translation, pairs),
+      receives("receives", p.receive_prefetch, m_bus, translation, records, shared_receives, events, pairs),
+      network("network", p.network, pairs),
+      requester("requester", p.requester, pairs, sends, receives, data, completions, events, management, network),
+      responder("responder", p.responder, m_bus, translation, pairs, receives, data, completions, events, management, network),
       m_command_set({params, contexts, translation, events, completions, shared_receives, pairs, records, management,
                      [this] { return config.bar_base(HCA_BAR_REGISTERS); }, [this](bool up) { set_port(up); }, [this] { forget_contexts(); }}),
       commands("commands", p.command, registers, m_bus, events, m_command_set) {
@@ -46,6 +52,20 @@ hca_device::hca_device(const sc_core::sc_module_name& name, const hca_params& p)
         if (word % 2 == 0) events.set_consumer(static_cast<unsigned>(word / 2), static_cast<std::uint32_t>(counter));
     });
     events.on_interrupt = [this](unsigned number) { interrupt(number); };
+    sends.on_entries = [this](queue_pair& q) { requester.kick(q); };
+    pairs.on_change = [this](queue_pair& q, unsigned before) {
+        requester.changed(q, before);
+        responder.changed(q, before);
+    };
+    network.on_packet = [this](const network::packet_ptr& packet) { take_packet(packet); };
+    network.on_request_sent = [this](queue_pair& q, const network::packet& packet) { requester.packet_left(q, packet); };
+    network.on_response_sent = [this](queue_pair& q) { responder.room(q); };
+    network.on_state = [this] { show_port(); };
+    management.refresh = [this] { show_port(); };
+    management.on_port_set = [this](unsigned wanted) {
+        network.link.set_lid(management.port.lid, static_cast<std::uint8_t>(management.port.lmc));
+        if (wanted == 3 || wanted == 4) network.link.set_state(static_cast<network::port_state>(wanted));
+    };
     initial_port();
 }
 
@@ -60,7 +80,6 @@ void hca_device::initial_port() {
     port.guids[0] = guid + 1;
     port.pkeys.assign(std::size_t{1} << params.limits.log_pkeys, 0);
     port.pkeys[0] = 0xffff;
-    port.lid = 1;
     port.description = this->name();
 }
 
@@ -69,13 +88,50 @@ void hca_device::interrupt(unsigned number) {
     set_intx(true);
 }
 
-void hca_device::set_port(bool up) {
+void hca_device::set_port(bool up) { network.enable(up); }
+
+/// What management datagrams say of the port follows from the link; software hears when that comes or goes.
+void hca_device::show_port() {
     auto& port = management.port;
-    const unsigned state = up ? 4 : 1;
-    if (port.state == state) return;
-    port.state = state;
-    port.physical_state = up ? 5 : 2;
-    events.post(event_entry(HCA_EVENT_PORT).set(HCA_EQE_SUBTYPE, up ? HCA_PORT_ACTIVE : HCA_PORT_DOWN).set(HCA_EQE_PORT, 1));
+    const auto before = port.state;
+    const auto& link = network.link;
+    port.state = network.enabled() ? static_cast<unsigned>(link.state()) : static_cast<unsigned>(network::port_state::down);
+    port.physical_state = network.enabled() && link.up() ? 5 : 2;
+    port.lid = link.lid();
+    port.lmc = link.lmc();
+    const bool active = port.state == 4, was = before == 4;
+    if (active != was) events.post(event_entry(HCA_EVENT_PORT).set(HCA_EQE_SUBTYPE, active ? HCA_PORT_ACTIVE : HCA_PORT_DOWN).set(HCA_EQE_PORT, 1));
+}
+
+queue_pair* hca_device::destination_of(const network::packet& p) {
+    const auto number = p.bth.destination_qp;
+    auto* q = pairs.find(number < 2 ? pairs.special(number == 1) : number);
+    if (!q || (q->attributes.type == HCA_QP_MLX) != (number < 2)) return nullptr;
+    const auto& a = q->attributes;
+    const auto& keys = management.port.pkeys;
+    const auto agree = [&p](std::uint16_t key) { return ((key ^ p.bth.pkey) & 0x7fff) == 0 && (key | p.bth.pkey) & 0x8000; };
+    if (number == 1 ? std::none_of(keys.begin(), keys.end(), agree) : number > 1 && (a.pkey_index >= keys.size() || !agree(keys[a.pkey_index]))) {
+        ++management.port.pkey_violations;
+        return nullptr;
+    }
+    const auto transport = network::transport_of(p.bth.opcode);
+    switch (a.type) {
+        case HCA_QP_RC: return transport == network::transport::rc && p.lrh.slid == a.remote_lid ? q : nullptr;
+        case HCA_QP_UC: return transport == network::transport::uc && p.lrh.slid == a.remote_lid ? q : nullptr;
+        default: return transport == network::transport::ud ? q : nullptr;
+    }
+}
+
+void hca_device::take_packet(const network::packet_ptr& p) {
+    auto* q = p->damaged == network::damage::none && p->extensions() ? destination_of(*p) : nullptr;
+    if (!q) {
+        ++dropped;
+        return network.release(*p);
+    }
+    const auto op = network::operation_of(p->bth.opcode);
+    if (q->attributes.type == HCA_QP_RC && op >= network::operation::read_response_first && op <= network::operation::atomic_acknowledge)
+        return requester.receive(*q, p);
+    responder.receive(*q, p);
 }
 
 void hca_device::bar_read(const pcie::bar_hit& at, std::uint8_t* to, std::uint32_t bytes) {
@@ -121,6 +177,7 @@ void hca_device::ring(std::uint32_t uar, unsigned which, std::uint32_t high, std
     ++doorbells;
     bool good = false;
     if (which == HCA_UAR_CQ) good = completions.ring(uar, high, low);
+    if (which == HCA_UAR_SEND) good = sends.ring(uar, high, low);
     if (good) return;
     if (bad_doorbells.total() == 0)
         log(log_level::warning, *this, "doorbell {:#x} {:#x} at {:#x} of page {} is dropped: it is none of that page's; further ones are only counted", high, low,
@@ -130,7 +187,12 @@ void hca_device::ring(std::uint32_t uar, unsigned which, std::uint32_t high, std
 
 void hca_device::forget_contexts() {
     m_command_set.reset();
+    requester.reset();
+    responder.reset();
+    sends.reset();
+    receives.reset();
     pairs.reset();
+    network.reset();
     shared_receives.reset();
     completions.reset();
     events.reset();

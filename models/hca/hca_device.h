@@ -11,12 +11,18 @@
 #include "hca/command_interface.h"
 #include "hca/command_set.h"
 #include "hca/completion_queues.h"
+#include "hca/data_mover.h"
 #include "hca/doorbell_records.h"
 #include "hca/event_queues.h"
 #include "hca/hca_params.h"
 #include "hca/icm.h"
 #include "hca/management.h"
+#include "hca/network_port.h"
 #include "hca/queue_pairs.h"
+#include "hca/receive_queues.h"
+#include "hca/requester.h"
+#include "hca/responder.h"
+#include "hca/send_queues.h"
 #include "hca/shared_receive_queues.h"
 #include "hca/translation.h"
 #include "pcie/endpoint.h"
@@ -48,6 +54,12 @@ public:
     shared_receive_queues shared_receives{"shared_receives"};
     queue_pairs pairs{"pairs", completions, shared_receives, records};
     hca::management management{"management"};
+    data_mover data{"data", m_bus, translation};
+    send_queues sends;
+    receive_queues receives;
+    network_port network;
+    hca::requester requester;
+    hca::responder responder;
 
 private:
     command_set m_command_set;
@@ -55,6 +67,12 @@ private:
 public:
     command_interface commands;
 
+    derived messages{*this, "messages", "1", "messages sent", [this] { return static_cast<double>(requester.messages.value()); }};
+    derived packets_sent{*this, "packets_sent", "1", "packets sent", [this] { return static_cast<double>(network.packets_sent.value()); }};
+    derived packets_received{*this, "packets_received", "1", "packets received", [this] { return static_cast<double>(network.packets_received.value()); }};
+    derived retries{*this, "retries", "1", "times that sending began anew", [this] { return static_cast<double>(requester.retries.value()); }};
+    derived cqes{*this, "cqes", "1", "completions written", [this] { return static_cast<double>(completions.cqes.value()); }};
+    counter dropped{*this, "dropped", "1", "packets that no queue pair here is meant to get, or that are damaged"};
     counter doorbells{*this, "doorbells", "1", "doorbells rung"};
     counter bad_doorbells{*this, "bad_doorbells", "1", "doorbells that were dropped: a wrong page, queue or count"};
 
@@ -69,6 +87,9 @@ private:
     void write_doorbell(std::uint64_t offset, const std::uint8_t* from, std::uint32_t bytes);
     void ring(std::uint32_t uar, unsigned which, std::uint32_t high, std::uint32_t low);
     void interrupt(unsigned number);
+    void take_packet(const network::packet_ptr& p);
+    queue_pair* destination_of(const network::packet& p);
+    void show_port();
     void set_port(bool up);
     void forget_contexts();
     void initial_port();

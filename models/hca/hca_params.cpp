@@ -21,6 +21,11 @@ void hca_params::describe(parameter_visitor& v) {
     v.group("command", command, "the command interface");
     v.group("translation", translation, "protection and translation of addresses");
     v.group("limits", limits, "what software may have of everything");
+    v.group("sends", sends, "doorbells and the fetching of send entries");
+    v.field("receive_prefetch", receive_prefetch, between{1, 64}, "receive entries that are fetched at a time where they lie behind each other");
+    v.group("requester", requester, "the sending half of queue pairs");
+    v.group("responder", responder, "the receiving half of queue pairs");
+    v.group("network", network, "the port to the network");
     v.field("guid", guid, "GUID of the node, whose next number is the port's; 0: it follows from the block's name");
     v.field("firmware_pages", firmware_pages, between{0, 4096}, "pages of 4 KiB that the HCA's own firmware asks software for");
 }

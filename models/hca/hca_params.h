@@ -6,6 +6,10 @@
 
 #include "base/parameters.h"
 #include "hca/command_interface.h"
+#include "hca/network_port.h"
+#include "hca/requester.h"
+#include "hca/responder.h"
+#include "hca/send_queues.h"
 #include "hca/translation.h"
 #include "pcie/endpoint.h"
 
@@ -22,6 +26,11 @@ struct hca_params : pcie::endpoint_params {
     command_params command;
     translation_params translation;
     limit_params limits;
+    send_queue_params sends;
+    std::uint64_t receive_prefetch = 8;   ///< entries of a receive queue that are fetched at a time
+    requester_params requester;
+    responder_params responder;
+    network_port_params network;
     std::uint64_t guid = 0;               ///< of the node; 0: from its name
     std::uint64_t firmware_pages = 256;
 

@@ -40,4 +40,12 @@ void queue_pair_attributes::decode() {
           get(HCA_QPC_RQ_RECORD)};
 }
 
+void queue_pair::report(std::uint8_t* c) const {
+    hca_set(c, HCA_QPC_SEND_PSN, send.next_psn);
+    hca_set(c, HCA_QPC_RECEIVE_PSN, respond.expected_psn);
+    hca_set(c, HCA_QPC_RMSN, respond.msn);
+    hca_set(c, HCA_QPC_SQ_COUNTER, send.completed);
+    hca_set(c, HCA_QPC_RQ_COUNTER, receives.taken);
+}
+
 }  // namespace fabricvp::hca

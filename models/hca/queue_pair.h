@@ -3,11 +3,23 @@
 
 #include <array>
 #include <cstdint>
+#include <deque>
+#include <vector>
 
 #include "abi/hca_context.h"
 #include "abi/hca_queues.h"
+#include "base/buffer.h"
+#include "base/time.h"
+#include "network/packet.h"
 
 namespace fabricvp::hca {
+
+/// Part of a list of a work queue entry.
+struct data_segment {
+    std::uint64_t address;
+    std::uint32_t key, bytes;
+};
+using data_list = std::vector<data_segment>;
 
 /// A work queue's place in memory: a ring of entries in a buffer that is a region of its own.
 struct work_queue {
@@ -47,10 +59,176 @@ struct queue_pair_attributes {
     void decode();
 };
 
-/// A queue pair.
+/// A receive entry, decoded.
+struct receive_entry {
+    std::uint32_t offset = 0;  ///< in the queue's buffer
+    std::uint64_t capacity = 0;
+    data_list list;
+};
+
+/// How far a queue pair has come with its receive queue.
+struct receive_state {
+    std::deque<receive_entry> ready;      ///< fetched and not taken
+    receive_entry entry;                  ///< taken last
+    std::uint16_t posted = 0, taken = 0;  ///< as far as is known; counted as doorbell records do
+};
+
+/// Packets of one direction of a queue pair that leave in order; a packet is there before its payload is.
+class packet_train {
+public:
+    /// \param entry counter of the send entry that it belongs to \returns a ticket for ready()
+    std::uint64_t add(const network::packet_ptr& p, bool ready, std::uint16_t entry = 0) {
+        m_packets.push_back({p, m_tickets++, entry, ready});
+        return m_packets.back().ticket;
+    }
+    /// The payload of a packet is there. \returns false if the packet has been dropped
+    bool ready(std::uint64_t ticket) {
+        for (auto& w : m_packets)
+            if (w.ticket == ticket) return w.ready = true;
+        return false;
+    }
+    bool holds(std::uint64_t ticket) const {
+        for (const auto& w : m_packets)
+            if (w.ticket == ticket) return true;
+        return false;
+    }
+    /// The first packet, if it is ready.
+    const network::packet_ptr* front() const { return !m_packets.empty() && m_packets.front().ready ? &m_packets.front().packet : nullptr; }
+    void pop() { m_packets.pop_front(); }
+    void clear() { m_packets.clear(); }
+    /// Drops the packets of a send entry and of all later ones.
+    void drop_from(std::uint16_t entry) {
+        for (std::size_t i = 0; i < m_packets.size(); ++i)
+            if (m_packets[i].entry == entry) return m_packets.resize(i);
+    }
+    /// Drops the packets behind one.
+    void drop_behind(std::uint64_t ticket) {
+        for (std::size_t i = 0; i < m_packets.size(); ++i)
+            if (m_packets[i].ticket == ticket) return m_packets.resize(i + 1);
+    }
+    std::size_t size() const { return m_packets.size(); }
+
+    bool waiting = false;  ///< for room in the port's queue
+
+private:
+    struct wagon {
+        network::packet_ptr packet;
+        std::uint64_t ticket = 0;
+        std::uint16_t entry = 0;
+        bool ready = false;
+    };
+    std::deque<wagon> m_packets;
+    std::uint64_t m_tickets = 0;
+};
+
+/// Where a datagram goes.
+struct datagram_address {
+    std::uint16_t lid = 0;
+    std::uint8_t service_level = 0, source_bits = 0, traffic_class = 0, hop_limit = 0, gid_index = 0;
+    bool global = false;
+    std::uint32_t flow_label = 0, qpn = 0, qkey = 0, domain = 0;
+    network::gid gid{};
+};
+
+/// A send entry, decoded, until it is complete.
+struct send_entry {
+    std::uint16_t index = 0;   ///< the send queue's counter
+    std::uint8_t opcode = 0;
+    bool signalled = false, solicited = false, fence = false;
+    bool started = false;      ///< it has packet sequence numbers
+    bool acked = false;
+    bool permissive = false;   ///< special queue pairs: the source LID stays as it is
+    std::uint8_t syndrome = 0; ///< enum hca_syndrome once it has failed
+    std::uint32_t immediate = 0, rkey = 0;
+    std::uint64_t remote = 0, swap_add = 0, compare = 0;
+    data_list list;
+    buffer_slice inlined;      ///< instead of the list
+    std::uint32_t length = 0;
+    std::uint32_t first_psn = 0, packets = 1;  ///< sequence numbers that it takes
+    std::uint32_t sent = 0;    ///< packets of it, since the last retry; a read is one
+    std::uint32_t received = 0;  ///< responses of a read or atomic
+    datagram_address to;
+    ticks began = 0;           ///< when its first packet was made
+
+    bool is_read() const { return opcode == HCA_OP_READ; }
+    bool is_atomic() const { return opcode == HCA_OP_COMPARE_SWAP || opcode == HCA_OP_FETCH_ADD; }
+    bool has_response() const { return is_read() || is_atomic(); }
+    /// Packets that it sends.
+    std::uint32_t requests() const { return has_response() ? 1 : packets; }
+    std::uint32_t last_psn() const { return (first_psn + packets - 1) & network::psn_mask; }
+};
+
+/// How far a queue pair has come with its send queue.
+struct send_state {
+    struct burst {  // what one doorbell told
+        std::uint16_t count;
+        std::uint8_t opcode, size;  // of its first entry; the size in 16 bytes
+        bool fence;
+    };
+    std::deque<burst> bursts;               // not fetched yet
+    std::uint16_t posted = 0, fetched = 0, completed = 0;  // counters, as doorbells have them
+    bool fetching = false;
+    std::deque<send_entry> entries;         // fetched and not complete
+    std::size_t transmit = 0;               // the entry that is sent from next
+    packet_train requests;
+    std::uint32_t next_psn = 0;             // of the next entry that is started
+    std::uint32_t since_request = 0;        // packets since an acknowledgement was asked for
+    unsigned responses_awaited = 0;         // reads and atomics in flight
+    unsigned retries_left = 0, rnr_retries_left = 0;
+    ticks deadline = never;                 // for an acknowledgement
+    ticks paused_until = 0;                 // receiver not ready
+    bool scheduled = false;                 // in the scheduler's list
+    bool timed = false;                     // in the list of timers, for:
+    ticks timed_at = 0;
+    bool recovering = false;                // a gap has been seen and sending begun anew
+    bool placing = false;                   // a response is being placed
+    std::deque<network::packet_ptr> inbox;  // responses
+};
+
+/// A read or atomic that a responder has performed, for duplicates.
+struct responder_resource {
+    std::uint32_t first_psn = 0, packets = 1;
+    bool atomic = false, done = false;
+    std::uint64_t original = 0;
+};
+
+/// A response that is to be sent: an acknowledgement, or what a read or atomic has brought.
+struct response_job {
+    enum class kind : std::uint8_t { acknowledgement, read, atomic } what = kind::acknowledgement;
+    std::uint8_t syndrome = 0;
+    std::uint32_t psn = 0, msn = 0, packets = 1, made = 0;
+    std::uint64_t address = 0, original = 0;
+    std::uint32_t rkey = 0, length = 0;
+};
+
+/// How far a queue pair has come with what others ask of it.
+struct respond_state {
+    std::uint32_t expected_psn = 0, msn = 0;
+    bool nak_sent = false;        // until the expected packet comes
+    bool busy = false;            // with a packet whose data or entry is being waited for
+    bool pumping = false;         // somebody takes packets already
+    std::deque<network::packet_ptr> inbox;
+    packet_train responses;
+    std::deque<response_job> jobs;
+    bool answering = false;
+    std::deque<responder_resource> resources;
+    // The message that is being received.
+    bool in_message = false, in_write = false, has_entry = false;
+    std::uint64_t address = 0;    // of a write: where its next byte goes
+    std::uint32_t rkey = 0, left = 0;
+    std::uint64_t received = 0;
+};
+
+/// A queue pair: its attributes, and how far it has come.
 struct queue_pair {
     queue_pair_attributes attributes;
     std::uint32_t serial = 0;  ///< of its creation: its number may be used again
+    receive_state receives;
+    send_state send;
+    respond_state respond;
+
+    /// Fills the parts of a context in that only the HCA knows.
+    void report(std::uint8_t* context) const;
 };
 
 }  // namespace fabricvp::hca

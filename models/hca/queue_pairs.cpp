@@ -88,6 +88,7 @@ unsigned queue_pairs::query(std::uint32_t number, std::uint8_t* mailbox) {
     }
     auto* context = mailbox + HCA_QP_CONTEXT;
     std::memcpy(context, q->attributes.context.data(), HCA_QPC_SIZE);
+    q->report(context);
     return HCA_OK;
 }
 

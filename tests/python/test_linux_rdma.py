@@ -49,3 +49,42 @@ def test_the_driver_of_linux_brings_both_ports_up(interrupts, messages):
         shell("insmod /lib/modules/ib_mthca.ko")
         shell("sleep 1")
         assert shell(f"cat {ports}/state").split("\n")[:2] == ["4: ACTIVE"] * 2
+
+
+#: Tool, its arguments, and what it must print.
+TOOLS = [
+    ("ibv_rc_pingpong", "-n 200 -s 5000 -c", "iters in"),
+    ("ibv_uc_pingpong", "-n 200 -s 5000 -c", "iters in"),
+    ("ibv_ud_pingpong", "-n 200 -s 2000", "iters in"),
+    ("ibv_srq_pingpong", "-n 200 -s 5000 -q 4", "iters in"),
+    ("ib_write_lat", "-n 100 -s 8", "BW average|t_avg"),
+    ("ib_read_lat", "-n 100 -s 4096", "t_avg"),
+    ("ib_send_lat", "-n 100 -s 64", "t_avg"),
+    ("ib_atomic_lat", "-n 100", "t_avg"),
+    ("ib_write_bw", "-n 100 -s 65536", "BW average"),
+    ("ib_read_bw", "-n 100 -s 65536", "BW average"),
+    ("ib_send_bw", "-n 100 -s 65536", "BW average"),
+    ("ib_send_bw", "-n 100 -c UD -s 2048", "BW average"),
+]
+
+
+@WITH_IMAGES
+@pytest.mark.timeout(6000)
+def test_stock_tools_of_rdma_run_between_two_adapters():
+    with fabricvp.spawn(CONFIG) as platform:
+        console = platform.nodes[0].console
+        console.expect(PROMPT, timeout="60 s")
+
+        def shell(line):
+            return console.command(line, PROMPT, timeout="60 s")
+
+        shell("rdma")
+        for tool, arguments, wanted in TOOLS:
+            server = f"taskset 2 {tool} -d mthca0 {arguments} > /tmp/server 2>&1 & sleep 0.3"
+            said = shell(f"{server}; taskset 1 {tool} -d mthca1 {arguments} 127.0.0.1; echo status $?; wait; cat /tmp/server")
+            assert "status 0" in said and re.search(wanted, said), f"{tool} {arguments}: {said}"
+            assert "Failed" not in said and "error" not in said.lower(), f"{tool} {arguments}: {said}"
+        said = shell("dmesg")
+        assert not BAD_SIGNS.search(said), BAD_SIGNS.search(said)
+        statistics = platform.statistics.snapshot()
+        assert statistics["node0.hca0.retries"] == 0 and statistics["node0.hca0.messages"] > 1000

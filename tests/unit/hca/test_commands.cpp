@@ -8,7 +8,9 @@ using test::driver;
 
 TEST_CASE("commands of an HCA") {
     calendar timeline;
-    test::computer host("host");
+    hca_params unplugged;
+    unplugged.network.plugged = false;
+    test::computer host("host", 1, unplugged);
     driver d(host, 0, 1 << 20, 48 << 20);
     auto& hca = *host.adapters[0];
 

@@ -9,7 +9,9 @@ using test::driver;
 
 TEST_CASE("events, interrupts and the port of an HCA") {
     calendar timeline;
-    test::computer host("host");
+    test::computer host("host", 2);
+    network::connect(host.adapters[0]->network.link, host.adapters[1]->network.link);
+    for (auto& adapter : host.adapters) adapter->network.link.configure(1);
     driver d(host, 0, 1 << 20, 48 << 20);
     auto& hca = *host.adapters[0];
     d.start();

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+// The way to and from the network. Packets of a queue pair leave in order, a packet of each waiting one in turn; what goes to
+// the port's own LID turns round inside the port. Packets that arrive pass the receive pipeline and are handed on in order.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <memory>
+
+#include "base/model.h"
+#include "base/parameters.h"
+#include "base/statistics.h"
+#include "hca/queue_pairs.h"
+#include "network/port.h"
+
+namespace fabricvp::hca {
+
+struct network_port_params : network::port_params {
+    duration receive_latency{60'000};
+    duration loopback_latency{100'000};
+    bool plugged = true;         ///< false: there is no cable; filled in by whoever plans the network, so not described
+    network_port_params();
+    void describe(parameter_visitor& v);
+};
+
+class network_port final : public model, private network::port_owner {
+public:
+    const network_port_params params;
+
+    network::port link;
+
+    counter packets_sent{*this, "packets_sent", "1", "packets handed to the link, and those that turned round"};
+    counter packets_received{*this, "packets_received", "1", "packets that arrived"};
+    counter looped{*this, "looped", "1", "packets that turned round inside the port"};
+    counter undeliverable{*this, "undeliverable", "1", "packets dropped because the port was not active"};
+
+    /// A packet has come. It keeps the port's buffer until release() is called.
+    std::function<void(const network::packet_ptr&)> on_packet;
+    /// The port's state has changed.
+    std::function<void()> on_state;
+    /// A request packet has been handed to the link.
+    std::function<void(queue_pair&, const network::packet&)> on_request_sent;
+    /// The same for a response packet.
+    std::function<void(queue_pair&)> on_response_sent;
+
+    network_port(const sc_core::sc_module_name& name, const network_port_params& params, queue_pairs& pairs);
+
+    enum class direction : std::uint8_t { request, response };
+    /// Sends what is ready of a train, as far as there is room.
+    void send(queue_pair& q, direction d);
+    /// Sends a packet that belongs to no train (answers of agents).
+    void send(const network::packet_ptr& p);
+    void release(network::packet& p);
+    /// Whether a LID is this port's.
+    bool own(std::uint16_t lid) const;
+    /// Software has begun or ended to use the port.
+    void enable(bool on);
+    bool enabled() const { return m_enabled; }
+
+    void reset() override;
+
+private:
+    void packet_arrived(network::port&, const network::packet_ptr& p) override;
+    void room_again(network::port&, unsigned lane) override;
+    void state_changed(network::port&, network::port_state) override;
+    /// \returns false if it has to wait for room
+    bool try_send(const network::packet_ptr& p);
+    void deliver();
+    void sent(queue_pair& q, direction d, const network::packet& p);
+
+    /// Marks packets that have turned round: they are in no buffer of the link.
+    static constexpr std::uint32_t looped_epoch = ~std::uint32_t{0};
+
+    queue_pairs& m_pairs;
+    std::unique_ptr<network::port> m_nobody;  // stands in for another end
+    struct waiting {
+        std::uint32_t qpn, serial;
+        direction d;
+    };
+    std::deque<waiting> m_waiting[network::virtual_lanes];
+    std::deque<network::packet_ptr> m_loose[network::virtual_lanes];
+    struct arrival {
+        ticks when;
+        network::packet_ptr packet;
+    };
+    std::deque<arrival> m_arrivals;
+    std::deque<arrival> m_loop;
+    bool m_enabled = false;
+    calendar_event m_deliver{method<&network_port::deliver>, this};
+};
+
+}  // namespace fabricvp::hca

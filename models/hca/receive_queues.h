@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+// Takes entries of receive queues and shared receive queues for messages that arrive. Nobody rings for these: the doorbell
+// record tells how many software has posted, and is read when no more are known.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <map>
+#include <optional>
+
+#include "base/model.h"
+#include "base/parameters.h"
+#include "base/statistics.h"
+#include "hca/bus_access.h"
+#include "hca/data_mover.h"
+#include "hca/doorbell_records.h"
+#include "hca/event_queues.h"
+#include "hca/queue_pairs.h"
+#include "hca/shared_receive_queues.h"
+#include "hca/translation.h"
+
+namespace fabricvp::hca {
+
+enum class take_status : std::uint8_t { taken, empty, failed };
+
+class receive_queues final : public model {
+public:
+    counter fetches{*this, "fetches", "1", "reads of receive entries, several at a time where they lie behind each other"};
+    counter taken{*this, "taken", "1", "receive entries taken"};
+    counter empty{*this, "empty", "1", "times that no entry was posted"};
+
+    /// \param prefetch entries of a receive queue that are fetched at a time
+    receive_queues(const sc_core::sc_module_name& name, std::uint64_t prefetch, bus_access& bus, translation& memory, doorbell_records& records,
+                   shared_receive_queues& shared, event_queues& events, queue_pairs& pairs);
+
+    using done = std::function<void(take_status)>;
+    /// Takes the next entry for a queue pair, into its responder's `entry`. One at a time for each. \param finished called
+    /// once, inside this call or later, unless the queue pair is gone by then
+    void take(queue_pair& q, done finished);
+    /// Tells how many entries software has posted that have not been taken: they are to be flushed. Receive queues only.
+    void remaining(queue_pair& q, std::function<void(std::uint32_t)> finished);
+
+    void reset() override;
+
+private:
+    void take_own(queue_pair& q, done finished, bool record_is_new);
+    void fetch_own(queue_pair& q, done finished);
+    void take_shared(queue_pair& q, done finished);
+    struct waiter {
+        std::uint32_t qpn, serial;
+        done finished;
+    };
+    void serve(std::uint32_t srqn, std::uint32_t serial, bool record_is_new);
+    void fetch_shared(std::uint32_t srqn, std::uint32_t serial);
+    void answer(std::uint32_t srqn, take_status status, const receive_entry* entry);
+    void check_limit(std::uint32_t srqn, std::uint32_t serial, bool record_is_new);
+    shared_receive_queue* find_shared(std::uint32_t srqn, std::uint32_t serial);
+
+    const std::uint64_t m_prefetch;
+    bus_access& m_bus;
+    translation& m_memory;
+    doorbell_records& m_records;
+    shared_receive_queues& m_shared;
+    event_queues& m_events;
+    queue_pairs& m_pairs;
+    std::map<std::uint32_t, std::deque<waiter>> m_waiters;  // of shared queues; the first is being served
+};
+
+/// Decodes a receive entry of `stride` bytes.
+receive_entry decode_receive(const std::uint8_t* wqe, std::uint32_t stride, std::uint32_t offset);
+
+}  // namespace fabricvp::hca

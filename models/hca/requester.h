@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+// The sending half of queue pairs (InfiniBand Architecture Specification, volume 1, chapter 9): cuts messages into packets,
+// fetches their payload, follows acknowledgements, places responses, sends again what was lost, completes entries in order.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <map>
+
+#include "base/model.h"
+#include "base/parameters.h"
+#include "base/statistics.h"
+#include "hca/completion_queues.h"
+#include "hca/data_mover.h"
+#include "hca/event_queues.h"
+#include "hca/management.h"
+#include "hca/network_port.h"
+#include "hca/queue_pairs.h"
+#include "hca/receive_queues.h"
+#include "hca/send_queues.h"
+
+namespace fabricvp::hca {
+
+struct requester_params {
+    duration latency{60'000};
+    duration packet_interval{7'000};
+    std::uint64_t prepared = 16;
+    std::uint64_t payload_reads = 64;
+    std::uint64_t ack_every = 16;
+    void describe(parameter_visitor& v);
+};
+
+class requester final : public model {
+public:
+    const requester_params params;
+
+    counter messages{*this, "messages", "1", "messages that were sent to their end and, where that is known, have arrived"};
+    counter requests{*this, "requests", "1", "request packets made"};
+    counter retries{*this, "retries", "1", "times that sending began anew at an earlier packet"};
+    counter timeouts{*this, "timeouts", "1", "times that no acknowledgement came"};
+    counter not_ready{*this, "receiver_not_ready", "1", "times that the receiver had no entry posted"};
+    counter errors{*this, "errors", "1", "send entries that ended with an error, flushed ones apart"};
+    counter flushed{*this, "flushed", "1", "send and receive entries flushed"};
+    histogram latency{*this, "latency", "ps", "of acknowledged messages"};
+
+    requester(const sc_core::sc_module_name& name, const requester_params& params, queue_pairs& pairs, send_queues& sends, receive_queues& receives,
+              data_mover& data, completion_queues& completions, event_queues& events, management& agent, network_port& port);
+
+    /// A queue pair has new entries, may send again, or has been flushed.
+    void kick(queue_pair& q);
+    /// A response packet of its own requests.
+    void receive(queue_pair& q, const network::packet_ptr& p);
+    /// One of its packets has been handed to the link.
+    void packet_left(queue_pair& q, const network::packet& p);
+    /// Its state has changed.
+    void changed(queue_pair& q, unsigned before);
+
+    void reset() override;
+
+private:
+    bool can_transmit(queue_pair& q);
+    void enlist(queue_pair& q);
+    void schedule_issue();
+    void issue();
+    void transmit(queue_pair& q);
+    network::packet_ptr make_request(queue_pair& q, send_entry& e);
+    void start(queue_pair& q, send_entry& e);
+    void fill(queue_pair& q, send_entry& e, const network::packet_ptr& p, std::uint64_t from, std::uint32_t bytes);
+    void fail_at(queue_pair& q, std::uint16_t index, unsigned syndrome);
+    static void unsend(send_state& s, std::size_t from);
+    void transmit_datagram(queue_pair& q, send_entry& e);
+    void transmit_raw(queue_pair& q, send_entry& e);
+
+    void take_responses(queue_pair& q);
+    void take_response(queue_pair& q, const network::packet_ptr& p);
+    void take_acknowledge(queue_pair& q, const network::packet& p);
+    bool acknowledge(queue_pair& q, std::uint32_t psn);
+    void place(queue_pair& q, const network::packet_ptr& p, send_entry& e);
+    void placed(queue_pair& q, std::uint16_t index, transfer_result r);
+    void go_back(queue_pair& q, std::uint32_t psn);
+    bool retry(queue_pair& q, std::uint32_t psn);
+    void progress(queue_pair& q);
+    void watch(queue_pair& q, ticks when);
+    void complete_front(queue_pair& q);
+    void complete(queue_pair& q, const send_entry& e, unsigned syndrome);
+    void break_off(queue_pair& q, unsigned syndrome);
+    void flush_sends(queue_pair& q);
+    void flush_receives(queue_pair& q);
+    void set_deadline(queue_pair& q);
+    void check_deadlines();
+    send_entry* entry_of(queue_pair& q, std::uint32_t psn);
+
+    queue_pairs& m_pairs;
+    send_queues& m_sends;
+    receive_queues& m_receives;
+    data_mover& m_data;
+    completion_queues& m_completions;
+    event_queues& m_events;
+    management& m_agent;
+    network_port& m_port;
+    struct name_of {
+        std::uint32_t qpn, serial;
+    };
+    struct starting {
+        ticks when;
+        name_of who;
+    };
+    std::deque<starting> m_starting; // queue pairs that have just got something to send
+    std::deque<name_of> m_ready;     // queue pairs whose turn comes
+    std::uint64_t m_reads = 0;       // packets whose payload is being fetched
+    ticks m_next_issue = 0;
+    calendar_event m_issue{method<&requester::issue>, this};
+    std::multimap<ticks, name_of> m_timers;  // when to look at deadlines; may be out of date
+    calendar_event m_timer{method<&requester::check_deadlines>, this};
+};
+
+}  // namespace fabricvp::hca

@@ -1,0 +1,353 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "hca/responder.h"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "hca/packet_headers.h"
+
+namespace fabricvp::hca {
+
+using network::operation;
+
+namespace {
+
+constexpr std::uint32_t gsi_qkey = 0x8001'0000;  // of QP 1
+
+bool is_first(operation o) { return o == operation::send_first || o == operation::write_first; }
+bool is_middle(operation o) { return o == operation::send_middle || o == operation::write_middle; }
+bool is_only(operation o) {
+    return o == operation::send_only || o == operation::send_only_immediate || o == operation::write_only || o == operation::write_only_immediate;
+}
+bool is_last(operation o) {
+    return o == operation::send_last || o == operation::send_last_immediate || o == operation::write_last || o == operation::write_last_immediate;
+}
+bool is_write(operation o) { return o >= operation::write_first && o <= operation::write_only_immediate; }
+bool is_send(operation o) { return o <= operation::send_only_immediate; }
+bool has_immediate(operation o) {
+    return o == operation::send_last_immediate || o == operation::send_only_immediate || o == operation::write_last_immediate ||
+           o == operation::write_only_immediate;
+}
+
+}  // namespace
+
+void responder_params::describe(parameter_visitor& v) {
+    v.field("prepared", prepared, between{1, 1024}, "response packets of a queue pair whose payload may be under way");
+    v.field("atomic_latency", atomic_latency, between{0, 1e8}, "of an atomic, beyond reading and writing memory");
+}
+
+responder::responder(const sc_core::sc_module_name& name, const responder_params& p, bus_access& bus, translation& memory, queue_pairs& pairs,
+                     receive_queues& receives, data_mover& data, completion_queues& completions, event_queues& events, management& agent, network_port& port)
+    : model(name),
+      params(p),
+      m_bus(bus),
+      m_memory(memory),
+      m_pairs(pairs),
+      m_receives(receives),
+      m_data(data),
+      m_completions(completions),
+      m_events(events),
+      m_agent(agent),
+      m_port(port) {}
+
+void responder::receive(queue_pair& q, const packet_ptr& p) {
+    q.respond.inbox.push_back(p);
+    pump(q);
+}
+
+void responder::pump(queue_pair& q) {
+    auto& r = q.respond;
+    if (r.pumping) return;
+    r.pumping = true;
+    while (!r.busy && !r.inbox.empty()) {
+        const auto p = r.inbox.front();
+        r.inbox.pop_front();
+        r.busy = true;
+        take(q, p);
+    }
+    r.pumping = false;
+}
+
+void responder::finished(queue_pair& q, const packet_ptr& p) {
+    q.respond.busy = false;
+    m_port.release(*p);
+    pump(q);
+}
+
+void responder::drop(queue_pair& q, const packet_ptr& p) {
+    ++dropped;
+    finished(q, p);
+}
+
+void responder::take(queue_pair& q, const packet_ptr& p) {
+    if (!q.attributes.can_receive()) return drop(q, p);
+    switch (q.attributes.type) {
+        case HCA_QP_RC: return take_reliable(q, p);
+        case HCA_QP_UC: return take_unreliable(q, p);
+        default: return take_datagram(q, p);
+    }
+}
+
+void responder::take_reliable(queue_pair& q, const packet_ptr& p) {
+    auto& r = q.respond;
+    const auto ahead = psn_difference(p->bth.psn, r.expected_psn);
+    if (ahead < 0) return take_duplicate(q, p);
+    if (ahead > 0) {
+        if (!std::exchange(r.nak_sent, true)) {
+            ++naks;
+            acknowledge(q, r.expected_psn, aeth::negative(nak::sequence));
+        }
+        return drop(q, p);
+    }
+    if (!shape_is_right(q, *p)) return refuse(q, p, nak::invalid_request);
+    take_in_order(q, p);
+}
+
+void responder::take_unreliable(queue_pair& q, const packet_ptr& p) {
+    auto& r = q.respond;
+    const auto op = network::operation_of(p->bth.opcode);
+    if (p->bth.psn != r.expected_psn || !shape_is_right(q, *p)) {
+        r.in_message = false;  // what it was part of is lost; another may begin
+        r.expected_psn = psn_after(p->bth.psn, 1);
+        if (!(is_first(op) || is_only(op)) || !shape_is_right(q, *p)) return drop(q, p);
+        r.expected_psn = p->bth.psn;
+    }
+    take_in_order(q, p);
+}
+
+/// Whether a packet may follow the one before it, and has the length that its place asks for.
+bool responder::shape_is_right(const queue_pair& q, const network::packet& p) const {
+    const auto& r = q.respond;
+    const auto op = network::operation_of(p.bth.opcode);
+    const auto mtu = q.attributes.mtu;
+    if (!is_send(op) && !is_write(op)) return !r.in_message;
+    if (p.payload.length > mtu) return false;
+    if (is_first(op) || is_middle(op)) {
+        if (p.payload.length != mtu) return false;
+    } else if (is_last(op) && p.payload.length == 0) {
+        return false;
+    }
+    if (is_first(op) || is_only(op)) return !r.in_message;
+    return r.in_message && r.in_write == is_write(op);
+}
+
+void responder::take_in_order(queue_pair& q, const packet_ptr& p) {
+    const auto op = network::operation_of(p->bth.opcode);
+    if (is_send(op)) return take_send(q, p);
+    if (is_write(op)) return take_write(q, p);
+    if (op == operation::read_request) return take_read(q, p);
+    if (op == operation::compare_swap || op == operation::fetch_add) return take_atomic(q, p);
+    refuse(q, p, nak::invalid_request);
+}
+
+/// Goes on with `then` once the queue pair has a receive entry.
+void responder::with_entry(queue_pair& q, const packet_ptr& p, step then) {
+    if (q.respond.has_entry) return (this->*then)(q, p);
+    m_receives.take(q, [this, number = q.attributes.number, serial = q.serial, p, then](take_status s) {
+        auto* now_q = m_pairs.find(number, serial);
+        if (!now_q) return m_port.release(*p);
+        if (!now_q->attributes.can_receive()) return drop(*now_q, p);
+        switch (s) {
+            case take_status::taken: now_q->respond.has_entry = true; return (this->*then)(*now_q, p);
+            case take_status::empty:
+                ++not_ready;
+                if (now_q->attributes.type == HCA_QP_RC) {
+                    now_q->respond.nak_sent = true;  // what follows it is not in order
+                    acknowledge(*now_q, p->bth.psn, aeth::not_ready(now_q->attributes.rnr_timer));
+                } else {
+                    now_q->respond.in_message = false;
+                    now_q->respond.expected_psn = psn_after(p->bth.psn, 1);
+                }
+                return drop(*now_q, p);
+            default:
+                m_events.post(event_entry(HCA_EVENT_WQ_CATASTROPHE).set(HCA_EQE_NUMBER, number));
+                return refuse(*now_q, p, nak::remote_operation);
+        }
+    });
+}
+
+void responder::take_send(queue_pair& q, const packet_ptr& p) {
+    const auto op = network::operation_of(p->bth.opcode);
+    if (is_first(op) || is_only(op)) return with_entry(q, p, &responder::send_with_entry);
+    send_with_entry(q, p);
+}
+
+void responder::send_with_entry(queue_pair& q, const packet_ptr& p) {
+    auto& r = q.respond;
+    const auto op = network::operation_of(p->bth.opcode);
+    if (is_first(op) || is_only(op)) {
+        r.in_message = true;
+        r.in_write = false;
+        r.received = 0;
+    }
+    const auto& entry = q.receives.entry;
+    if (p->payload.length > entry.capacity - r.received) return refuse(q, p, nak::invalid_request, HCA_LOCAL_LENGTH);
+    place(q, p, p->payload, entry.list, r.received, local_write);
+}
+
+bool responder::has_access(queue_pair& q, std::uint32_t rkey, std::uint64_t address, std::uint32_t bytes, std::uint32_t right) {
+    const auto& a = q.attributes;
+    const bool allowed = right == remote_write ? a.remote_write : right == remote_read ? a.remote_read : a.remote_atomic;
+    const region* r = nullptr;
+    return allowed && (bytes == 0 || m_memory.check({rkey, a.domain, address, bytes, right}, r) == violation::none);
+}
+
+void responder::take_write(queue_pair& q, const packet_ptr& p) {
+    auto& r = q.respond;
+    const auto op = network::operation_of(p->bth.opcode);
+    if (is_first(op) || is_only(op)) {
+        if (!has_access(q, p->reth.rkey, p->reth.address, p->reth.length, remote_write)) return refuse(q, p, nak::remote_access);
+        r.in_message = r.in_write = true;
+        r.address = p->reth.address;
+        r.rkey = p->reth.rkey;
+        r.left = p->reth.length;
+        r.received = 0;
+    }
+    const bool ends = is_last(op) || is_only(op);
+    if (ends ? p->payload.length != r.left : p->payload.length >= r.left) return refuse(q, p, nak::invalid_request);
+    if (has_immediate(op)) return with_entry(q, p, &responder::write_with_entry);
+    write_with_entry(q, p);
+}
+
+void responder::write_with_entry(queue_pair& q, const packet_ptr& p) {
+    const auto& r = q.respond;
+    place(q, p, p->payload, {{r.address, r.rkey, static_cast<std::uint32_t>(p->payload.length)}}, 0, remote_write);
+}
+
+void responder::place(queue_pair& q, const packet_ptr& p, const buffer_slice& bytes, const data_list& list, std::uint64_t at, std::uint32_t right) {
+    if (bytes.length == 0) return placed(q, p, {});
+    m_data.scatter(list, q.attributes.domain, at, bytes, right, [this, number = q.attributes.number, serial = q.serial, p](transfer_result r) {
+        auto* now_q = m_pairs.find(number, serial);
+        if (!now_q) return m_port.release(*p);
+        placed(*now_q, p, r);
+    });
+}
+
+void responder::placed(queue_pair& q, const packet_ptr& p, transfer_result r) {
+    if (!q.attributes.can_receive()) return drop(q, p);
+    if (!r.ok()) {
+        if (q.respond.in_write) return refuse(q, p, nak::remote_access);
+        return refuse(q, p, nak::remote_operation, HCA_LOCAL_PROTECTION);
+    }
+    advance(q, p);
+    finished(q, p);
+}
+
+/// A packet has done what it is for.
+void responder::advance(queue_pair& q, const packet_ptr& p) {
+    auto& r = q.respond;
+    const auto op = network::operation_of(p->bth.opcode);
+    const auto bytes = static_cast<std::uint32_t>(p->payload.length);
+    ++received;
+    r.nak_sent = false;
+    r.expected_psn = psn_after(p->bth.psn, 1);
+    r.received += bytes;
+    if (r.in_write) {
+        r.address += bytes;
+        r.left -= bytes;
+    }
+    if (is_last(op) || is_only(op)) {
+        r.in_message = false;
+        r.msn = psn_after(r.msn, 1);
+        if (is_send(op) || has_immediate(op)) complete(q, *p, r.received, 0);
+    }
+    if (q.attributes.type == HCA_QP_RC && p->bth.ack_request) acknowledge(q, p->bth.psn, aeth::ack);
+}
+
+void responder::complete(queue_pair& q, const network::packet& p, std::uint64_t bytes, unsigned syndrome) {
+    const auto& a = q.attributes;
+    q.respond.has_entry = false;
+    completion_entry c;
+    c.set(HCA_CQE_QPN, a.number).set(HCA_CQE_WQE, q.receives.entry.offset);
+    c.solicited = p.bth.solicited || syndrome;
+    if (syndrome) {
+        c.set(HCA_CQE_SYNDROME, syndrome).set(HCA_CQE_OPCODE, HCA_CQE_ERROR_RECEIVE);
+        return m_completions.complete(a.receive_cqn, c);
+    }
+    c.set(HCA_CQE_BYTES, static_cast<std::uint32_t>(bytes));
+    c.set(HCA_CQE_OPCODE, p.bth.opcode & 0x1f);
+    if (has_immediate(network::operation_of(p.bth.opcode))) c.set(HCA_CQE_IMMEDIATE, p.immediate);
+    if (a.type == HCA_QP_UD || a.type == HCA_QP_MLX) {
+        c.set(HCA_CQE_SOURCE_QPN, p.deth.source_qp).set(HCA_CQE_SERVICE_LEVEL, p.lrh.sl).set(HCA_CQE_GRH, p.lrh.global);
+        c.set(HCA_CQE_PATH_BITS, p.lrh.dlid & ((1u << m_port.link.lmc()) - 1)).set(HCA_CQE_SOURCE_LID, p.lrh.slid);
+        if (a.type == HCA_QP_MLX)
+            for (std::size_t i = 0; i < m_agent.port.pkeys.size(); ++i)
+                if (m_agent.port.pkeys[i] == p.bth.pkey) {
+                    c.set(HCA_CQE_PKEY_INDEX, static_cast<std::uint32_t>(i));
+                    break;
+                }
+    }
+    m_completions.complete(a.receive_cqn, c);
+}
+
+/// The other side has done what it must not, or memory of this one fails: a negative acknowledgement, and the error state.
+void responder::refuse(queue_pair& q, const packet_ptr& p, nak code, unsigned syndrome) {
+    const auto& a = q.attributes;
+    ++naks;
+    if (a.type == HCA_QP_UC && !syndrome) {  // nobody hears of it
+        q.respond.in_message = false;
+        q.respond.expected_psn = psn_after(p->bth.psn, 1);
+        return drop(q, p);
+    }
+    if (syndrome) complete(q, *p, 0, syndrome);
+    else if (q.respond.has_entry) complete(q, *p, 0, HCA_FLUSHED);
+    if (a.type == HCA_QP_RC) {
+        acknowledge(q, p->bth.psn, aeth::negative(code));
+        if (code != nak::remote_operation)
+            m_events.post(event_entry(code == nak::remote_access ? HCA_EVENT_ACCESS_VIOLATION : HCA_EVENT_INVALID_REQUEST).set(HCA_EQE_NUMBER, a.number));
+    }
+    m_pairs.fail(q);
+    drop(q, p);
+}
+
+void responder::changed(queue_pair& q, unsigned before) {
+    auto& r = q.respond;
+    const auto state = q.attributes.state;
+    if (state == before) return;
+    if (before == HCA_QP_INIT && state == HCA_QP_RTR) r.expected_psn = q.attributes.get(HCA_QPC_RECEIVE_PSN);
+    if (state != HCA_QP_ERR && state != HCA_QP_RESET) return;
+    for (const auto& p : r.inbox) m_port.release(*p);
+    r.inbox.clear();
+    r.resources.clear();
+    if (state == HCA_QP_RESET) {
+        r.jobs.clear();
+        r.responses.clear();
+        return;
+    }
+    // What has been refused is still told.
+    r.jobs.erase(std::remove_if(r.jobs.begin(), r.jobs.end(), [](const response_job& j) { return j.what != response_job::kind::acknowledgement; }), r.jobs.end());
+}
+
+void responder::take_datagram(queue_pair& q, const packet_ptr& p) {
+    const auto& a = q.attributes;
+    const auto wanted = a.type == HCA_QP_MLX ? (p->bth.destination_qp == 0 ? 0 : gsi_qkey) : a.qkey;
+    if (p->deth.qkey != wanted) {
+        if (p->bth.destination_qp != 0) ++m_agent.port.qkey_violations;
+        return drop(q, p);
+    }
+    with_entry(q, p, &responder::datagram_with_entry);
+}
+
+/// A datagram's entry begins with room for the global route header.
+void responder::datagram_with_entry(queue_pair& q, const packet_ptr& p) {
+    auto& r = q.respond;
+    const auto& entry = q.receives.entry;
+    r.in_message = true;
+    r.in_write = false;
+    r.received = HCA_GRH_BYTES;
+    if (HCA_GRH_BYTES + p->payload.length > entry.capacity) return refuse(q, p, nak::invalid_request, HCA_LOCAL_LENGTH);
+    if (!p->lrh.global) return place(q, p, p->payload, entry.list, HCA_GRH_BYTES, local_write);
+    const auto whole = allocate_slice(HCA_GRH_BYTES + p->payload.length);
+    write_grh(*p, whole.data());
+    if (p->payload.length) std::memcpy(whole.data() + HCA_GRH_BYTES, p->payload.data(), p->payload.length);
+    place(q, p, whole, entry.list, 0, local_write);
+}
+
+void responder::reset() {
+    m_atomics.clear();
+    cancel(m_perform);
+    model::reset();
+}
+
+}  // namespace fabricvp::hca

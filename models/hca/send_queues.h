@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+// Send queues: doorbells tell how many entries have been posted; the entries are fetched, several at a time where they lie
+// behind each other, and decoded.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+
+#include "base/model.h"
+#include "base/parameters.h"
+#include "base/statistics.h"
+#include "hca/bus_access.h"
+#include "hca/data_mover.h"
+#include "hca/queue_pairs.h"
+#include "hca/translation.h"
+
+namespace fabricvp::hca {
+
+struct send_queue_params {
+    duration doorbell_latency{50'000};
+    byte_size fetch{512};
+    std::uint64_t window = 256;
+    void describe(parameter_visitor& v);
+};
+
+class send_queues final : public model {
+public:
+    const send_queue_params params;
+
+    counter posted{*this, "posted", "1", "send entries posted"};
+    counter fetches{*this, "fetches", "1", "reads of send entries"};
+    counter failures{*this, "failures", "1", "reads of send entries that failed"};
+
+    /// Entries of a queue pair have been decoded, or flushed.
+    std::function<void(queue_pair&)> on_entries;
+
+    send_queues(const sc_core::sc_module_name& name, const send_queue_params& params, bus_access& bus, translation& memory, queue_pairs& pairs);
+
+    /// A doorbell on page `uar`. \returns false if it is not allowed to ring there, or tells nonsense
+    bool ring(std::uint32_t uar, std::uint32_t high, std::uint32_t low);
+    /// Fetches what has been posted, as far as the window goes.
+    void fetch(queue_pair& q);
+
+    void reset() override;
+
+private:
+    void due();
+    void fetched(queue_pair& q, const buffer_slice& bytes, std::uint32_t count, std::uint64_t first, bool ok);
+
+    bus_access& m_bus;
+    translation& m_memory;
+    queue_pairs& m_pairs;
+    struct pending {
+        ticks when;
+        std::uint32_t qpn, serial;
+    };
+    std::deque<pending> m_pending;  // doorbells on their way through
+    calendar_event m_due{method<&send_queues::due>, this};
+};
+
+/// Decodes a send entry of `size` bytes into `e`. \param transport enum hca_qp_type \returns false if it makes no sense
+bool decode_send(const std::uint8_t* wqe, std::uint32_t size, unsigned transport, send_entry& e);
+
+}  // namespace fabricvp::hca
