@@ -12,7 +12,7 @@ from ..gpu_workloads.measure import Measured, Point, measure
 from ..invariants import check_workloads
 from . import pictures
 from .arithmetic import OSCILLATES, synthetic
-from .points import DOUBLED, FIXED, MACHINE, MICRO, POLICIES, QUICK, SAMPLE, SAMPLE_TIMES, SWITCH, SWITCH_TIMES, WORKLOADS, points, sample_point, switch_point
+from .points import DOUBLED, FIXED, MACHINE, MICRO, POLICIES, QUICK, SAMPLE, SAMPLE_TIMES, SWEPT, SWITCH, SWITCH_TIMES, WORKLOADS, points, sample_point, switch_point
 from .words import verdict
 
 SETTLED, MOVING = "first_touch_settled", "first_touch"
@@ -36,27 +36,37 @@ def study(run: Run) -> None:
         size = WORKLOADS[name].quick if run.quick else WORKLOADS[name].size
         return Point(name, MACHINE, size, placement, "contiguous", overrides=designs[at], timeline=placement == SETTLED and at in at_least)
 
-    chosen = [(name, at, SETTLED) for name in names for at in [*at_least, *sweeps]]
-    chosen += [] if options.no_moves else [(name, at, MOVING) for name in names for at in MOVES]
-    asked = {point(*c): f"{c[0]}, {c[1]}" + (", pages move" if c[2] == MOVING else "") for c in chosen}
-    runs = run.map("workloads", measure, list(asked), lambda p: WORKLOADS[p.workload].seconds, lambda p: asked[p])
-    settled: Runs = {(n, at): m for (n, at, how), m in zip(chosen, runs) if how == SETTLED}
-    moving: Runs = {(n, at): m for (n, at, how), m in zip(chosen, runs) if how == MOVING}
+    asked: dict[Point, str] = {}
+
+    def measured(label: str, chosen: list[tuple[str, str, str]]) -> Runs:
+        called = {point(*c): f"{c[0]}, {c[1]}" + (", pages move" if c[2] == MOVING else "") for c in chosen}
+        asked.update(called)
+        runs = run.map(label, measure, list(called), lambda p: WORKLOADS[p.workload].seconds, lambda p: called[p])
+        return {(name, at): m for (name, at, _), m in zip(chosen, runs)}
+
+    settled = measured("workloads", [(name, at, SETTLED) for name in names for at in at_least])
+    moving = {} if options.no_moves else measured("pages move", [(name, at, MOVING) for name in names for at in MOVES])
+    turned = [n for n in names if settled[n, "published"].turning["turns"] or n == SWEPT]
+    settled |= measured("other times", [(name, at, SETTLED) for name in turned for at in sweeps])
+    runs = [*settled.values(), *moving.values()]
     last = point(names[0], "published", SETTLED)
     again = run.map("the same again", measure, [last], name=lambda p: asked[p], fresh=True)[0]
 
     check_workloads(run.report, {asked[m.point]: m for m in runs}, again)
-    gains = gains_of(settled, names, [*at_least, *sweeps])
-    _rows(run, gains, gains_of(moving, names, [at for at in MOVES if moving]), bool(sweeps))
-    run.report.plot("speedup", pictures.bars(gains[[c for c in gains.columns if c in at_least]]), "Speed-up over lanes that do not turn, by workload")
+    gains = gains_of(settled, names, at_least)
+    swept = gains_of(settled, turned, [FIXED, "published", *sweeps])
+    _rows(run, gains, gains_of(moving, names, [at for at in MOVES if moving]), swept if sweeps else pandas.DataFrame())
+    run.report.plot("speedup", pictures.bars(gains), "Speed-up over lanes that do not turn, by workload")
     for plot, name in _shown(settled, names).items():
         run.report.plot(plot, pictures.timeline(settled[name, FIXED], settled[name, "published"]),
                         f"{name}, the longest measured region: what each GPU's link carries from it and to it, and the lanes of both ways if they turn")
     run.report.plot("oscillation", pictures.oscillation(OSCILLATES.what, {p: carried[OSCILLATES.what, p][0] for p in POLICIES}),
                     "All write to one: lanes that lead to it. The published rule turns a lane too many and back in every other sample")
     if sweeps and not run.quick:
-        run.report.plot("sweeps", pictures.sweeps(gains), "Speed-up against SampleTime and SwitchTime, mean over the workloads and each of them")
+        run.report.plot("sweeps", pictures.sweeps(swept), "Speed-up against SampleTime and SwitchTime: workloads whose lanes turn, and their mean")
     run.report.table("speedups", gains.round(3).rename_axis("workload").reset_index(), "Run time of the kernels on lanes that do not turn over that at each point; pages have settled.")
+    if sweeps:
+        run.report.table("times", swept.round(3).rename_axis("workload").reset_index(), "The same with other sample and switch times: workloads whose lanes turn, and comd_like.")
     run.report.table("directions", pandas.DataFrame([_line(settled, n, gains) for n in names]).round(3),
                      "Lanes that do not turn: the busiest and the other direction of the busiest link; shares of its windows of time in which one direction "
                      "alone, and both, are at least 99 % busy; length of a kernel in samples of 5 µs. Then the published rule.")
@@ -101,7 +111,7 @@ def _run_line(what: str, m: Measured) -> dict[str, object]:
             "lane_time_turning_us": 1e6 * m.turning["turning_time"] if m.turning else None, "wall_s": m.wall_s}
 
 
-def _rows(run: Run, gains: pandas.DataFrame, moved: pandas.DataFrame, swept: bool) -> None:
+def _rows(run: Run, gains: pandas.DataFrame, moved: pandas.DataFrame, swept: pandas.DataFrame) -> None:
     row = run.report.row
     row("doubled bandwidth: speed-up, mean", "1", fmean(gains[DOUBLED]), 1.5, MICRO)
     row("doubled bandwidth: speed-up, largest", "1", gains[DOUBLED].max(), 2.0, f"{MICRO}; {gains[DOUBLED].idxmax()}")
@@ -121,16 +131,16 @@ def _rows(run: Run, gains: pandas.DataFrame, moved: pandas.DataFrame, swept: boo
     if not moved.empty:
         row("pages move while measured, published rule: speed-up, mean", "1", fmean(moved["published"]), None, "first touch without a pass that places pages")
         row("pages move while measured, doubled bandwidth: speed-up, mean", "1", fmean(moved[DOUBLED]), None, "first touch without a pass that places pages")
-    if not swept:
+    if swept.empty:
         return
+    over = f"over {len(swept)} workloads whose lanes turn"
     for t in SAMPLE_TIMES:
-        if sample_point(t) in gains:
-            row(f"SampleTime {t}K cycles: speed-up, mean", "1", fmean(gains[sample_point(t)]), 1.15 if t == SAMPLE else None,
-                f"{MICRO}: longer samples lose, shorter ones gain little")
+        if sample_point(t) in swept:
+            row(f"SampleTime {t}K cycles: speed-up, mean", "1", fmean(swept[sample_point(t)]), None, f"{over}; {MICRO}: longer samples lose, shorter ones gain little")
     for t in SWITCH_TIMES:
-        if switch_point(t) in gains and t != SWITCH:
-            change = gains[switch_point(t)] / gains["published"]
-            row(f"SwitchTime {t} cycles beside 100: change of the run time's inverse, mean", "%", 100 * (fmean(change) - 1), None if t in (10,) else -2.0,
-                f"{MICRO}: " + ("no gain" if t == 10 else "less than 2 % lost"))
+        if switch_point(t) in swept and t != SWITCH:
+            change = swept[switch_point(t)] / swept["published"]
+            row(f"SwitchTime {t} cycles beside 100: speed, mean change", "%", 100 * (fmean(change) - 1), 0.0 if t == 10 else -2.0,
+                f"{over}; {MICRO}: " + ("no gain" if t == 10 else "less than 2 % lost"))
             row(f"SwitchTime {t} cycles beside 100: largest loss", "%", 100 * (change.min() - 1), -25.0 if t == 500 else None,
                 f"{change.idxmin()}" + (f"; {MICRO}: HPC-CoMD-Ta, -Wa" if t == 500 else ""))
