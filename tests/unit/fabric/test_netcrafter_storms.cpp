@@ -71,7 +71,7 @@ struct machines {
         add("all", storm(on(quad())));
         add("tiny", storm(tiny(on(quad()))));
         add("ring", storm(tiny(on(ring()), 4)));
-        add("eight", storm(tiny(on(flits_of(quad(), 8)))));
+        add("eight", storm(tiny(on(flits_of(quad(), 8)), 2)));
         add("large", storm(tiny(on(flits_of(quad(), 32)))));
         add("noisy", storm(noisy(on(ring()))));
         auto p = storm(on(quad()));
