@@ -7,6 +7,7 @@
 
 #include "platform/fabric_drawing.h"
 #include "platform/machine_view.h"
+#include "platform/network_drawing.h"
 #include "platform/pcie_drawing.h"
 
 namespace fabricvp {
@@ -78,6 +79,14 @@ std::string machine_svg(const machine& m, const std::string& title) {
     int width = frame_width + 2 * margin;
     int y = 56;
     std::string body;
+    const auto frame = [&](const drawing& d, const char* name) {
+        const int framed = std::max(frame_width, d.width + 2 * margin);
+        body += fmt::format("<rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" rx=\"10\" fill=\"#fafafa\" stroke=\"#90a4ae\"/>\n", margin, y, framed, d.height + 64);
+        body += fmt::format("<text x=\"{}\" y=\"{}\" text-anchor=\"start\" font-size=\"15\" font-weight=\"bold\">{}</text>\n", margin + 16, y + 25, name);
+        body += d.svg;
+        width = std::max(width, framed + 2 * margin);
+        y += d.height + 64 + margin;
+    };
     for (const auto& n : m.nodes) {
         const auto harts = harts_of(*n);
         const auto targets = targets_of(*n);
@@ -93,17 +102,10 @@ std::string machine_svg(const machine& m, const std::string& title) {
         body += fmt::format("<rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" rx=\"6\" fill=\"#eceff1\" stroke=\"#37474f\"/>\n", left - gap, bus_top, frame_width - 2 * margin, lines);
         body += fmt::format("<text x=\"{}\" y=\"{}\" font-weight=\"bold\">bus</text>\n", left - gap + (frame_width - 2 * margin) / 2, bus_top + 25);
         y += height + margin;
-        const auto frame = [&](const drawing& d, const char* name) {
-            const int framed = std::max(frame_width, d.width + 2 * margin);
-            body += fmt::format("<rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" rx=\"10\" fill=\"#fafafa\" stroke=\"#90a4ae\"/>\n", margin, y, framed, d.height + 64);
-            body += fmt::format("<text x=\"{}\" y=\"{}\" text-anchor=\"start\" font-size=\"15\" font-weight=\"bold\">{}</text>\n", margin + 16, y + 25, name);
-            body += d.svg;
-            width = std::max(width, framed + 2 * margin);
-            y += d.height + 64 + margin;
-        };
         if (n->pcie) frame(draw_pcie(*n->pcie, 2 * margin, y + 40), n->pcie->name());
         if (n->fabric) frame(draw_fabric(*n->fabric, 2 * margin, y + 40), n->fabric->name());
     }
+    if (m.network) frame(draw_network(*m.network, 2 * margin, y + 40), m.network->name());
     return fmt::format("<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{0}\" height=\"{1}\" viewBox=\"0 0 {0} {1}\" "
                        "font-family=\"sans-serif\" font-size=\"13\" text-anchor=\"middle\">\n"
                        "<rect width=\"{0}\" height=\"{1}\" fill=\"white\"/>\n"

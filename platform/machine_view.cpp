@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "platform/fabric_drawing.h"
+#include "platform/network_drawing.h"
 #include "platform/pcie_drawing.h"
 
 namespace fabricvp {
@@ -72,6 +73,10 @@ std::string machine_tree(const machine& m) {
         text += fmt::format("{}\n", n->name());
         add_branch(text, *n, "", where);
     }
+    if (m.network) {
+        text += fmt::format("{}\n", m.network->name());
+        add_branch(text, *m.network, "", where);
+    }
     return text;
 }
 
@@ -89,6 +94,7 @@ std::string machine_dot(const machine& m) {
         if (n->fabric) text += fabric_dot(*n->fabric, n->pcie ? n->pcie->name() : n->name());
         text += "  }\n";
     }
+    if (m.network) text += network_dot(*m.network);
     return text + "}\n";
 }
 

@@ -23,6 +23,7 @@ public:
     const std::vector<entry>& high() const { return m_high.entries; }
     const std::vector<entry>& low() const { return m_low.entries; }
     std::uint8_t limit() const { return m_limit; }
+    void set_limit(std::uint8_t limit) { m_limit = limit; }
 
     /// Of the lanes whose bits are set the one that goes now; `no_lane` if the tables name none of them.
     unsigned choose(std::uint32_t lanes);

@@ -11,6 +11,7 @@
 
 #include "base/described_blocks.h"
 #include "base/log.h"
+#include "network/switch_agent.h"
 
 namespace fabricvp::network {
 
@@ -137,7 +138,7 @@ subnet::subnet(const sc_core::sc_module_name& name, const subnet_params& p, cons
     : model(name), params(checked(p, adapters)), m_adapters(adapters) {
     auto ports = plan_ports(params);
     for (const auto& g : params.generators) generators.push_back(std::make_unique<generator>(g.name.c_str(), g));
-    for (const auto& s : params.switches) switches.push_back(std::make_unique<network_switch>(s.name.c_str(), s, ports[s.name]));
+    for (const auto& s : params.switches) switches.push_back(std::make_unique<network_switch>(s.name.c_str(), s, ports[s.name], static_cast<unsigned>(switches.size())));
     assign_lids();
     connect_links();
     rank_ports();
@@ -206,6 +207,7 @@ void subnet::configure() {
     for (std::size_t i = 0; i < generators.size(); ++i) generators[i]->link.configure(m_ends[m_adapters.size() + i].lid);
     for (auto& s : switches)
         for (auto& p : s->ports) p->configure(0);
+    for (std::size_t i = 0; i < switches.size(); ++i) switches[i]->agent->set_lid(m_ends[ends() + i].lid);
     route(true);
 }
 

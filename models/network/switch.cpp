@@ -8,23 +8,29 @@
 #include <fmt/format.h>
 
 #include "base/log.h"
+#include "network/switch_agent.h"
 
 namespace fabricvp::network {
 
 void switch_params::describe(parameter_visitor& v) {
     v.group("port", port, "each of its ports");
     v.field("latency", latency, between{0, 1e9}, "from a packet's head at the input to its head at the output");
+    v.field("management_latency", management_latency, between{0, 1e12}, "of its management agent, for each packet that it answers or passes on");
     v.field("cut_through", cut_through, "a packet goes on when its head has come; otherwise when all of it has come");
 }
 
-network_switch::network_switch(const sc_core::sc_module_name& name, const switch_params& p, const std::vector<std::string>& names)
+network_switch::network_switch(const sc_core::sc_module_name& name, const switch_params& p, const std::vector<std::string>& names, unsigned number)
     : model(name), params(p), m_lanes((names.size() + 1) * (names.size() + 1) * 16), m_inputs(names.size()), m_takers(names.size()) {
     if (names.size() > most_ports)
         throw std::invalid_argument(fmt::format("{}: {} links, a switch has at most {} ports", this->name(), names.size(), most_ports));
     for (const auto& n : names)
         ports.push_back(std::make_unique<port>(n.c_str(), params.port, static_cast<port_owner&>(*this), static_cast<unsigned>(ports.size())));
+    constexpr std::uint64_t guids = 0x0002'c902'00f0'0000;  // of switches
+    agent = std::make_unique<switch_agent>("agent", *this, guids + number, params.management_latency);
     settle();
 }
+
+network_switch::~network_switch() = default;
 
 void network_switch::settle() {
     m_fastest = 0;
@@ -129,6 +135,7 @@ bool network_switch::send_management(unsigned output, const packet_ptr& p) {
 }
 
 void network_switch::state_changed(port& at, port_state s) {
+    if (agent) agent->port_changed();
     if (on_state) on_state(at.index + 1, s);
 }
 
@@ -153,6 +160,8 @@ void network_switch::die() {
 void network_switch::reset() {
     m_dead = false;
     empty_inputs(drop_reason::link_down);
+    clear_routes();
+    settle();
     model::reset();
 }
 

@@ -29,8 +29,11 @@ struct switch_params {
     port_params port;
     duration latency{90'000};      ///< from a packet's head at the input to its head at the output
     bool cut_through = true;
+    duration management_latency{1'000'000};  ///< of its management agent, for each packet
     void describe(parameter_visitor& v);
 };
+
+class switch_agent;
 
 class network_switch final : public model, private port_owner {
 public:
@@ -46,8 +49,11 @@ public:
 
     std::vector<std::unique_ptr<port>> ports;
 
-    /// \param port_names one for each port
-    network_switch(const sc_core::sc_module_name& name, const switch_params& params, const std::vector<std::string>& port_names);
+    std::unique_ptr<switch_agent> agent;
+
+    /// \param port_names one for each port \param number among the switches of the network, of which its GUID is made
+    network_switch(const sc_core::sc_module_name& name, const switch_params& params, const std::vector<std::string>& port_names, unsigned number = 0);
+    ~network_switch() override;
 
     fault_kind<> dead{*this, "dead", "the switch is dead for good: its links go down, what it holds is lost", [this](const auto&) { die(); }};
 

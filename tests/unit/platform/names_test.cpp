@@ -100,7 +100,7 @@ std::string key_of(const std::string& outer, const std::string& word, const std:
 /// Blocks without parameters of their own.
 bool needs_no_key(const std::string& path) {
     return matches(path, R"(calendar|node\d+|node\d+\.host\.(boot_rom|finisher|plic|aplic_[ms]|aplic_msi|pcie(\..*)?)|.*\.transmitter)"
-                         R"(|node\d+\.\w+\.(system|fabric|memory\.l2\.bank\d+)|node\d+\.fabric\.(lanes_\w+|\w+\.(queue|to_\w+|link))|network\.\w+\.to_\w+)");
+                         R"(|node\d+\.\w+\.(system|fabric|memory\.l2\.bank\d+)|node\d+\.fabric\.(lanes_\w+|\w+\.(queue|to_\w+|link))|network\.\w+\.(to_\w+|agent))");
 }
 
 /// Groups that stand for no block: parts of the parameters of the block around them.

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+// The subnet management agent of a switch (InfiniBand Architecture Specification, volume 1, chapter 14): passes directed-route
+// management packets on, and answers those that end here: node, switch and port information, forwarding tables, SL to VL and
+// arbitration tables, P_Keys.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <deque>
+#include <string>
+#include <vector>
+
+#include "base/model.h"
+#include "base/statistics.h"
+#include "network/switch.h"
+
+namespace fabricvp::network {
+
+class switch_agent final : public model {
+public:
+    counter requests{*this, "requests", "1", "management requests answered"};
+    counter passed_on{*this, "passed_on", "1", "directed-route packets passed on"};
+    counter discarded{*this, "discarded", "1", "management packets that made no sense here"};
+
+    /// \param guid of the node \param latency from a request to its answer, or to its being passed on
+    switch_agent(const sc_core::sc_module_name& name, network_switch& owner, std::uint64_t guid, duration latency);
+
+    std::uint64_t guid() const { return m_guid; }
+    std::uint16_t lid() const { return m_lid; }
+    void set_lid(std::uint16_t lid) { m_lid = lid; }
+
+    /// What the switch takes for itself. \param input port that it came in by
+    void take(unsigned input, const packet_ptr& p);
+
+    /// A port of the switch has changed its state.
+    void port_changed() { m_changed = true; }
+
+    void reset() override;
+
+private:
+    using mad = std::array<std::uint8_t, 256>;
+    struct task {
+        ticks when;
+        unsigned input;
+        packet_ptr packet;
+        mad data;
+    };
+
+    void work();
+    void handle(task& t);
+    bool directed(task& t, bool& here, unsigned& output);
+    void answer(task& t, unsigned output);
+    unsigned subnet(bool set, unsigned attribute, std::uint32_t modifier, unsigned input, std::uint8_t* data);
+    void node_info(unsigned input, std::uint8_t* data) const;
+    unsigned switch_info(bool set, std::uint8_t* data);
+    unsigned port_info(bool set, unsigned number, std::uint8_t* data);
+    unsigned forwarding(bool set, std::uint32_t block, std::uint8_t* data);
+    unsigned lanes(bool set, unsigned input, unsigned output, std::uint8_t* data);
+    unsigned arbitration(bool set, unsigned block, unsigned number, std::uint8_t* data);
+    void send(unsigned output, const packet_ptr& p, const mad& data);
+
+    network_switch& m_switch;
+    const std::uint64_t m_guid;
+    const duration m_latency;
+    std::uint16_t m_lid = 0, m_manager_lid = 0, m_top = 0;
+    std::uint64_t m_m_key = 0;
+    unsigned m_life_time = 0;
+    bool m_changed = false;  // a port has changed its state, and the manager has not acknowledged it
+    std::deque<task> m_tasks;
+    calendar_event m_work{method<&switch_agent::work>, this};
+};
+
+}  // namespace fabricvp::network
