@@ -161,6 +161,11 @@ void completion_queues::write(queue& q, const completion_entry& e, violation v, 
     m_bus.write(where[0].address, bytes);
     ++q.producer;
     ++cqes;
+    if (span_recorder::on() && !e.spans.empty()) {
+        auto spans = e.spans;
+        spans.pass(cqe_span, span_kind::service, now());
+        span_recorder::current().finish(spans, spans.spans().front().begin, now(), this, e.what, hca_get(e.bytes.data(), HCA_CQE_QPN));
+    }
     if (e.solicited) q.solicited = q.producer;
     if (q.state == HCA_ARMED || (q.state == HCA_ARMED_SOLICITED && e.solicited)) notify(q);
     pump(q);

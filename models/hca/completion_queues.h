@@ -14,6 +14,7 @@
 #include "abi/hca_context.h"
 #include "abi/hca_queues.h"
 #include "base/model.h"
+#include "base/spans.h"
 #include "base/statistics.h"
 #include "hca/bus_access.h"
 #include "hca/doorbell_records.h"
@@ -27,6 +28,14 @@ struct completion_entry {
     std::array<std::uint8_t, HCA_CQE_SIZE> bytes{};
     bool solicited = false;  ///< wakes those who wait for solicited completions only
 
+    span_trail spans;        ///< of the message that ends here
+    const char* what = "";
+
+    /// Its time goes on where the message's has come to. \param kind how the recorder shall call it
+    void follow(const span_trail& message, const char* kind) {
+        spans.follow(message);
+        what = kind;
+    }
     completion_entry& set(unsigned field, std::uint32_t value) {
         hca_set(bytes.data(), field, value);
         return *this;
@@ -35,6 +44,8 @@ struct completion_entry {
 
 class completion_queues final : public model {
 public:
+    span_stage cqe_span{*this, "cqe"};  ///< until the completion has been handed over
+
     counter cqes{*this, "cqes", "1", "completions written"};
     counter overruns{*this, "overruns", "1", "completion queues that had no room"};
     counter lost{*this, "lost", "1", "completions whose queue does not exist or has failed"};

@@ -81,6 +81,7 @@ void event_queues::post(unsigned number, const event_entry& e) {
     }
     auto& q = m_queues[number];
     q.waiting.push_back(e);
+    q.waiting.back().born = now();
     pump(number);
 }
 
@@ -127,6 +128,12 @@ void event_queues::write(unsigned number, const event_entry& e, violation v, con
     m_bus.write(where[0].address, bytes);
     ++q.producer;
     ++events;
+    if (span_recorder::on()) {
+        span_trail spans;
+        spans.resume(e.born);
+        spans.pass(event_span, span_kind::service, now());
+        span_recorder::current().finish(spans, e.born, now(), this, "event", hca_get(e.bytes.data(), HCA_EQE_TYPE));
+    }
     if (q.state == HCA_ARMED || q.state == HCA_ALWAYS_ARMED) fire(q);
     pump(number);
 }

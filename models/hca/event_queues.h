@@ -23,6 +23,8 @@ namespace fabricvp::hca {
 struct event_entry {
     std::array<std::uint8_t, HCA_EQE_SIZE> bytes{};
 
+    ticks born = 0;  ///< when it was posted
+
     explicit event_entry(unsigned type) { hca_set(bytes.data(), HCA_EQE_TYPE, type); }
     event_entry& set(unsigned field, std::uint32_t value) {
         hca_set(bytes.data(), field, value);
@@ -32,6 +34,8 @@ struct event_entry {
 
 class event_queues final : public model {
 public:
+    span_stage event_span{*this, "event"};  ///< from what has happened until its event has been handed over and the interrupt is raised
+
     counter events{*this, "events", "1", "events written"};
     counter lost{*this, "lost", "1", "events that no queue was there for, or had no room for"};
     counter interrupts{*this, "interrupts", "1", "interrupts raised"};

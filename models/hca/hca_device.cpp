@@ -15,6 +15,21 @@ namespace {
 constexpr std::uint8_t vendor_specific = 0x09;
 constexpr std::size_t before_capabilities = 0x20;
 
+/// As PortInfo numbers widths, speeds, and the speeds that its four bits have no room for.
+unsigned width_code(network::link_width w) {
+    switch (w) {
+        case network::link_width::x1: return 1;
+        case network::link_width::x2: return 16;
+        case network::link_width::x4: return 2;
+        case network::link_width::x8: return 4;
+        default: return 8;
+    }
+}
+unsigned speed_code(network::link_rate r) { return r == network::link_rate::sdr ? 1 : r == network::link_rate::ddr ? 2 : 4; }
+unsigned extended_code(network::link_rate r) {
+    return r < network::link_rate::fdr10 ? 0 : r <= network::link_rate::fdr ? 1 : r == network::link_rate::edr ? 2 : r == network::link_rate::hdr ? 4 : 8;
+}
+
 }  // namespace
 
 hca_device::hca_device(const sc_core::sc_module_name& name, const hca_params& p)
@@ -80,6 +95,11 @@ void hca_device::initial_port() {
     port.guids[0] = guid + 1;
     port.pkeys.assign(std::size_t{1} << params.limits.log_pkeys, 0);
     port.pkeys[0] = 0xffff;
+    const auto width = width_code(params.network.width);
+    port.width_supported = port.width_enabled = width == 16 ? 17 : 2 * width - 1;
+    port.speed_supported = port.speed_enabled = speed_code(params.network.rate) * 2 - 1;
+    const auto extended = extended_code(params.network.rate);
+    port.extended_supported = extended ? 2 * extended - 1 : 0;
     port.description = this->name();
 }
 
@@ -99,6 +119,9 @@ void hca_device::show_port() {
     port.physical_state = network.enabled() && link.up() ? 5 : 2;
     port.lid = link.lid();
     port.lmc = link.lmc();
+    port.width_active = width_code(link.width());
+    port.speed_active = speed_code(link.rate());
+    port.extended_active = extended_code(link.rate());
     const bool active = port.state == 4, was = before == 4;
     if (active != was) events.post(event_entry(HCA_EVENT_PORT).set(HCA_EQE_SUBTYPE, active ? HCA_PORT_ACTIVE : HCA_PORT_DOWN).set(HCA_EQE_PORT, 1));
 }

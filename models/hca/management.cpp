@@ -112,6 +112,9 @@ void management::get_port(std::uint8_t* d) const {
     hca_set(d, HCA_PORT_GUIDS, static_cast<std::uint32_t>(port.guids.size()));
     hca_set(d, HCA_PORT_SUBNET_TIMEOUT, port.subnet_timeout);
     hca_set(d, HCA_PORT_RESPONSE_TIME, 16);
+    hca_set(d, HCA_PORT_EXTENDED_SPEED_ACTIVE, port.extended_active);
+    hca_set(d, HCA_PORT_EXTENDED_SPEED_SUPPORTED, port.extended_supported);
+    hca_set(d, HCA_PORT_EXTENDED_SPEED_ENABLED, port.extended_supported);
 }
 
 /// Fields that have no place in hardware's hands, or whose value 0 means "as it is", are left alone.

@@ -25,7 +25,8 @@ struct port_attributes {
     unsigned lmc = 0, sm_sl = 0, subnet_timeout = 18;
     unsigned state = 1, physical_state = 2;  ///< Down, Polling
     unsigned width_supported = 3, width_enabled = 3, width_active = 2;
-    unsigned speed_supported = 1, speed_enabled = 1, speed_active = 1;
+    unsigned speed_supported = 1, speed_enabled = 1, speed_active = 1;  // 1 SDR, 2 DDR, 4 QDR
+    unsigned extended_supported = 0, extended_active = 0;               // 1 FDR, 2 EDR, 4 HDR, 8 NDR
     unsigned mtu_supported = 4, mtu_active = 4, lanes_supported = 1, lanes_operational = 1;
     std::uint16_t pkey_violations = 0, qkey_violations = 0;
     std::string description;

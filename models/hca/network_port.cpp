@@ -36,6 +36,7 @@ bool network_port::try_send(const network::packet_ptr& p) {
         ++packets_sent;
         ++looped;
         p->measure();
+        p->pass(room_span, span_kind::queueing, now());
         m_loop.push_back({now() + params.loopback_latency, p});
         if (!m_deliver.scheduled() || m_deliver.when() > m_loop.back().when) schedule(m_deliver, m_loop.back().when);
         return true;
@@ -46,6 +47,7 @@ bool network_port::try_send(const network::packet_ptr& p) {
     }
     if (!link.has_room(link.lane_of(*p))) return false;
     ++packets_sent;
+    p->pass(room_span, span_kind::queueing, now());
     link.send(p);
     return true;
 }
@@ -119,11 +121,13 @@ void network_port::deliver() {
         m_loop.pop_front();
         ++packets_received;
         p->link_epoch = looped_epoch;
+        p->pass(loop_span, span_kind::service, now());
         m_arrivals.push_back({now() + params.receive_latency, p});
     }
     while (!m_arrivals.empty() && m_arrivals.front().when <= now()) {
         const auto p = m_arrivals.front().packet;
         m_arrivals.pop_front();
+        p->pass(receive_span, span_kind::service, now());
         on_packet(p);
     }
     ticks next = never;

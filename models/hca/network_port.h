@@ -35,6 +35,10 @@ public:
     counter looped{*this, "looped", "1", "packets that turned round inside the port"};
     counter undeliverable{*this, "undeliverable", "1", "packets dropped because the port was not active"};
 
+    span_stage room_span{*this, "room"};          ///< until the port's queue has room, in turns with others
+    span_stage loop_span{*this, "loop"};          ///< turning round inside the port
+    span_stage receive_span{*this, "receive"};    ///< from a packet's arrival to what it causes
+
     /// A packet has come. It keeps the port's buffer until release() is called.
     std::function<void(const network::packet_ptr&)> on_packet;
     /// The port's state has changed.

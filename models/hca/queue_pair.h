@@ -9,6 +9,7 @@
 #include "abi/hca_context.h"
 #include "abi/hca_queues.h"
 #include "base/buffer.h"
+#include "base/spans.h"
 #include "base/time.h"
 #include "network/packet.h"
 
@@ -149,6 +150,7 @@ struct send_entry {
     std::uint32_t received = 0;  ///< responses of a read or atomic
     datagram_address to;
     ticks began = 0;           ///< when its first packet was made
+    span_trail spans;          ///< from its doorbell on
 
     bool is_read() const { return opcode == HCA_OP_READ; }
     bool is_atomic() const { return opcode == HCA_OP_COMPARE_SWAP || opcode == HCA_OP_FETCH_ADD; }
@@ -164,10 +166,12 @@ struct send_state {
         std::uint16_t count;
         std::uint8_t opcode, size;  // of its first entry; the size in 16 bytes
         bool fence;
+        ticks rung;
     };
     std::deque<burst> bursts;               // not fetched yet
     std::uint16_t posted = 0, fetched = 0, completed = 0;  // counters, as doorbells have them
     bool fetching = false;
+    ticks fetch_began = 0;
     std::deque<send_entry> entries;         // fetched and not complete
     std::size_t transmit = 0;               // the entry that is sent from next
     packet_train requests;
@@ -199,6 +203,7 @@ struct response_job {
     std::uint32_t psn = 0, msn = 0, packets = 1, made = 0;
     std::uint64_t address = 0, original = 0;
     std::uint32_t rkey = 0, length = 0;
+    span_trail spans;  ///< of what it answers
 };
 
 /// How far a queue pair has come with what others ask of it.

@@ -137,6 +137,8 @@ void requester::transmit(queue_pair& q) {
     }
     auto p = make_request(q, e);
     ++requests;
+    p->spans.follow(e.spans);
+    p->pass(turn_span, span_kind::queueing, now());
     const bool last = e.has_response() || e.sent + 1 == e.packets;
     const bool final = last && s.transmit + 1 == s.entries.size() && static_cast<std::uint16_t>(e.index + 1) == s.posted;
     ++s.since_request;
@@ -162,12 +164,13 @@ void requester::fill(queue_pair& q, send_entry& e, const network::packet_ptr& p,
     const auto ticket = s.requests.add(p, false, e.index);
     ++m_reads;
     m_data.gather(e.list, q.attributes.domain, from, p->payload, local_read,
-                  [this, number = q.attributes.number, serial = q.serial, ticket, index = e.index](transfer_result r) {
+                  [this, number = q.attributes.number, serial = q.serial, ticket, index = e.index, p](transfer_result r) {
                       --m_reads;
                       schedule_issue();
                       auto* now_q = m_pairs.find(number, serial);
                       if (!now_q || !now_q->send.requests.holds(ticket)) return;
                       if (!r.ok()) return fail_at(*now_q, index, HCA_LOCAL_PROTECTION);
+                      p->pass(payload_span, span_kind::service, now());
                       now_q->send.requests.ready(ticket);
                       m_port.send(*now_q, network_port::direction::request);
                       enlist(*now_q);
@@ -236,6 +239,7 @@ void requester::complete_front(queue_pair& q) {
 void requester::complete(queue_pair& q, const send_entry& e, unsigned syndrome) {
     completion_entry c;
     const auto& a = q.attributes;
+    if (!syndrome) c.follow(e.spans, "message");
     c.set(HCA_CQE_QPN, a.number);
     c.set(HCA_CQE_WQE, static_cast<std::uint32_t>(a.sq.entry(e.index)));
     c.set(HCA_CQE_IS_SEND, 1);

@@ -41,6 +41,11 @@ public:
     counter not_ready{*this, "receiver_not_ready", "1", "times that the receiver had no entry posted"};
     counter errors{*this, "errors", "1", "send entries that ended with an error, flushed ones apart"};
     counter flushed{*this, "flushed", "1", "send and receive entries flushed"};
+    span_stage turn_span{*this, "turn"};            ///< until its packet is made: behind others, or a response it waits for
+    span_stage payload_span{*this, "payload"};      ///< fetching payload
+    span_stage response_span{*this, "response"};    ///< behind other responses
+    span_stage placement_span{*this, "placement"};  ///< of a response in memory
+
     histogram latency{*this, "latency", "ps", "of acknowledged messages"};
 
     requester(const sc_core::sc_module_name& name, const requester_params& params, queue_pairs& pairs, send_queues& sends, receive_queues& receives,

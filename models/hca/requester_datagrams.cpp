@@ -22,6 +22,8 @@ void requester::transmit_datagram(queue_pair& q, send_entry& e) {
     p->bth.solicited = e.solicited;
     p->bth.psn = s.next_psn;
     p->immediate = e.immediate;
+    p->spans.follow(e.spans);
+    p->pass(turn_span, span_kind::queueing, now());
     s.next_psn = psn_after(s.next_psn, 1);
     ++requests;
     e.started = true;

@@ -38,6 +38,7 @@ send_entry* requester::entry_of(queue_pair& q, std::uint32_t psn) {
 void requester::take_response(queue_pair& q, const network::packet_ptr& p) {
     if (q.attributes.state != HCA_QP_RTS && q.attributes.state != HCA_QP_SQD) return;
     const auto op = network::operation_of(p->bth.opcode);
+    p->pass(response_span, span_kind::queueing, now());
     if (op == operation::acknowledge) return take_acknowledge(q, *p);
     auto* e = entry_of(q, p->bth.psn);
     if (!e || e->acked || e->syndrome || !e->has_response()) return;  // late, or twice
@@ -69,8 +70,14 @@ void requester::place(queue_pair& q, const network::packet_ptr& p, send_entry& e
     if (bytes == 0) return placed(q, e.index, {});
     s.placing = true;
     m_data.scatter(e.list, q.attributes.domain, from, payload, local_write,
-                   [this, number = q.attributes.number, serial = q.serial, index = e.index](transfer_result r) {
-                       if (auto* now_q = m_pairs.find(number, serial)) placed(*now_q, index, r);
+                   [this, number = q.attributes.number, serial = q.serial, index = e.index, p](transfer_result r) {
+                       auto* now_q = m_pairs.find(number, serial);
+                       if (!now_q) return;
+                       if (auto* entry = span_recorder::on() ? entry_of(*now_q, p->bth.psn) : nullptr) {
+                           entry->spans.follow(p->spans);
+                           entry->spans.pass(placement_span, span_kind::service, now());
+                       }
+                       placed(*now_q, index, r);
                    });
 }
 
@@ -104,6 +111,7 @@ void requester::take_acknowledge(queue_pair& q, const network::packet& p) {
     if (s.entries.empty() || !s.entries.front().started || psn_difference(psn, s.next_psn) >= 0) return;
     if (psn_difference(psn, s.entries.front().first_psn) < -1) return;  // long known
     if (kind == aeth::kind_ack) {
+        if (auto* e = span_recorder::on() ? entry_of(q, psn) : nullptr; e && e->last_psn() == psn) e->spans.follow(p.spans);
         acknowledge(q, psn);
         return enlist(q);
     }

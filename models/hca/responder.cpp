@@ -81,6 +81,7 @@ void responder::drop(queue_pair& q, const packet_ptr& p) {
 }
 
 void responder::take(queue_pair& q, const packet_ptr& p) {
+    p->pass(order_span, span_kind::queueing, now());
     if (!q.attributes.can_receive()) return drop(q, p);
     switch (q.attributes.type) {
         case HCA_QP_RC: return take_reliable(q, p);
@@ -148,6 +149,7 @@ void responder::with_entry(queue_pair& q, const packet_ptr& p, step then) {
         auto* now_q = m_pairs.find(number, serial);
         if (!now_q) return m_port.release(*p);
         if (!now_q->attributes.can_receive()) return drop(*now_q, p);
+        p->pass(entry_span, span_kind::service, now());
         switch (s) {
             case take_status::taken: now_q->respond.has_entry = true; return (this->*then)(*now_q, p);
             case take_status::empty:
@@ -230,6 +232,7 @@ void responder::placed(queue_pair& q, const packet_ptr& p, transfer_result r) {
         if (q.respond.in_write) return refuse(q, p, nak::remote_access);
         return refuse(q, p, nak::remote_operation, HCA_LOCAL_PROTECTION);
     }
+    p->pass(placement_span, span_kind::service, now());
     advance(q, p);
     finished(q, p);
 }
@@ -252,7 +255,7 @@ void responder::advance(queue_pair& q, const packet_ptr& p) {
         r.msn = psn_after(r.msn, 1);
         if (is_send(op) || has_immediate(op)) complete(q, *p, r.received, 0);
     }
-    if (q.attributes.type == HCA_QP_RC && p->bth.ack_request) acknowledge(q, p->bth.psn, aeth::ack);
+    if (q.attributes.type == HCA_QP_RC && p->bth.ack_request) acknowledge(q, p->bth.psn, aeth::ack, p.get());
 }
 
 void responder::complete(queue_pair& q, const network::packet& p, std::uint64_t bytes, unsigned syndrome) {
@@ -265,6 +268,7 @@ void responder::complete(queue_pair& q, const network::packet& p, std::uint64_t 
         c.set(HCA_CQE_SYNDROME, syndrome).set(HCA_CQE_OPCODE, HCA_CQE_ERROR_RECEIVE);
         return m_completions.complete(a.receive_cqn, c);
     }
+    c.follow(p.spans, "receive");
     c.set(HCA_CQE_BYTES, static_cast<std::uint32_t>(bytes));
     c.set(HCA_CQE_OPCODE, p.bth.opcode & 0x1f);
     if (has_immediate(network::operation_of(p.bth.opcode))) c.set(HCA_CQE_IMMEDIATE, p.immediate);

@@ -44,6 +44,13 @@ public:
     responder(const sc_core::sc_module_name& name, const responder_params& params, bus_access& bus, translation& memory, queue_pairs& pairs,
               receive_queues& receives, data_mover& data, completion_queues& completions, event_queues& events, management& agent, network_port& port);
 
+    span_stage order_span{*this, "order"};          ///< behind other packets of the queue pair
+    span_stage entry_span{*this, "entry"};          ///< taking a receive entry
+    span_stage placement_span{*this, "placement"};  ///< translating addresses and handing writes over
+    span_stage answer_span{*this, "answer"};        ///< behind other answers of the queue pair
+    span_stage memory_span{*this, "memory"};        ///< reading what is asked for
+    span_stage atomic_span{*this, "atomic"};
+
     /// A request packet for a queue pair.
     void receive(queue_pair& q, const network::packet_ptr& p);
     /// Its state has changed.
@@ -91,7 +98,8 @@ private:
     void run_atomic();
     void atomic_read(bool ok);
 
-    void acknowledge(queue_pair& q, std::uint32_t psn, std::uint8_t syndrome);
+    /// \param cause whose time goes on
+    void acknowledge(queue_pair& q, std::uint32_t psn, std::uint8_t syndrome, const network::packet* cause = nullptr);
     void answer(queue_pair& q);
     void make_response(queue_pair& q, response_job& j);
     void fill_read(queue_pair& q, const response_job& j, const packet_ptr& p, std::uint32_t bytes);

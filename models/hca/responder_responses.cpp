@@ -29,6 +29,7 @@ void responder::take_read(queue_pair& q, const packet_ptr& p) {
     j.address = p->reth.address;
     j.rkey = p->reth.rkey;
     j.length = p->reth.length;
+    j.spans.follow(p->spans);
     ++received;
     r.nak_sent = false;
     r.expected_psn = psn_after(p->bth.psn, j.packets);
@@ -86,6 +87,8 @@ void responder::atomic_read(bool ok) {
     ++received;
     auto& r = q->respond;
     response_job j;
+    p->pass(atomic_span, span_kind::service, now());
+    j.spans.follow(p->spans);
     j.what = response_job::kind::atomic;
     j.psn = p->bth.psn;
     j.original = original;
@@ -136,9 +139,10 @@ void responder::take_duplicate(queue_pair& q, const packet_ptr& p) {
     finished(q, p);
 }
 
-void responder::acknowledge(queue_pair& q, std::uint32_t psn, std::uint8_t syndrome) {
+void responder::acknowledge(queue_pair& q, std::uint32_t psn, std::uint8_t syndrome, const network::packet* cause) {
     auto& jobs = q.respond.jobs;
     response_job j;
+    if (cause) j.spans.follow(cause->spans);
     j.psn = psn;
     j.msn = q.respond.msn;
     j.syndrome = syndrome;
@@ -163,6 +167,8 @@ void responder::answer(queue_pair& q) {
 
 void responder::make_response(queue_pair& q, response_job& j) {
     auto p = make_connected_packet(q.attributes, m_port.link, m_agent.port);
+    p->spans.follow(j.spans);
+    p->pass(answer_span, span_kind::queueing, now());
     auto op = operation::acknowledge;
     p->aeth = {j.what == response_job::kind::acknowledgement ? j.syndrome : aeth::ack, j.msn};
     p->bth.psn = psn_after(j.psn, j.made);
@@ -194,6 +200,7 @@ void responder::fill_read(queue_pair& q, const response_job& j, const packet_ptr
                   [this, number = q.attributes.number, serial = q.serial, ticket, p](transfer_result r) {
                       auto* now_q = m_pairs.find(number, serial);
                       if (!now_q || !now_q->respond.responses.holds(ticket)) return;
+                      p->pass(memory_span, span_kind::service, now());
                       if (!r.ok()) {  // memory was taken away, or fails: the rest of the answer is this refusal
                           p->bth.opcode = network::opcode_of(network::transport::rc, operation::acknowledge);
                           p->aeth.syndrome = aeth::negative(r.refused != violation::none ? nak::remote_access : nak::remote_operation);

@@ -120,7 +120,7 @@ bool send_queues::ring(std::uint32_t uar, std::uint32_t high, std::uint32_t low)
     if (count == 0 || hca_get(words, HCA_SEND_INDEX) != s.posted || outstanding + count > q->attributes.sq.entries()) return false;
     if (state != HCA_QP_RTS && state != HCA_QP_SQD && state != HCA_QP_SQE && state != HCA_QP_ERR) return false;
     s.bursts.push_back({static_cast<std::uint16_t>(count), static_cast<std::uint8_t>(hca_get(words, HCA_SEND_OPCODE)),
-                        static_cast<std::uint8_t>(hca_get(words, HCA_SEND_SIZE)), hca_get(words, HCA_SEND_FENCE) != 0});
+                        static_cast<std::uint8_t>(hca_get(words, HCA_SEND_SIZE)), hca_get(words, HCA_SEND_FENCE) != 0, now()});
     s.posted = static_cast<std::uint16_t>(s.posted + count);
     posted += count;
     m_pending.push_back({now() + params.doorbell_latency, q->attributes.number, q->serial});
@@ -151,6 +151,7 @@ void send_queues::fetch(queue_pair& q) {
     const auto bytes = allocate_slice(std::size_t{count} * sq.stride());
     const auto first = sq.entry(index);
     s.fetching = true;
+    s.fetch_began = now();
     ++fetches;
     read_region(m_bus, m_memory, {sq.lkey, sq.domain, first, static_cast<std::uint32_t>(bytes.length), local_read}, bytes,
                 [this, number = q.attributes.number, serial = q.serial, bytes, count, first](bool ok) {
@@ -174,6 +175,9 @@ void send_queues::fetched(queue_pair& q, const buffer_slice& bytes, std::uint32_
         e.index = s.fetched++;
         e.opcode = b.opcode;
         e.fence = b.fence;
+        e.spans.resume(b.rung);
+        e.spans.pass(doorbell_span, span_kind::service, s.fetch_began);
+        e.spans.pass(fetch_span, span_kind::service, now());
         const auto size = std::uint32_t{b.size} * HCA_SEGMENT;
         if (!ok || size > stride || !decode_send(wqe, size, q.attributes.type, e)) e.syndrome = ok ? HCA_LOCAL_QP_OPERATION : HCA_LOCAL_PROTECTION;
         e.signalled |= q.attributes.signal_all;

@@ -30,6 +30,9 @@ public:
 
     counter posted{*this, "posted", "1", "send entries posted"};
     counter fetches{*this, "fetches", "1", "reads of send entries"};
+    span_stage doorbell_span{*this, "doorbell"};  ///< from its arrival until its entries are fetched
+    span_stage fetch_span{*this, "fetch"};        ///< of entries
+
     counter failures{*this, "failures", "1", "reads of send entries that failed"};
 
     /// Entries of a queue pair have been decoded, or flushed.

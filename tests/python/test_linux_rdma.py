@@ -15,7 +15,7 @@ PROMPT = "~ # "
 WITH_IMAGES = pytest.mark.skipif(bool(MISSING), reason=f"make linux has not made {', '.join(MISSING)}")
 
 #: What the driver says when the adapter does not behave as it should.
-BAD_SIGNS = re.compile(r"failed to generate interrupt|is old|couldn't map|Catastrophic|Profile requires|unknown QP|bogus|Unhandled event"
+BAD_SIGNS = re.compile(r"failed to generate interrupt|is old|couldn't map|Catastrophic error detected|Profile requires|unknown QP|bogus|Unhandled event"
                        r"|CQ overrun|modify QP .* returned|MAD_IFC returned|[RS]Q full|nobody cared|Missing|aborting|error -|WARNING")
 
 
@@ -87,4 +87,4 @@ def test_stock_tools_of_rdma_run_between_two_adapters():
         said = shell("dmesg")
         assert not BAD_SIGNS.search(said), BAD_SIGNS.search(said)
         statistics = platform.statistics.snapshot()
-        assert statistics["node0.hca0.retries"] == 0 and statistics["node0.hca0.messages"] > 1000
+        assert statistics["node0.hca0.retries"] == 0 and statistics["node0.hca0.messages"] >= 1000

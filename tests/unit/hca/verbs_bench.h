@@ -61,8 +61,15 @@ public:
     test_qp(driver& driver_, std::uint32_t number_, std::uint32_t send_cqn, std::uint32_t receive_cqn, std::uint32_t record_, const settings& set)
         : d(driver_), number(number_), type(set.type), log_rq(set.log_rq), log_sq(set.log_sq), log_stride(set.log_stride),
           memory(driver_.region(((1u << set.log_rq) + (1u << set.log_sq)) << set.log_stride, set.domain, local_read)), sq_start(1u << (set.log_rq + set.log_stride)),
-          record(record_), s(set) {
+          record(record_), s(set), m_send_cqn(send_cqn), m_receive_cqn(receive_cqn) {
         d.record(uar, record);
+        start();
+    }
+
+    /// From the reset state to the state INIT, with empty queues.
+    void start() {
+        posted = received = 0;
+        std::memset(d.record(uar, record), 0, 16);
         auto* c = d.in() + HCA_QP_CONTEXT;
         hca_set(c, HCA_QPC_TYPE, type);
         hca_set(c, HCA_QPC_MIGRATION, HCA_MIGRATED);
@@ -74,8 +81,8 @@ public:
         hca_set(c, HCA_QPC_PD, s.domain);
         hca_set(c, HCA_QPC_LKEY, memory.key);
         hca_set(c, HCA_QPC_SIGNAL_ALL, s.signal_all);
-        hca_set(c, HCA_QPC_SEND_CQN, send_cqn);
-        hca_set(c, HCA_QPC_RECEIVE_CQN, receive_cqn);
+        hca_set(c, HCA_QPC_SEND_CQN, m_send_cqn);
+        hca_set(c, HCA_QPC_RECEIVE_CQN, m_receive_cqn);
         hca_set(c, HCA_QPC_SQ_START, sq_start);
         hca_set(c, HCA_QPC_SQ_RECORD, record);
         hca_set(c, HCA_QPC_RQ_RECORD, record + 1);
@@ -156,6 +163,8 @@ public:
     }
 
 private:
+    const std::uint32_t m_send_cqn, m_receive_cqn;
+
     /// \returns its size in 16 bytes
     unsigned write_entry(std::uint16_t index, const send_request& r) {
         auto* w = d.byte(memory, slot(index));

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+// What must not be done is not done: keys, bounds, rights, domains, doorbells, states. The offender hears the right syndrome,
+// its queue pair ends in the error state, all its entries are flushed, and no byte outside changes.
+#include "pair_bench.h"
+
+using namespace fabricvp;
+using namespace fabricvp::hca;
+using namespace fabricvp::hca::test;
+
+TEST_CASE("protection of a reliable connection") {
+    calendar timeline;
+    pair_bench bench;
+    auto& [host, a, b, cq_a, cq_b, qa, qb] = bench;
+    std::mt19937 random(3);
+    const auto ra = a.region(8192), rb = b.region(8192, 1, driver::all_rights, 0x4000'0000);
+    const auto read_only = b.region(4096, 1, local_read | remote_read, 0x5000'0000);
+    const auto foreign = b.region(4096, 2, driver::all_rights, 0x6000'0000);
+    const auto unwritable = a.region(4096, 1, local_read);
+    fill(a, ra, random);
+    for (const auto* r : {&rb, &read_only, &foreign}) fill(b, *r, random);
+    std::uint32_t number = 0x20;
+    const auto snapshot = [&] {
+        std::vector<std::vector<std::uint8_t>> all;
+        for (const auto* r : {&rb, &read_only, &foreign}) all.push_back(read(b, *r, r->address, r->bytes));
+        all.push_back(read(a, ra, 0, ra.bytes));
+        return all;
+    };
+    /// Posts one bad request, and two good ones behind it. \returns the syndrome
+    const auto misdeed = [&](const send_request& bad, const test_qp::settings& s = {}) {
+        bench.connect(s, number);
+        number += 2;
+        const auto before = snapshot();
+        send_request good;
+        good.opcode = HCA_OP_WRITE;
+        good.list = {{0, ra.key, 64}};
+        good.remote = rb.address;
+        good.rkey = rb.key;
+        good.fence = true;  // or it could be done before a read turns out to be bad
+        qa->post_receive({{0, ra.key, 64}});
+        qa->post({bad, good, good});
+        const auto c = bench.wait(a, *cq_a);
+        REQUIRE(c);
+        CHECK(c->error());
+        CHECK(c->wqe == qa->slot(0));
+        unsigned flushed = 0;
+        while (const auto f = bench.wait(a, *cq_a, 3'000'000)) {
+            CHECK(f->error());
+            CHECK(f->syndrome == HCA_FLUSHED);
+            ++flushed;
+        }
+        CHECK(flushed == 3);  // two sends, a receive
+        CHECK(snapshot() == before);
+        CHECK(a.command(HCA_QUERY_QP, qa->number) == HCA_OK);
+        CHECK(hca_get(a.out() + HCA_QP_CONTEXT, HCA_QPC_STATE) == HCA_QP_ERR);
+        return c->syndrome;
+    };
+    send_request w;
+    w.opcode = HCA_OP_WRITE;
+    w.list = {{0, ra.key, 100}};
+    w.remote = rb.address;
+    w.rkey = rb.key + 0x100;  // nobody's
+    CHECK(misdeed(w) == HCA_REMOTE_ACCESS);
+    w.rkey = rb.key;
+    w.remote = rb.address + rb.bytes - 99;
+    CHECK(misdeed(w) == HCA_REMOTE_ACCESS);
+    w.remote = rb.address - 1;
+    CHECK(misdeed(w) == HCA_REMOTE_ACCESS);
+    w.remote = ~std::uint64_t{0} - 10;
+    CHECK(misdeed(w) == HCA_REMOTE_ACCESS);
+    w.remote = read_only.address;
+    w.rkey = read_only.key;
+    CHECK(misdeed(w) == HCA_REMOTE_ACCESS);
+    w.remote = foreign.address;
+    w.rkey = foreign.key;
+    CHECK(misdeed(w) == HCA_REMOTE_ACCESS);
+    w.remote = rb.address;
+    w.rkey = rb.key;
+    test_qp::settings closed;
+    closed.remote_write = closed.remote_read = closed.remote_atomic = false;
+    CHECK(misdeed(w, closed) == HCA_REMOTE_ACCESS);
+    auto r = w;
+    r.opcode = HCA_OP_READ;
+    CHECK(misdeed(r, closed) == HCA_REMOTE_ACCESS);
+    r.list = {{0, unwritable.key, 100}};
+    CHECK(misdeed(r) == HCA_LOCAL_PROTECTION);
+    w.list = {{ra.bytes - 50, ra.key, 100}};
+    CHECK(misdeed(w) == HCA_LOCAL_PROTECTION);
+    w.list = {{0, ra.key ^ 0x100'0000, 100}};
+    CHECK(misdeed(w) == HCA_LOCAL_PROTECTION);
+    send_request at;
+    at.opcode = HCA_OP_FETCH_ADD;
+    at.list = {{0, ra.key, 8}};
+    at.remote = rb.address + 4;
+    at.rkey = rb.key;
+    at.swap_add = 1;
+    CHECK(misdeed(at) == HCA_REMOTE_INVALID_REQUEST);
+    at.remote = read_only.address;
+    at.rkey = read_only.key;
+    CHECK(misdeed(at) == HCA_REMOTE_ACCESS);
+
+    // --- a message longer than the entry that it gets ---
+    bench.connect({}, number);
+    number += 2;
+    qb->post_receive({{rb.address, rb.key, 10}});
+    const auto before = snapshot();
+    send_request s;
+    s.list = {{0, ra.key, 11}};
+    qa->post(s);
+    auto c = bench.wait(b, *cq_b);
+    REQUIRE(c);
+    CHECK(c->syndrome == HCA_LOCAL_LENGTH);
+    c = bench.wait(a, *cq_a);
+    REQUIRE(c);
+    CHECK(c->syndrome == HCA_REMOTE_INVALID_REQUEST);
+    CHECK(snapshot() == before);
+
+    // --- nobody there: retries run out; receiver never ready: the same ---
+    test_qp::settings hasty;
+    hasty.timeout = 1;
+    hasty.retries = 2;
+    hasty.rnr_retries = 1;
+    bench.connect(hasty, number);
+    number += 2;
+    qa->post(s);
+    c = bench.wait(a, *cq_a);
+    REQUIRE(c);
+    CHECK(c->syndrome == HCA_RNR_RETRIES_EXCEEDED);
+    bench.connect(hasty, number);
+    number += 2;
+    CHECK(b.command(HCA_2ERR_QP, qb->number) == HCA_OK);
+    w.list = {{0, ra.key, 64}};
+    qa->post(w);
+    c = bench.wait(a, *cq_a);
+    REQUIRE(c);
+    CHECK(c->syndrome == HCA_RETRIES_EXCEEDED);
+
+    // --- doorbells that are not allowed ---
+    bench.connect({}, number);
+    number += 2;
+    auto& bad = host.adapters[0]->bad_doorbells;
+    const auto rung = bad.total();
+    a.doorbell(test_qp::uar + 1, HCA_UAR_SEND, 1u << 24 | HCA_OP_SEND, qa->number << 8 | 2);            // somebody else's page
+    a.doorbell(test_qp::uar, HCA_UAR_SEND, 1u << 24 | 5u << 8 | HCA_OP_SEND, qa->number << 8 | 2);      // a counter that it has not
+    a.doorbell(test_qp::uar, HCA_UAR_SEND, 17u << 24 | HCA_OP_SEND, qa->number << 8 | 2);               // more than the queue holds
+    a.doorbell(test_qp::uar, HCA_UAR_SEND, 1u << 24 | HCA_OP_SEND, (qa->number ^ 0x10'0000) << 8 | 2);  // of an older generation
+    a.doorbell(test_qp::uar + 1, HCA_UAR_CQ, HCA_ARM_NEXT << 24 | 0x80, 0);
+    a.run();
+    CHECK(bad.total() == rung + 5);
+    CHECK(!poll(a, *cq_a, 0));
+
+    // --- after a reset nothing more is heard of a queue pair ---
+    qb->post_receive({{rb.address, rb.key, 64}});
+    qa->post(s);
+    CHECK(a.command(HCA_2RST_QP, qa->number, 1) == HCA_OK);
+    CHECK(!bench.wait(a, *cq_a, 10'000'000));
+    CHECK(a.command(HCA_INIT2RTR_QP, qa->number) == HCA_BAD_INDEX);
+}
