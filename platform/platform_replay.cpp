@@ -133,7 +133,7 @@ void platform::record(const std::string& file) {
     std::size_t caches = 0;
     for (const auto& g : n.gpus) {
         cycles.push_back(g->core.clock.span(1));
-        caches = std::max<std::size_t>(caches, g->core.memory.units.size() + g->core.memory.scalar_caches.size());
+        caches = std::max<std::size_t>(caches, g->core.memory.units.size() + g->core.memory.scalar_caches.size() + g->core.instruction_caches.size());
     }
     try {
         m->recorder = std::make_unique<gpu::replay::recorder>(file, cycles, static_cast<unsigned>(caches));

@@ -33,6 +33,8 @@ gpu_core::gpu_core(model& o, const gpu_core_params& p, unsigned index)
     for (std::uint64_t i = 0; i < (p.compute_units + p.sharing - 1) / p.sharing; ++i) {
         instruction_caches.push_back(std::make_unique<instruction_cache>(fmt::format("instruction_cache{}", i).c_str(), p.instruction_cache,
                                                                          clock, memory.l2_tlb, memory.router));
+        instruction_caches.back()->gpu = index;
+        instruction_caches.back()->number = static_cast<unsigned>(memory.units.size() + memory.scalar_caches.size() + i);
         dispatcher.attach(*instruction_caches.back());
     }
     for (std::uint64_t i = 0; i < p.compute_units; ++i) {

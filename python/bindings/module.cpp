@@ -88,7 +88,16 @@ void bind_session(py::module_& m) {
     py::class_<session, std::unique_ptr<session, py::nodelete>> s(m, "Session");
     s.def_static("from_config", &session::from_config, py::return_value_policy::reference)
         .def_static("from_text", &session::from_text, py::return_value_policy::reference)
+        .def_static("from_recording", &session::from_recording, py::return_value_policy::reference)
         .def_static("exists", &session::exists)
+        .def("record", [](session& x, const std::string& file) {
+            x.check_not_running();
+            x.machine().record(file);
+        })
+        .def("finish_recording", [](session& x) {
+            x.check_not_running();
+            return x.machine().finish_recording();
+        })
         .def("node_count", [](session& x) { return x.machine().node_count(); })
         .def("load_images", [](session& x, std::size_t node, std::string firmware, std::string kernel, std::string initrd, std::string append,
                                bool tohost) { x.load_images(node, image_set{firmware, kernel, initrd, append, tohost}); })

@@ -31,6 +31,10 @@ session& session::from_text(const std::string& yaml, const std::string& name, co
     return adopt(platform::from_text(yaml, name, set));
 }
 
+session& session::from_recording(const std::string& recording, const std::string& path, const platform::overrides& set) {
+    return adopt(platform::from_recording(recording, path, set));
+}
+
 session& session::adopt(std::unique_ptr<platform> machine) {
     // Never destroyed: Python objects hold on to it in any order at exit, and SystemC cannot start again anyway.
     s_session = new session(std::move(machine));

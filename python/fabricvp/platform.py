@@ -76,6 +76,32 @@ class Platform:
         core = _fabricvp.Session.from_text(yaml, name, list(flatten(overrides, keywords).items()))
         return cls(core)._with_apps(wishes)
 
+    @classmethod
+    def from_recording(cls, recording: str | os.PathLike[str], path: str | os.PathLike[str], *, overrides: Mapping[str, Any] | None = None,
+                       **keywords: Any) -> Platform:
+        """The fabric of a configuration with a recording in the place of its GPUs and their software (see `record()`).
+
+        `run()` plays it and ends with outcome "power_off"; its one region of interest has the label and the statistics of the
+        fabric that the measured part of the software has. ``overrides`` and keywords are those of `from_config()`.
+
+        Raises `InputError` with one line if the recording is of another version, cut short or damaged, or if it does not fit:
+        another number of GPUs, GPUs with other parameters, a fabric that trims (those change what GPUs ask for);
+        `RuntimeError` if the process has had a platform.
+        """
+        _refuse_second()
+        return cls(_fabricvp.Session.from_recording(os.fspath(recording), resolve_config(path), list(flatten(overrides, keywords).items())))
+
+    def record(self, file: str | os.PathLike[str]) -> None:
+        """Records what the GPUs of node 0 send to each other in the first region that its firmware marks, into a file that
+        `finish_recording()` writes. Call it before the first `run()`. Raises `InputError` if no GPUs are linked, if the fabric
+        trims, or if the file cannot be made."""
+        self._core.record(os.fspath(file))
+
+    def finish_recording(self) -> str:
+        """Writes the recording, and gives one line about it. Raises `InputError` if no region has ended or the file cannot be
+        written."""
+        return self._core.finish_recording()
+
     def _with_apps(self, wishes: list[dict[str, Any]]) -> Platform:
         for wish in wishes:
             self.load_app(**wish)

@@ -10,7 +10,7 @@ import pytest
 
 BENCH = Path(__file__).resolve().parents[1] / "bench"
 NATIVE = ["calendar_vs_systemc", "pcie_tlp_hops_per_s", "fabric_packet_hops_per_s", "fabric_packet_hops_per_s_with_gpus",
-          "fabric_packet_hops_netcrafter_per_s", "fabric_events_per_hop_netcrafter", "fabric_cost_ratio_1024_vs_4",
+          "fabric_packet_hops_netcrafter_per_s", "fabric_events_per_hop_netcrafter", "fabric_cost_ratio_1024_vs_4", "replay_speedup",
           "gpu_alu_wavefront_instructions_per_s", "gpu_wavefront_instructions_per_s", "gpu_memory_transactions_per_s", "gpu_mb_per_gpu",
           "transpose_2048_quad_s", "congestion_2d_s", "small_kernel_s", "fir_262144_s", "transpose_1024_s"]
 

@@ -16,12 +16,17 @@ BLOCK = re.compile(r"^```console\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 PROMPT = "a prompt waits for a person"
 LONG = "the whole run takes too long for a test"
 DEBUGGER = "waits for GDB; tests/system/gdb holds such dialogues"
+RECORD = f"run netcrafter_quad_ideal --app transpose --size 256 --placement lasp --dispatch lasp --record transpose.recording && '{LAUNCHER}' "
+REPLAY = RECORD + "replay transpose.recording netcrafter_quad "
 #: Commands that are run in another form: as the pages show them → (what is run, why).
 CHANGED = {
     "run uboot": ("run uboot --time 20ms", PROMPT),
     "run uboot_m": ("run uboot_m --time 20ms", PROMPT),
     "run cs_storm": ("run cs_storm --time 20ms", PROMPT),
     "run netcrafter_quad_uboot": ("run netcrafter_quad_uboot --time 5ms", PROMPT),
+    "replay transpose.recording netcrafter_quad --out results": (REPLAY + "--out results", "the recording has to be there"),
+    "replay transpose.recording netcrafter_quad --set node.gpus.*.memory.l2_tlb.sets=64":
+        (REPLAY + "--set 'node.gpus.*.memory.l2_tlb.sets=64'", "the recording has to be there"),
     "run linux": ("describe linux", "needs the kernel that `make linux` fetches"),
     "run hello --set node.host.harts=2 --gdb 3333 --console none &": ("run hello --set node.host.harts=2 --console none", DEBUGGER),
     "run gpu --app vectoradd --size 256 --gdb 7777": ("run gpu --app vectoradd --size 256", DEBUGGER),
@@ -36,6 +41,8 @@ CHANGED = {
     "experiment netcrafter --out results": ("experiment netcrafter --quick --only gups --points all --out results", LONG),
     "experiment netcrafter --quick --out results": ("experiment netcrafter --quick --only gups --points all --out results", LONG),
     "experiment netcrafter-sensitivity --out results": ("experiment netcrafter-sensitivity --quick --only queues --out results", LONG),
+    "experiment replay --out results": ("experiment replay --quick --only transpose --out results", LONG),
+    "experiment replay --quick --out results": ("experiment replay --quick --only transpose --out results", LONG),
     "experiment scale --out results": ("experiment scale --quick --devices 4 16 --patterns uniform --out results", LONG),
     "experiment gpu-workloads --quick --out results": ("experiment gpu-workloads --quick --only reduction --no-spans --out results", LONG),
     "experiment gpu-workloads --out results": ("experiment gpu-workloads --quick --only reduction --no-spans --out results", LONG),
@@ -49,7 +56,7 @@ CHANGED = {
     "experiment pcie-congestion --quick --out results": ("experiment pcie-congestion --quick --graphs 4 --out results", LONG),
 }
 #: Commands that pages show as failing, with their exit status.
-FAILING = {"run bare --set node.host.hart.clok=2GHz": 2}
+FAILING = {"run bare --set node.host.hart.clok=2GHz": 2, REPLAY + "--set 'node.gpus.*.memory.l2_tlb.sets=64'": 2}
 #: Other programs that blocks show, and where they are tried.
 OTHERS = {
     "make": "the targets are what builds and tests this",

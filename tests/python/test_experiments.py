@@ -243,6 +243,19 @@ def test_scale(command, tmp_path):
     assert (tmp_path / "found" / "cost.png").stat().st_size > 0
 
 
+@pytest.mark.timeout(200)
+def test_replay(command, tmp_path):
+    done = command("experiment", "replay", "--quick", "--only", "transpose", "pagerank", "--out", "found", timeout=180)
+    assert done.returncode == 0, done.stdout + done.stderr
+    result = json.loads((tmp_path / "found" / "result.json").read_text())
+    assert result["experiment"] == "replay" and len(result["checks"]) == 4 and all(c["ok"] for c in result["checks"])
+    table = pandas.read_csv(tmp_path / "found" / "replay.csv").set_index("workload")
+    assert list(table.index) == ["transpose", "pagerank"]
+    assert (table["error_%"].abs() < 10).all() and (table["error_where_recorded_%"].abs() < 10).all()
+    assert (table["slow_down"] > 1.3).all()  # the slow link counts
+    assert (table["played_slow_flits_%"].between(90, 100.01)).all() and (table["speed_up"] > 0).all()
+
+
 def test_a_fabric_of_1024_devices():
     """Built, resolved, and every packet accounted for."""
     cost = run_points(carry, [Load(1024, "transpose", 2_000)], 1, lambda index: None)[0]

@@ -8,7 +8,7 @@
 
 #include "base/trace.h"
 #include "gpu/lanes/simd_unit.h"
-#include "gpu/replay/wavefront_record.h"
+#include "gpu/replay/recorder.h"
 
 namespace fabricvp::gpu {
 
@@ -213,6 +213,7 @@ void compute_unit::end_segment(wavefront& w, lane_stop why) {
                 enter(w, wavefront_state::ready);
                 break;
             }
+            if (w.record) w.record->fetches(now(), worked(w));
             enter(w, wavefront_state::fetch);
             m_code.request(c.address_space, line, *this);
             break;
@@ -275,6 +276,7 @@ void compute_unit::fetched(std::uint32_t address_space, std::uint64_t line, memo
         const auto pc = w.context.schedule.pc;
         if (lane_engine::code_line(w.context, pc) != line) continue;
         if (why == memory_fault::none) {
+            if (w.record) w.record->fetched(replay::recorder::on() ? replay::recorder::current().fetched(m_gpu, m_code.number, line, w.record, now()) : 0, now());
             make_ready(w, now());
         } else {
             const auto lane = static_cast<unsigned>(__builtin_ctzll(w.context.schedule.active));

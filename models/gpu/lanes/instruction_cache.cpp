@@ -5,6 +5,8 @@
 #include <cstring>
 #include <stdexcept>
 
+#include "gpu/replay/recorder.h"
+
 namespace fabricvp::gpu {
 
 void instruction_cache_params::describe(parameter_visitor& v) {
@@ -114,6 +116,7 @@ void instruction_cache::send(unsigned index, std::uint64_t physical_page) {
     request->client = this;
     request->cookie = index;
     request->issued = now();
+    if (replay::recorder::on()) request->record = replay::recorder::current().code(gpu, number, m_misses[index].line, *request);
     m_misses[index].request = request;
     m_memory.send(request);
 }

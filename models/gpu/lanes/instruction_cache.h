@@ -51,6 +51,7 @@ protected:
 class instruction_cache final : public model, private line_client, private translation_client {
 public:
     const instruction_cache_params params;
+    unsigned gpu = 0, number = 0;  ///< of the GPU, and among its first-level caches
 
     counter hits{*this, "hits", "1", "lines found"};
     counter misses{*this, "misses", "1", "lines requested for a wavefront that waits"};

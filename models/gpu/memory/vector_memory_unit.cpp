@@ -235,7 +235,7 @@ bool vector_memory_unit::past_l1(access_state& s, unsigned piece, ticks at) {
     if (span_recorder::on()) s.access->spans.add(m_past_span, span_kind::service, at, r.issued);
     if (a.record && replay::recorder::on() && !m_router.is_local(p.line)) {
         r.record = replay::recorder::current().request(m_router.where() - GPU_PA_GPU0, r, false, 0, nullptr);
-        a.record->needs(piece, r.record);
+        if (r.record) a.record->needs(piece, r.record);
     }
     m_router.send_at(request, r.issued);
     return true;

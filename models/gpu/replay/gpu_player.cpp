@@ -19,7 +19,7 @@ gpu_player::slot& gpu_player::ask(transaction_id what, unit_player* unit, ticks 
     m_free_slots.pop_back();
     s.what = what;
     s.unit = unit;
-    s.fetch = s.scalar = false;
+    s.fetch = s.scalar = s.code = false;
     s.access = nullptr;
     s.walk = 0;
     s.waiting.clear();
@@ -116,12 +116,13 @@ void gpu_player::finish(const fabric::packet_ptr& p) {
     }
     auto& unit = *s.unit;
     if (s.fetch) {
-        --fetches_of(unit, s.scalar);
+        if (!s.code) --fetches_of(unit, s.scalar);
         const auto waiting = std::move(s.waiting);
         s.waiting = {};
-        const bool scalar = s.scalar;
+        const bool scalar = s.scalar, code = s.code;
         m_free_slots.push_back(&s);
-        for (const auto& n : waiting) came(*n.access, now() + m_fill);
+        for (const auto& n : waiting) came(*n.access, now() + (code ? m_code : m_fill));
+        if (code) return;
         if (scalar) {
             const auto first = unit.number / params.sharing * params.sharing;
             for (auto u = first; u < std::min(first + params.sharing, params.compute_units); ++u) pump(*m_units[u]);

@@ -25,7 +25,7 @@ struct access_player {
     access_player* next_free = nullptr;
     std::uint32_t ordinal = 0;       ///< among the accesses of its wavefront
     unsigned open = 0;               ///< needs that have not come
-    bool loads = false;
+    bool loads = false, code = false;
     ticks earliest = 0;              ///< when its part inside of the GPU is done
     access_player() = default;
     void finish();
@@ -104,6 +104,8 @@ public:
     // For wavefronts.
     access_player& take_access();
     void issue(unit_player& unit, access_player& access, const std::vector<need>& needs);
+    /// Whether it is an instruction cache's: these have queues of their own.
+    bool fetches_code(const std::vector<need>& needs) const;
     /// Gives it back; wavefronts that were held up because of it go on.
     void done(access_player& a);
     void ended(wavefront_player& w);
@@ -118,7 +120,7 @@ private:
         std::uint32_t tag = no_tag;
         transaction_id what = 0;
         unit_player* unit = nullptr;
-        bool fetch = false, scalar = false;
+        bool fetch = false, scalar = false, code = false;
         access_player* access = nullptr;      ///< past L1: whose it is
         walk_id walk = 0;                     ///< whose read it is
         std::vector<access_need> waiting;
@@ -169,13 +171,14 @@ private:
     void end_walk(walk_under_way& w);
     unsigned& fetches_of(const unit_player& u, bool scalar);
     bool is_scalar(const transaction& t) const { return t.cache >= params.compute_units; }
+    bool is_code(const transaction& t) const { return t.fetch && t.cache >= params.compute_units + m_scalar_fetches.size(); }
     bool in_order(const access_need& n, const transaction& t);
     void leave_order(unit_player& unit, access_player& a, const transaction& t);
 
     player& m_owner;
     const unsigned m_number;
     fabric::terminal& m_terminal;
-    ticks m_lead, m_lookup, m_fill, m_cycle;                  // from issue to request, from L1 to request, from line to registers
+    ticks m_lead, m_lookup, m_fill, m_cycle, m_code;                  // from issue to request, from L1 to request, from line to registers
 
     std::deque<std::unique_ptr<run_player>> m_runs;
     std::vector<std::unique_ptr<unit_player>> m_units;

@@ -10,7 +10,7 @@ namespace fabricvp::gpu::replay {
 gpu_player::gpu_player(const sc_core::sc_module_name& name, player& owner, unsigned number, const gpu_core_params& p, fabric::terminal& at)
     : model(name), params(p), clock(p.clock), m_owner(owner), m_number(number), m_terminal(at),
       m_lead(clock.span(p.memory.unit.latency) + clock.span(p.memory.unit.tlb.latency) + clock.span(p.memory.unit.l1.tag_latency)),
-      m_lookup(clock.span(p.memory.unit.l1.tag_latency)), m_fill(clock.span(p.memory.unit.l1.fill_latency)), m_cycle(clock.span(1)),
+      m_lookup(clock.span(p.memory.unit.l1.tag_latency)), m_fill(clock.span(p.memory.unit.l1.fill_latency)), m_cycle(clock.span(1)), m_code(clock.span(p.instruction_cache.latency)),
       m_scalar_fetches((p.compute_units + p.sharing - 1) / p.sharing) {
     for (unsigned i = 0; i < p.compute_units; ++i) {
         m_units.push_back(std::make_unique<unit_player>());
@@ -140,12 +140,17 @@ void gpu_player::done(access_player& a) {
     auto& unit = *a.wavefront->group->unit;
     a.next_free = m_free_access;
     m_free_access = &a;
+    if (a.code) return;
     --unit.accesses;
     while (!unit.held.empty() && unit.accesses < params.memory.unit.queue) {
         auto* w = unit.held.front();
         unit.held.pop_front();
         w->unhold();
     }
+}
+
+bool gpu_player::fetches_code(const std::vector<need>& needs) const {
+    return needs.size() == 1 && needs[0].what && is_code(m_owner.what().transactions[needs[0].what]);
 }
 
 unsigned& gpu_player::fetches_of(const unit_player& u, bool scalar) {
@@ -159,6 +164,11 @@ void gpu_player::want(unit_player& unit, const access_need& n, ticks lead) {
     const auto state = m_owner.state.transactions[n.what];
     if (t.fetch && state == playing::here) return came(*n.access, now());
     if (t.fetch && state) return m_slots[state - 1]->waiting.push_back(n);
+    if (is_code(t)) {
+        auto& s = ask(n.what, &unit, now());
+        s.fetch = s.code = true;
+        return s.waiting.push_back(n);
+    }
     if (!in_order(n, t)) return;
     if (!unit.port.empty() || !go(unit, n, lead)) unit.port.push_back(n);
 }

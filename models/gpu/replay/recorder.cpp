@@ -32,8 +32,8 @@ void recorder::end(ticks now, const std::string& label) {
 void recorder::finish(recording_head head) {
     head.label = m_head.label;
     head.time = m_head.time;
+    while (!m_live.empty()) write_first();
     head.unattributed = m_head.unattributed;
-    for (; !m_live.empty(); m_live.pop_front()) m_file.add(m_live.front());
     m_file.finish(head, m_launches, m_host);
 }
 
@@ -75,6 +75,7 @@ wavefront_record* recorder::wavefront(unsigned gpu, const dispatch_run& run, std
 }
 
 transaction_id recorder::request(unsigned gpu, const line_request& r, bool fetch, unsigned cache, const wavefront_record* who) {
+    if (where(r.line) < GPU_PA_GPU0 || where(r.line) == GPU_PA_GPU0 + gpu) return 0;
     live_transaction t;
     t.line = r.line;
     t.cache = static_cast<std::uint16_t>(cache);
@@ -90,12 +91,21 @@ transaction_id recorder::request(unsigned gpu, const line_request& r, bool fetch
     return id;
 }
 
+transaction_id recorder::code(unsigned gpu, unsigned cache, std::uint64_t line, const line_request& r) {
+    const auto id = request(gpu, r, true, cache, nullptr);
+    if (!id) return 0;
+    find(id)->used = false;
+    place_of(gpu, cache, line) = {line, id, nullptr};
+    return id;
+}
+
 transaction_id recorder::fetched(unsigned gpu, unsigned cache, std::uint64_t line, const wavefront_record* who, ticks now) {
     auto& b = place_of(gpu, cache, line);
     if (b.line != line || b.last_user == who) return 0;
-    const auto* t = find(b.what);
+    auto* t = find(b.what);
     if (!t || (t->completed != never && t->completed + recent < now)) return 0;
     b.last_user = who;
+    t->used = true;
     return b.what;
 }
 
@@ -165,11 +175,14 @@ void recorder::answered(unsigned gpu, std::uint32_t tag, ticks now) {
     if (t->walker)
         if (const auto w = m_walks.find(t->walker); w != m_walks.end()) w->second.last = now;
     // Those that were answered some time ago go: what a load finds in a cache does not matter any more.
-    while (!m_live.empty() && m_live.front().completed != never && m_live.front().completed + recent < now) {
-        m_file.add(m_live.front());
-        m_live.pop_front();
-        ++m_first;
-    }
+    while (!m_live.empty() && m_live.front().completed != never && m_live.front().completed + recent < now) write_first();
+}
+
+void recorder::write_first() {
+    m_file.add(m_live.front());
+    m_head.unattributed += !m_live.front().used;
+    m_live.pop_front();
+    ++m_first;
 }
 
 }  // namespace fabricvp::gpu::replay

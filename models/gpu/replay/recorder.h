@@ -47,7 +47,10 @@ public:
     void add(const stream& s) { m_file.add(s); }
 
     // Caches and memory units.
+    /// \returns 0 if the line is not in another GPU's memory
     transaction_id request(unsigned gpu, const line_request& r, bool fetch, unsigned cache, const wavefront_record* who);
+    /// A line of code is fetched. \param line where lanes find it
+    transaction_id code(unsigned gpu, unsigned cache, std::uint64_t line, const line_request& r);
     /// A load finds a line that a fetch has brought: that fetch, if it was not long ago. 0: none
     transaction_id fetched(unsigned gpu, unsigned cache, std::uint64_t line, const wavefront_record* who, ticks now);
     /// When the last of these was answered.
@@ -70,6 +73,7 @@ private:
     struct live_transaction : transaction {
         ticks came = 0, completed = never;
         const void* walker = nullptr;
+        bool used = true;             ///< somebody waits for it
     };
     struct live_walk {
         walk made;
@@ -87,6 +91,7 @@ private:
     };
     static constexpr std::size_t lines_known = 4096, pages_known = 4096;  // of a cache, of a GPU; powers of two
 
+    void write_first();
     void stop() { if (s_working == this) s_working = nullptr; }
     live_transaction* find(transaction_id id) { return id >= m_first && id < m_first + m_live.size() ? &m_live[id - m_first] : nullptr; }
     transaction_id& tag_of(unsigned gpu, std::uint32_t tag);

@@ -39,7 +39,7 @@ void wavefront_player::act() {
     switch (m_item.kind) {
         case item_kind::access: {
             auto& unit = *group->unit;
-            if (unit.accesses >= m_gpu.params.memory.unit.queue || !unit.held.empty()) {
+            if ((unit.accesses >= m_gpu.params.memory.unit.queue || !unit.held.empty()) && !m_gpu.fetches_code(m_item.needs)) {
                 m_state = state::held;
                 unit.held.push_back(this);
                 return;
@@ -71,8 +71,9 @@ void wavefront_player::issue() {
     a.loads = m_item.loads;
     a.earliest = m_at + span(m_item.floor);
     a.open = static_cast<unsigned>(m_item.needs.size());
+    a.code = m_gpu.fetches_code(m_item.needs);
     m_under_way.push_back(&a);
-    ++unit.accesses;
+    unit.accesses += !a.code;
     m_state = state::runs;
     m_gpu.issue(unit, a, m_item.needs);
     go();

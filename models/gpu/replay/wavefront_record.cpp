@@ -2,6 +2,7 @@
 #include "gpu/replay/wavefront_record.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "gpu/replay/recorder.h"
 
@@ -28,7 +29,7 @@ void access_record::done(ticks ready) {
     const bool kept = !i.needs.empty();
     if (kept) {
         // Where the last to come was of this GPU, that part takes its time whatever the fabric.
-        constexpr ticks slack = 16;  // cycles: from a line's arrival to registers, in turns with others
+        const ticks slack = m_code ? 64 : 16;  // cycles: from a line's arrival to registers or to the first instruction, in turns with others
         const auto last = w.m_recorder.completed(i.needs);
         if (ready > last + slack * w.m_cycle) i.floor = w.cycles(ready - m_issued);
         w.m_latest = std::max(w.m_latest, ready);
@@ -130,6 +131,21 @@ access_record* wavefront_record::issue(int row, ticks at, ticks worked) {
         m_loading |= std::uint64_t{1} << row;
     }
     return a;
+}
+
+void wavefront_record::fetches(ticks at, ticks worked) {
+    m_code = issue(0, at, worked);
+    m_code->m_code = m_code->m_row = true;
+    auto& i = add(item_kind::wait, at, worked);
+    i.accesses = m_waits_for = {m_code->m_ordinal};
+    m_data = 0;
+}
+
+void wavefront_record::fetched(transaction_id what, ticks at) {
+    if (!m_code) return;
+    if (what) m_code->needs(0, what);
+    std::exchange(m_code, nullptr)->done(at);
+    has(at);
 }
 
 void wavefront_record::ended(ticks at, ticks worked) { add(item_kind::end, at, worked); }

@@ -30,7 +30,7 @@ private:
     std::vector<unsigned> m_pieces;  // by entry of item.needs
     std::uint32_t m_ordinal = 0;
     ticks m_issued = 0;
-    bool m_row = false;
+    bool m_row = false, m_code = false;
     struct pending_item* m_item = nullptr;
 };
 
@@ -66,6 +66,9 @@ public:
     void held_up(ticks at, ticks worked);
     /// \param row that it loads; lane_registers::sink or less than 0: none
     access_record* issue(int row, ticks at, ticks worked);
+    /// It waits for a line of code from now on; and has it. \param what the transaction that brought it, 0: none
+    void fetches(ticks at, ticks worked);
+    void fetched(transaction_id what, ticks at);
     void ended(ticks at, ticks worked);
     /// Everything of it is done: writes what is left. The object is deleted.
     void retired();
@@ -98,6 +101,7 @@ private:
     std::vector<std::uint32_t> m_waits_for;
     ticks m_data = 0;                                      // when those of them that are kept had come
     std::uint32_t m_next_ordinal = 0, m_kept = 0;
+    access_record* m_code = nullptr;                       // the fetch that it waits for
     ticks m_latest = 0;                                    // end of the latest access that is kept
 };
 

@@ -17,6 +17,7 @@ EXPERIMENTS: dict[str, tuple[str, str]] = {
     "pcie-congestion": ("fabricvp.experiments.pcie_congestion", "the PCIe congestion model against the simulated tree; COSMO schedules"),
     "netcrafter": ("fabricvp.experiments.netcrafter", "NetCrafter on the slow link between clusters: its parts alone and together"),
     "netcrafter-sensitivity": ("fabricvp.experiments.netcrafter_sensitivity", "what NetCrafter's gains depend on: window, flit, rates, TLBs, policies, size"),
+    "replay": ("fabricvp.experiments.replay", "recordings played over another fabric: how far from the software itself, and how much faster"),
     "scale": ("fabricvp.experiments.scale", "what simulating a fabric costs as it grows: 4 to 1,024 devices"),
     "lanes": ("fabricvp.experiments.lanes", "lanes that turn around between four sockets, beside links of twice the bandwidth"),
     "what-if": ("fabricvp.experiments.what_if", "NetCrafter and lanes that turn on the slow link, alone and together, at several bandwidths"),
