@@ -93,8 +93,24 @@ description numbered() {
     return d;
 }
 
+/// Three adapters around a switch.
+struct trio {
+    adapter a, b, c;
+    subnet net;
+    explicit trio(const std::string& name)
+        : a((name + "_a").c_str()), b((name + "_b").c_str()), c((name + "_c").c_str()),
+          net(name.c_str(), around(), {{"a", &a.link}, {"b", &b.link}, {"c", &c.link}}) {}
+    static subnet_params around() {
+        description d;
+        d.add_switch("hub");
+        for (const auto* end : {"b", "c", "a"}) d.add_link(end, "hub");  // in another order than that of names
+        return d;
+    }
+};
+
 struct machines {
     calendar timeline;
+    trio ordered{"ordered"};
     subnet fat{"fat", tree()}, hot{"hot", tree(link::traffic_pattern::hot_spot)}, round{"round", ring(routing_kind::up_down)}, bad{"bad", rough()},
         two{"two", pair()}, half{"half", half_load()}, lids{"lids", numbered()}, wounded{"wounded", tree()};
 
@@ -219,6 +235,20 @@ TEST_CASE("LIDs are those that are given, and the lowest free ones in order: ada
     CHECK(hub.route_of(7) == 1);
     CHECK(hub.route_of(1) == 3);
     CHECK(hub.route_of(5) == network_switch::no_port);
+}
+
+TEST_CASE("what arrives at one time is handed over in the order of the links' names, whoever sent first") {
+    auto& t = all().ordered;
+    for (const bool a_first : {false, true}) {
+        t.c.received.clear();
+        auto &first = a_first ? t.a : t.b, &second = a_first ? t.b : t.a;
+        first.send(make_datagram(t.net.lid_of("c"), 100, a_first ? 1 : 2));
+        second.send(make_datagram(t.net.lid_of("c"), 100, a_first ? 2 : 1));
+        run_all();
+        REQUIRE(t.c.received.size() == 2);
+        CHECK(t.c.received[0].psn == 1);
+        CHECK(t.c.received[1].psn == 2);
+    }
 }
 
 TEST_CASE("destinations share the ways that are as short") {
