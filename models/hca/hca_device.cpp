@@ -37,7 +37,7 @@ hca_device::hca_device(const sc_core::sc_module_name& name, const hca_params& p)
       params(p),
       translation("translation", p.translation, m_bus, contexts),
       sends("sends", p.sends, m_bus, translation, pairs),
-      receives("receives", p.receive_prefetch, m_bus, translation, records, shared_receives, events, pairs),
+      receives("receives", p.receives, m_bus, translation, records, shared_receives, events, pairs),
       network("network", p.network, pairs),
       requester("requester", p.requester, pairs, sends, receives, data, completions, events, management, network),
       responder("responder", p.responder, m_bus, translation, pairs, receives, data, completions, events, management, network),
@@ -95,10 +95,10 @@ void hca_device::initial_port() {
     port.guids[0] = guid + 1;
     port.pkeys.assign(std::size_t{1} << params.limits.log_pkeys, 0);
     port.pkeys[0] = 0xffff;
-    const auto width = width_code(params.network.width);
+    const auto width = width_code(params.network.link.width);
     port.width_supported = port.width_enabled = width == 16 ? 17 : 2 * width - 1;
-    port.speed_supported = port.speed_enabled = speed_code(params.network.rate) * 2 - 1;
-    const auto extended = extended_code(params.network.rate);
+    port.speed_supported = port.speed_enabled = speed_code(params.network.link.rate) * 2 - 1;
+    const auto extended = extended_code(params.network.link.rate);
     port.extended_supported = extended ? 2 * extended - 1 : 0;
     port.description = this->name();
 }

@@ -18,11 +18,11 @@ void limit_params::describe(parameter_visitor& v) {
 
 void hca_params::describe(parameter_visitor& v) {
     endpoint_params::describe(v);
-    v.group("command", command, "the command interface");
+    v.group("commands", command, "the command interface");
     v.group("translation", translation, "protection and translation of addresses");
     v.group("limits", limits, "what software may have of everything");
     v.group("sends", sends, "doorbells and the fetching of send entries");
-    v.field("receive_prefetch", receive_prefetch, between{1, 64}, "receive entries that are fetched at a time where they lie behind each other");
+    v.group("receives", receives, "the taking of receive entries");
     v.group("requester", requester, "the sending half of queue pairs");
     v.group("responder", responder, "the receiving half of queue pairs");
     v.group("network", network, "the port to the network");

@@ -27,7 +27,7 @@ struct hca_params : pcie::endpoint_params {
     translation_params translation;
     limit_params limits;
     send_queue_params sends;
-    std::uint64_t receive_prefetch = 8;   ///< entries of a receive queue that are fetched at a time
+    receive_queue_params receives;
     requester_params requester;
     responder_params responder;
     network_port_params network;

@@ -6,20 +6,20 @@
 namespace fabricvp::hca {
 
 network_port_params::network_port_params() {
-    rate = network::link_rate::fdr;
-    mtu = 4096;
+    link.rate = network::link_rate::fdr;
+    link.mtu = 4096;
 }
 
 void network_port_params::describe(parameter_visitor& v) {
-    network::port_params::describe(v);
+    v.group("link", link, "the link's end at the adapter");
     v.field("receive_latency", receive_latency, between{0, 1e8}, "from the arrival of a packet to what it causes");
     v.field("loopback_latency", loopback_latency, between{0, 1e8}, "of a packet to this port itself, from leaving to arriving");
 }
 
 network_port::network_port(const sc_core::sc_module_name& name, const network_port_params& p, queue_pairs& pairs)
-    : model(name), params(p), link("link", p, *this), m_pairs(pairs) {
+    : model(name), params(p), link("link", p.link, *this), m_pairs(pairs) {
     if (p.plugged) return;
-    m_nobody = std::make_unique<network::port>("nobody", p, static_cast<network::port_owner&>(*this));
+    m_nobody = std::make_unique<network::port>("nobody", p.link, static_cast<network::port_owner&>(*this));
     network::connect(link, *m_nobody);
     m_nobody->hold_down();
 }

@@ -16,7 +16,8 @@
 
 namespace fabricvp::hca {
 
-struct network_port_params : network::port_params {
+struct network_port_params {
+    network::port_params link;
     duration receive_latency{60'000};
     duration loopback_latency{100'000};
     bool plugged = true;         ///< false: there is no cable; filled in by whoever plans the network, so not described

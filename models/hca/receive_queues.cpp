@@ -20,10 +20,14 @@ receive_entry decode_receive(const std::uint8_t* wqe, std::uint32_t stride, std:
     return e;
 }
 
-receive_queues::receive_queues(const sc_core::sc_module_name& name, std::uint64_t prefetch, bus_access& bus, translation& memory,
+void receive_queue_params::describe(parameter_visitor& v) {
+    v.field("prefetch", prefetch, between{1, 64}, "entries of a receive queue that are fetched at a time where they lie behind each other");
+}
+
+receive_queues::receive_queues(const sc_core::sc_module_name& name, const receive_queue_params& p, bus_access& bus, translation& memory,
                                doorbell_records& records, shared_receive_queues& shared, event_queues& events, queue_pairs& pairs)
     : model(name),
-      m_prefetch(prefetch),
+      params(p),
       m_bus(bus),
       m_memory(memory),
       m_records(records),
@@ -66,7 +70,7 @@ void receive_queues::fetch_own(queue_pair& q, done finished) {
     const auto& rq = q.attributes.rq;
     const auto index = q.receives.taken & (rq.entries() - 1);
     const auto known = static_cast<std::uint16_t>(q.receives.posted - q.receives.taken);
-    const auto count = static_cast<std::uint32_t>(std::min<std::uint64_t>({known, m_prefetch, rq.entries() - index, icm::page / rq.stride()}));
+    const auto count = static_cast<std::uint32_t>(std::min<std::uint64_t>({known, params.prefetch, rq.entries() - index, icm::page / rq.stride()}));
     const auto bytes = allocate_slice(count * rq.stride());
     const auto first = rq.entry(index);
     ++fetches;

@@ -22,16 +22,22 @@
 
 namespace fabricvp::hca {
 
+struct receive_queue_params {
+    std::uint64_t prefetch = 8;
+    void describe(parameter_visitor& v);
+};
+
 enum class take_status : std::uint8_t { taken, empty, failed };
 
 class receive_queues final : public model {
 public:
+    const receive_queue_params params;
+
     counter fetches{*this, "fetches", "1", "reads of receive entries, several at a time where they lie behind each other"};
     counter taken{*this, "taken", "1", "receive entries taken"};
     counter empty{*this, "empty", "1", "times that no entry was posted"};
 
-    /// \param prefetch entries of a receive queue that are fetched at a time
-    receive_queues(const sc_core::sc_module_name& name, std::uint64_t prefetch, bus_access& bus, translation& memory, doorbell_records& records,
+    receive_queues(const sc_core::sc_module_name& name, const receive_queue_params& params, bus_access& bus, translation& memory, doorbell_records& records,
                    shared_receive_queues& shared, event_queues& events, queue_pairs& pairs);
 
     using done = std::function<void(take_status)>;
@@ -57,7 +63,6 @@ private:
     void check_limit(std::uint32_t srqn, std::uint32_t serial, bool record_is_new);
     shared_receive_queue* find_shared(std::uint32_t srqn, std::uint32_t serial);
 
-    const std::uint64_t m_prefetch;
     bus_access& m_bus;
     translation& m_memory;
     doorbell_records& m_records;

@@ -26,13 +26,14 @@ constexpr const char* everything = R"(
 network:
   switches: [{name: spine}]
   generators: [{name: left}, {name: right}]
-  links: [{from: left, to: spine}, {from: right, to: spine}]
+  links: [{from: left, to: spine}, {from: right, to: spine}, {from: node0.hca0, to: spine}]
 node:
   host: {harts: 2, interrupts: aplic_imsic, memory_timing: caches}
   pcie:
     switches: [{name: top, below: root}]
     endpoints: [{name: disk, below: top, kind: virtio_blk}, {name: engine, below: root}]
   gpus: [{name: left, below: top, compute_units: 8}, {below: top, compute_units: 1}]
+  hcas: [{below: top}, {name: adapter}]
   fabric:
     switches: [{name: middle, cluster: 0}]
     generators: [{name: g0}]
@@ -100,12 +101,13 @@ std::string key_of(const std::string& outer, const std::string& word, const std:
 /// Blocks without parameters of their own.
 bool needs_no_key(const std::string& path) {
     return matches(path, R"(calendar|node\d+|node\d+\.host\.(boot_rom|finisher|plic|aplic_[ms]|aplic_msi|pcie(\..*)?)|.*\.transmitter)"
-                         R"(|node\d+\.\w+\.(system|fabric|memory\.l2\.bank\d+)|node\d+\.fabric\.(lanes_\w+|\w+\.(queue|to_\w+|link))|network\.\w+\.(to_\w+|agent))");
+                         R"(|node\d+\.\w+\.(system|fabric|memory\.l2\.bank\d+)|node\d+\.fabric\.(lanes_\w+|\w+\.(queue|to_\w+|link))|network\.\w+\.(to_\w+|agent)"
+                         R"(|node\d+\.\w+\.(contexts|records|events|completions|shared_receives|pairs|management|data|network\.nobody))");
 }
 
 /// Groups that stand for no block: parts of the parameters of the block around them.
 bool is_no_block(const std::string& key) {
-    return matches(key, R"(simulation|node\d+|node\d+\.images|.*\.(cpi|issue|input)|node\d+\.fabric\.(packet|\w+\.netcrafter)|.*\.host\.caches\.\w+|network\.\w+\.port)");
+    return matches(key, R"(simulation|node\d+|node\d+\.images|.*\.(cpi|issue|input)|node\d+\.fabric\.(packet|\w+\.netcrafter)|.*\.host\.caches\.\w+|network\.\w+\.port|node\d+\.\w+\.limits)");
 }
 
 /// Whether a machine may do without the block of a key.
