@@ -12,7 +12,7 @@ def ratio():
     python = tools.LAUNCHER.parent / "python"
     if not python.exists():
         raise Unavailable(f"{python} is not there")
-    command = [python, "-m", "fabricvp.experiments.scale.measure", *map(str, tools.sized((3, 3_000_000), (1, 20_000)))]
+    command = [python, "-m", "fabricvp.experiments.scale.measure", *map(str, tools.sized((3, 1_000_000), (1, 20_000)))]
     found = json.loads(subprocess.run(command, check=True, capture_output=True, text=True, timeout=600).stdout.splitlines()[-1])
     nanoseconds, events = (" and ".join(f"{value:.3g}" for value in found[key].values()) for key in ("ns_per_hop", "events_per_hop"))
     return Result(found["value"], None, "1", note=f"4 and 1,024 devices: {nanoseconds} ns, {events} calendar events a packet-hop")

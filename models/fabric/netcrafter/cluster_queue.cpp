@@ -42,14 +42,17 @@ unsigned cluster_queue::add_destination() {
     m_used.emplace_back();
     m_filled.push_back(0);
     m_queues.resize(m_used.size() * m_shapes.size());
+    const auto part = m_entries / (2 * data_channels * clusters());
+    for (unsigned c = 0; c < virtual_channels; ++c) m_kept[c] = c < data_channels ? std::max(m_reserve[c], part) : m_reserve[c];
+    if (std::accumulate(m_kept.begin(), m_kept.end(), std::uint64_t{0}) * clusters() > m_entries) m_kept = m_reserve;
     return clusters() - 1;
 }
 
 bool cluster_queue::has_room(unsigned cluster, virtual_channel c, unsigned flits) const {
     const auto channel = static_cast<unsigned>(c);
     const auto used = m_used[cluster][channel];
-    if (used + flits <= m_reserve[channel]) return true;
-    const auto shared = m_entries - least_entries(clusters());
+    if (used + flits <= m_kept[channel]) return true;
+    const auto shared = m_entries - clusters() * std::accumulate(m_kept.begin(), m_kept.end(), std::uint64_t{0});
     return m_beyond - beyond(used, channel) + beyond(used + flits, channel) <= shared;
 }
 

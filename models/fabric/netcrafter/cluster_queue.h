@@ -16,8 +16,9 @@ namespace fabricvp::fabric::netcrafter {
 /// holds packets of one virtual channel; where packets are stitched, of one size, which says how many bytes of the last flit
 /// are free; and those that go before all others apart.
 ///
-/// All queues share the memory, but each channel of each destination keeps room for one largest packet, so nothing that
-/// waits for others fills what they need to get on.
+/// All queues share half of the memory. Of the rest each data channel of each destination keeps a part, and room for one largest
+/// packet at least, so nothing that waits for others fills what they need to get on. One packet alone would do against deadlock,
+/// but where requests fill the memory, each response would then hold the only place for its pooling window.
 class cluster_queue {
 public:
     struct entry {
@@ -82,12 +83,13 @@ private:
     using fifo = boost::circular_buffer<entry>;
     fifo& at(unsigned cluster, unsigned queue) { return m_queues[cluster * m_shapes.size() + queue]; }
     const fifo& at(unsigned cluster, unsigned queue) const { return m_queues[cluster * m_shapes.size() + queue]; }
-    std::uint64_t beyond(std::uint64_t used, unsigned channel) const { return used > m_reserve[channel] ? used - m_reserve[channel] : 0; }
+    std::uint64_t beyond(std::uint64_t used, unsigned channel) const { return used > m_kept[channel] ? used - m_kept[channel] : 0; }
     void use(unsigned cluster, virtual_channel c, unsigned flits);
     void free(unsigned cluster, virtual_channel c, unsigned flits);
 
     std::uint64_t m_entries;
     std::array<std::uint64_t, virtual_channels> m_reserve;  // of each cluster: a largest packet
+    std::array<std::uint64_t, virtual_channels> m_kept{};   // of each cluster: what others cannot fill
     std::vector<shape> m_shapes;  // largest use of the last flit first; those that go first behind them
     unsigned m_first;             // how many of the shapes go first
     std::array<std::array<std::uint8_t, longest_packet / 4 + 1>, virtual_channels> m_shape_of{};  // by bytes / 4

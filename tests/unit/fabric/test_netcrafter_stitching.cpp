@@ -334,6 +334,24 @@ TEST_CASE("the memory is shared, but each channel of each cluster keeps room for
     CHECK(add(1, sample::write));
 }
 
+TEST_CASE("requests that fill the memory leave responses a quarter of it") {
+    sampler s;
+    packet_format f;
+    cluster_queue q(f, 1024, true, false);
+    q.add_destination();
+    const auto fill = [&](sample k) {
+        unsigned flits = 0;
+        for (auto p = s.make(k); q.has_room(0, p->channel(), p->flits); p = s.make(k)) {
+            q.push(0, q.queue_for(*p, false), p, 0);
+            flits += p->flits;
+        }
+        return flits;
+    };
+    CHECK(fill(sample::read) == 768);
+    CHECK(fill(sample::line) == 255);
+    CHECK(q.flits() == 1023);
+}
+
 TEST_CASE("a dead link gives up what waits, whole") {
     sampler s;
     link_pair link(stitching());

@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 from ..frame import Run
 from .measure import GENERATOR, PATTERNS, SHAPES, Cost, Load, carry
 
-HOPS, QUICK_HOPS = 3_000_000, 300_000
+HOPS, QUICK_HOPS = 1_000_000, 200_000
 TARGET = 1.5  #: cost of a packet-hop of the largest over the smallest
 
 
