@@ -63,7 +63,7 @@ class Workloads(CommandTest):
         text, moving = self.run_app(QUAD, "sp_like", "--placement", "first_touch")
         slow = int(re.search(r"# kernels (\d+) us", text)[1])
         text, settled = self.run_app(QUAD, "sp_like", "--placement", "first_touch_settled")
-        self.assertEqual(int(re.search(r"# kernels that place pages (\d+) us", text)[1]), slow)
+        self.assertAlmostEqual(int(re.search(r"# kernels that place pages (\d+) us", text)[1]), slow, delta=slow / 100)
         self.assertGreater(sum(moving.get(f"node0.gpu{g}.memory.gmmu.demands", 0) for g in range(4)), 0)
         regions = json.loads((self.folder / "out/regions.json").read_text())
         self.assertEqual([r["label"] for r in regions], ["kernels"])

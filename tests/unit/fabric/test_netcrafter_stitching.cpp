@@ -259,7 +259,8 @@ TEST_CASE("nobody waits for riders where its channel has no room behind it") {
     link.push(s.make(sample::line), 100);
     CHECK_FALSE(link.next(100));
     CHECK(link.next(132));
-    while (has_room(sample::write)) link.push(s.make(sample::write), 0);
+    for (const auto k : {sample::write, sample::read})
+        while (has_room(k)) link.push(s.make(k), 0);
     link.push(s.make(sample::line), 200);
     CHECK_FALSE(has_room(sample::line));
     CHECK(link.next(200));
