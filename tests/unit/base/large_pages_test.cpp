@@ -58,7 +58,9 @@ TEST_CASE("zeros are zeros, and so are those that had been something else before
     std::memset(first, 0x5a, size);
     large_pages::free(first, size);
     auto* second = static_cast<char*>(large_pages::zeros(size));
-    CHECK(second == first);
+#ifndef __SANITIZE_ADDRESS__  // which holds back what is freed
+    CHECK(static_cast<void*>(second) == static_cast<void*>(first));
+#endif
     CHECK(all_zero(second));
     large_pages::free(second, size);
 }
