@@ -29,13 +29,13 @@ bool lies_under(const std::string& path, const std::string& prefix) {
 }  // namespace
 
 statistic::statistic(const sc_core::sc_object& owner, std::string name, std::string unit, std::string help)
-    : m_path(std::string(owner.name()) + '.' + name), m_unit(std::move(unit)), m_help(std::move(help)) {
-    const auto at = place(m_path);
-    if (at != registry().end() && (*at)->path() == m_path) throw std::logic_error("statistic " + m_path + " exists twice");
+    : m_words(new words{std::string(owner.name()) + '.' + name, std::move(unit), std::move(help)}) {
+    const auto at = place(path());
+    if (at != registry().end() && (*at)->path() == path()) throw std::logic_error("statistic " + path() + " exists twice");
     registry().insert(at, this);
 }
 
-statistic::~statistic() { registry().erase(place(m_path)); }
+statistic::~statistic() { registry().erase(place(path())); }
 
 void counter::report(statistics_snapshot& to) const { to[path()] = static_cast<double>(value()); }
 

@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -33,9 +34,9 @@ public:
     statistic& operator=(const statistic&) = delete;
 
     /// Hierarchical path, such as `node0.host.hart0.instructions`.
-    const std::string& path() const { return m_path; }
-    const std::string& unit() const { return m_unit; }
-    const std::string& help() const { return m_help; }
+    const std::string& path() const { return m_words->path; }
+    const std::string& unit() const { return m_words->unit; }
+    const std::string& help() const { return m_words->help; }
 
     /// Adds this statistic's values under its path.
     virtual void report(statistics_snapshot& to) const = 0;
@@ -43,7 +44,10 @@ public:
     virtual void restart() = 0;
 
 private:
-    std::string m_path, m_unit, m_help;
+    struct words {
+        std::string path, unit, help;
+    };
+    std::unique_ptr<const words> m_words;  // apart from what changes, of which more fits into a cache line then
 };
 
 /// A number that counts up.

@@ -1,11 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "fabric/packet_counts.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "base/calendar.h"
 
 namespace fabricvp::fabric {
+
+packet_counts::kind_numbers packet_counts::kinds = all_unseen();
+std::uint16_t packet_counts::seen_kinds = 0;
+
+packet_counts::kind_numbers packet_counts::all_unseen() {
+    kind_numbers all;
+    for (auto& numbers : all) numbers.fill(unseen);
+    return all;
+}
+
+void packet_counts::add_first(const packet& p) {
+    auto& number = kinds[static_cast<unsigned>(p.type)][p.bytes < sizes ? p.bytes : sizes - 1];
+    if (number == unseen) number = seen_kinds++;
+    m_counts.resize(std::max<std::size_t>(m_counts.size(), number + std::size_t{1}));
+    ++m_counts[number];
+}
 
 void packet_counts::sums::operator+=(const sums& o) {
     packets += o.packets;
@@ -18,9 +36,10 @@ void packet_counts::sums::operator+=(const sums& o) {
 packet_counts::sums packet_counts::of(packet_class c) const {
     sums s;
     for (unsigned bytes = 0; bytes < sizes; ++bytes) {
-        const auto n = m_counts[static_cast<unsigned>(c)][bytes] - m_base[static_cast<unsigned>(c)][bytes];
-        if (n == 0) continue;
-        s += of_packets(n, bytes, (bytes + m_flit - 1) / m_flit);
+        const auto number = kinds[static_cast<unsigned>(c)][bytes];
+        if (number >= m_counts.size()) continue;
+        const auto n = m_counts[number] - (number < m_base.size() ? m_base[number] : 0);
+        if (n) s += of_packets(n, bytes, (bytes + m_flit - 1) / m_flit);
     }
     return s;
 }
@@ -56,13 +75,12 @@ packet_counts::sums packet_counts::all() const {
 
 std::uint64_t packet_counts::total_packets() const {
     std::uint64_t sum = 0;
-    for (const auto& c : m_counts)
-        for (const auto n : c) sum += n;
+    for (const auto n : m_counts) sum += n;
     return sum;
 }
 
 void packet_counts::restart() {
-    m_base = m_counts;
+    m_base.assign(m_counts.begin(), m_counts.end());
     m_units_base = m_units;
     m_since = calendar::current().now();
 }

@@ -2,6 +2,10 @@
 #pragma once
 
 #include <array>
+#include <cstdint>
+#include <vector>
+
+#include <boost/container/small_vector.hpp>
 
 #include "base/statistics.h"
 #include "fabric/packet.h"
@@ -23,7 +27,13 @@ public:
 
     /// \param bytes of a flit that carry packets
     void set_flit(std::uint64_t bytes) { m_flit = bytes; }
-    void add(const packet& p) { ++m_counts[static_cast<unsigned>(p.type)][p.bytes < sizes ? p.bytes : sizes - 1]; }
+    void add(const packet& p) {
+        const auto number = kinds[static_cast<unsigned>(p.type)][p.bytes < sizes ? p.bytes : sizes - 1];
+        if (number < m_counts.size())
+            ++m_counts[number];
+        else
+            add_first(p);
+    }
 
     /// What carried packets that were stitched together; then every unit of them must be given, beside its packets.
     void add_unit(unsigned bytes, unsigned flits);
@@ -42,11 +52,20 @@ public:
 
 private:
     static constexpr unsigned sizes = 256;
-    using table = std::array<std::array<std::uint64_t, sizes>, packet_classes>;  // by class and bytes
-    std::uint64_t m_flit = 16;
+    /// Packets of one class and as many bytes are of a kind. There are few kinds in a run, and many links: a kind has a number
+    /// from its first packet on, so that a link needs a word for each and not for all that could be.
+    using kind_numbers = std::array<std::array<std::uint16_t, sizes>, packet_classes>;
+    static constexpr std::uint16_t unseen = 0xffff;
+    static kind_numbers kinds;
+    static std::uint16_t seen_kinds;
+    static kind_numbers all_unseen();
+
+    void add_first(const packet& p);
     sums of_packets(std::uint64_t packets, std::uint64_t bytes, std::uint64_t flits) const;
 
-    table m_counts{}, m_base{};
+    std::uint64_t m_flit = 16;
+    boost::container::small_vector<std::uint64_t, 12> m_counts;  // by the kind's number
+    std::vector<std::uint64_t> m_base;
     sums m_units, m_units_base;
     ticks m_since = 0;
 };

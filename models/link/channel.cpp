@@ -29,8 +29,7 @@ channel::channel(const sc_core::sc_module_name& name, const channel_params& p)
       load(*this, "load", "B", "bytes carried a window"),
       m_lanes(p.lanes),
       m_lane_rate(p.lane_rate),
-      m_bit_error_rate(p.bit_error_rate),
-      m_random(own_seed(*this, p.seed)) {}
+      m_bit_error_rate(p.bit_error_rate) {}
 
 /// Up to here 64 bits hold the work below; divisions of 128 bits take many times as long.
 static constexpr std::uint64_t most_of_short_division = 1 << 24, most_remainder = std::uint64_t{1} << 60;
@@ -58,7 +57,8 @@ static ticks share_of(ticks time, std::uint64_t part, std::uint64_t whole) {
 bool channel::corrupted(std::uint64_t wire_bytes) {
     if (m_bit_error_rate <= 0) return false;
     const double good = std::exp(static_cast<double>(wire_bytes) * 8 * std::log1p(-m_bit_error_rate));
-    return static_cast<double>(m_random() >> 11) * 0x1p-53 >= good;
+    if (!m_random) m_random = std::make_unique<std::mt19937_64>(own_seed(*this, params.seed));
+    return static_cast<double>((*m_random)() >> 11) * 0x1p-53 >= good;
 }
 
 channel::passage channel::send(ticks earliest, ticks tail_ready, std::uint64_t wire_bytes, std::uint64_t head_bytes) {
@@ -164,7 +164,7 @@ void channel::reset() {
     m_free = m_resume = m_busy_since = now();
     m_remainder = 0;
     m_pending_overhead = 0;
-    m_random.seed(own_seed(*this, params.seed));
+    m_random.reset();
     model::reset();
 }
 
