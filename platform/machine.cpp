@@ -41,6 +41,8 @@ void node::plug_in() {
 }
 
 void node::link_up() {
+    if (!params.replay && params.gpus.size() > fabric::most_devices)
+        throw std::invalid_argument(fmt::format("fabric: {} GPUs: at most {} of a node", params.gpus.size(), fabric::most_devices));
     fabric = std::make_unique<fabric::interconnect>("fabric", params.fabric);
     for (std::size_t i = 0; i < gpus.size(); ++i)
         if (auto& terminal = *fabric->terminals[i]; terminal.link) gpus[i]->core.fabric.attach(terminal);

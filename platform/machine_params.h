@@ -76,7 +76,7 @@ struct node_params {
     fabric::interconnect_params fabric;
     std::vector<fault_params> faults;  ///< targets are relative to the node
     /// Played over the fabric in the place of GPUs and of what the host runs; null: none. Not described.
-    std::shared_ptr<gpu::replay::recording> replay;
+    gpu::replay::score replay;
     void describe(parameter_visitor& v);
 };
 

@@ -81,7 +81,7 @@ public:
     /// The fabric of a configuration, with a recording in the place of its GPUs and their software: run_until() plays it, and
     /// ends when it does (power_off; guest_failure where packets vanished or changed). \throws input_error, where the recording
     /// cannot be read, or does not fit the configuration
-    static std::unique_ptr<platform> from_recording(const std::string& recording, const std::string& path, const overrides& set = {});
+    static std::unique_ptr<platform> from_recording(const std::string& recording, const std::string& path, const overrides& set = {}, const std::string& tiles = {});
     ~platform();
 
     machine& hardware();

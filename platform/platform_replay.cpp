@@ -60,41 +60,59 @@ const fabric::interconnect_params::switch_node* trimmer(const node_params& n) {
     return nullptr;
 }
 
-/// \throws input_error with what is the matter first
-void check_fit(const recording& r, const node_params& n, const std::string& file, const std::string& configuration) {
+/// Of text as machine_text() writes it: a GPU's parameters each, without its number.
+std::vector<std::vector<std::string>> by_gpu(const std::string& text) {
+    std::vector<std::vector<std::string>> all;
+    std::istringstream lines(text);
+    for (std::string line; std::getline(lines, line);) {
+        const auto number = line.find('.') + 1, name = line.find('.', number) + 1;
+        const auto gpu = std::stoul("0" + line.substr(number, name - number));
+        if (gpu >= all.size()) all.resize(gpu + 1);
+        all[gpu].push_back(line.substr(name));
+    }
+    return all;
+}
+
+/// \returns how many GPUs the recording is of \throws input_error with what is the matter first
+unsigned check_fit(const recording& r, const node_params& n, const std::string& file, const std::string& configuration) {
     const auto refuse = [&](const std::string& why) { throw input_error(fmt::format("{} does not fit {}: {}", file, configuration, why)); };
-    std::istringstream then(r.head.machine), now(machine_text(n));
-    const auto gpus = [](const std::string& text) {
-        std::size_t most = 0;
-        std::istringstream lines(text);
-        for (std::string line; std::getline(lines, line);) most = std::max<std::size_t>(most, std::stoul("0" + line.substr(5, line.find('.', 5) - 5)) + 1);
-        return text.empty() ? std::size_t{0} : most;
-    };
+    const auto then = by_gpu(r.head.machine), now = by_gpu(machine_text(n));
     if (n.fabric.empty()) refuse("it links no GPUs");
-    if (const auto was = gpus(r.head.machine); was != n.gpus.size())
-        refuse(fmt::format("it has {} GPU{}, the recording is of {}", n.gpus.size(), n.gpus.size() == 1 ? "" : "s", was));
-    for (std::string a, b; std::getline(then, a);) {
-        std::getline(now, b);
-        if (a == b) continue;
-        const auto name = a.substr(0, a.find(' '));
-        const auto value = [](const std::string& line) { return line.substr(std::min(line.size(), line.find(' ') + 1)); };
-        refuse(fmt::format("node.{} is {}, the recording was made with {}: that changes what GPUs ask for, so run the software itself", name, value(b), value(a)));
+    if (then.empty() || now.empty() || now.size() % then.size())
+        refuse(fmt::format("it has {} GPU{}, the recording is of {}; a multiple of them would do", now.size(), now.size() == 1 ? "" : "s", then.size()));
+    for (std::size_t g = 0; g < now.size(); ++g) {
+        const auto &mine = now[g], &its = then[g % then.size()];
+        for (std::size_t i = 0; i < its.size() && i < mine.size(); ++i) {
+            if (its[i] == mine[i]) continue;
+            const auto value = [](const std::string& line) { return line.substr(std::min(line.size(), line.find(' ') + 1)); };
+            refuse(fmt::format("node.gpus.{}.{} is {}, the recording was made with {}: that changes what GPUs ask for, so run the software itself", g,
+                               its[i].substr(0, its[i].find(' ')), value(mine[i]), value(its[i])));
+        }
     }
     if (const auto* s = trimmer(n))
         refuse(fmt::format("{}.netcrafter.trimming changes what GPUs ask for, so run the software itself", s->name));
     if (!n.fabric.generators.empty()) refuse("traffic generators send to GPUs, which are not there");
+    return static_cast<unsigned>(then.size());
+}
+
+gpu::replay::tiling tiling_of(const std::string& word, unsigned tiles) {
+    if (!word.empty() && tiles == 1) throw input_error(fmt::format("--tiles {}: the machine has as many GPUs as the recording: there is one tile", quoted(word)));
+    if (word.empty() || word == "beside") return gpu::replay::tiling::beside;
+    if (word == "across") return gpu::replay::tiling::across;
+    throw input_error(fmt::format("--tiles: no arrangement is called {}: give beside or across", quoted(word)));
 }
 
 }  // namespace
 
-std::unique_ptr<platform> platform::from_recording(const std::string& recorded, const std::string& path, const overrides& set) {
+std::unique_ptr<platform> platform::from_recording(const std::string& recorded, const std::string& path, const overrides& set, const std::string& tiles) {
     const auto file = find_config(path);
     auto params = read_machine_params(read_file(file, 1 << 24), file, set);
     if (params.nodes.size() != 1) throw input_error(fmt::format("{}: has {} nodes: a recording is of one", file, params.nodes.size()));
     try {
         const auto what = std::make_shared<recording>(gpu::replay::read_recording(recorded));
-        check_fit(*what, params.nodes[0], recorded, path);
-        params.nodes[0].replay = what;
+        auto& node = params.nodes[0];
+        const auto gpus = check_fit(*what, node, recorded, path);
+        node.replay = {what, gpus, tiling_of(tiles, static_cast<unsigned>(node.gpus.size()) / gpus)};
         auto made = from_params(params, file);
         if (what->head.software.find("first_touch") != std::string::npos)
             log(log_level::warning, *made->m->hardware->nodes[0]->replay,

@@ -43,7 +43,6 @@ const interconnect_params& checked(const interconnect_params& p) {
     std::set<std::string> names;
     for (const auto& d : p.devices) check_name(d, "device", names);
     for (const auto& g : p.generators) check_name(g.name, "generator", names);
-    if (p.devices.size() > most_devices) refuse(fmt::format("{} GPUs: at most {} of a node", p.devices.size(), most_devices));
     if (names.size() > most_terminals) refuse(fmt::format("{} devices and generators: at most {}", names.size(), most_terminals));
     const auto ends = names;
     for (const auto& s : p.switches) check_name(s.name, "switch", names);

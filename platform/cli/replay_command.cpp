@@ -18,6 +18,8 @@ options::options_description describe() {
     options::options_description o;
     options::options_description replay("replay");
     replay.add_options()("time", options::value<std::string>()->value_name("TIME"), "end after this simulated time, e.g. 10ms")(
+        "tiles", options::value<std::string>()->value_name("beside|across"),
+        "where the machine has several times as many GPUs as the recording, each as many play it: neighbours (beside), or GPU n of all together (across)")(
         "out", options::value<std::string>()->value_name("DIR"), "write stats.json, stats.csv, regions.json, config.resolved.yaml, run.json and fabric.svg there")(
         "quiet", "no progress and no summary");
     o.add(replay).add(override_options());
@@ -27,7 +29,7 @@ options::options_description describe() {
 int execute(const options::variables_map& given) {
     const bool quiet = given.count("quiet") > 0;
     const auto limit = time_limit(given);
-    auto p = platform::from_recording(text_option(given, "FILE"), text_option(given, "CONFIG"), overrides_of(given));
+    auto p = platform::from_recording(text_option(given, "FILE"), text_option(given, "CONFIG"), overrides_of(given), given.count("tiles") ? text_option(given, "tiles") : "");
     p->set_command(command_line());
     if (quiet) set_log_threshold(log_level::error);
     const signal_scope signals(*p);
@@ -53,7 +55,7 @@ int execute(const options::variables_map& given) {
 
 command replay_command() {
     return {"replay", "FILE CONFIG [options]",
-            "Plays what `fabricvp run … --record FILE` has recorded over the fabric of another machine, whose GPUs must be the same.",
+            "Plays what `fabricvp run … --record FILE` has recorded over the fabric of another machine, whose GPUs must be the same, or a multiple of them.",
             "fabricvp replay spmv.recording netcrafter_quad --set node.fabric.cluster0.netcrafter.stitching=true --out results",
             describe, {"FILE", "CONFIG"}, execute};
 }

@@ -31,8 +31,8 @@ session& session::from_text(const std::string& yaml, const std::string& name, co
     return adopt(platform::from_text(yaml, name, set));
 }
 
-session& session::from_recording(const std::string& recording, const std::string& path, const platform::overrides& set) {
-    return adopt(platform::from_recording(recording, path, set));
+session& session::from_recording(const std::string& recording, const std::string& path, const platform::overrides& set, const std::string& tiles) {
+    return adopt(platform::from_recording(recording, path, set, tiles));
 }
 
 session& session::adopt(std::unique_ptr<platform> machine) {

@@ -78,18 +78,20 @@ class Platform:
 
     @classmethod
     def from_recording(cls, recording: str | os.PathLike[str], path: str | os.PathLike[str], *, overrides: Mapping[str, Any] | None = None,
-                       **keywords: Any) -> Platform:
+                       tiles: str = "", **keywords: Any) -> Platform:
         """The fabric of a configuration with a recording in the place of its GPUs and their software (see `record()`).
 
         `run()` plays it and ends with outcome "power_off"; its one region of interest has the label and the statistics of the
         fabric that the measured part of the software has. ``overrides`` and keywords are those of `from_config()`.
+        Where the machine has several times as many GPUs as the recording (up to 4,096), each as many play it: neighbours
+        (``tiles`` "beside", as without it), or GPU n of all of them together ("across").
 
         Raises `InputError` with one line if the recording is of another version, cut short or damaged, or if it does not fit:
-        another number of GPUs, GPUs with other parameters, a fabric that trims (those change what GPUs ask for);
+        no multiple of its GPUs, GPUs with other parameters, a fabric that trims (those change what GPUs ask for);
         `RuntimeError` if the process has had a platform.
         """
         _refuse_second()
-        return cls(_fabricvp.Session.from_recording(os.fspath(recording), resolve_config(path), list(flatten(overrides, keywords).items())))
+        return cls(_fabricvp.Session.from_recording(os.fspath(recording), resolve_config(path), list(flatten(overrides, keywords).items()), tiles))
 
     def record(self, file: str | os.PathLike[str]) -> None:
         """Records what the GPUs of node 0 send to each other in the first region that its firmware marks, into a file that

@@ -233,12 +233,12 @@ def test_netcrafter_sensitivity(command, tmp_path):
 
 @pytest.mark.timeout(200)
 def test_scale(command, tmp_path):
-    done = command("experiment", "scale", "--quick", "--devices", "4", "16", "--patterns", "uniform", "neighbour", "--out", "found", timeout=180)
+    done = command("experiment", "scale", "--quick", "--devices", "4", "16", "--patterns", "uniform", "neighbour", "gups", "--out", "found", timeout=180)
     assert done.returncode == 0, done.stdout + done.stderr
     result = json.loads((tmp_path / "found" / "result.json").read_text())
     assert result["experiment"] == "scale" and len(result["checks"]) == 2 and all(c["ok"] for c in result["checks"])
     table = pandas.read_csv(tmp_path / "found" / "scale.csv").set_index(["pattern", "devices"])
-    assert set(table.index) == {(p, n) for p in ("uniform", "neighbour") for n in (4, 16)}
+    assert set(table.index) == {(p, n) for p in ("uniform", "neighbour", "gups") for n in (4, 16)}
     assert (table["packet_hops"] > 100_000).all() and (table["ns_per_hop"] > 1).all() and table["events_per_hop"].between(1, 3).all()
     assert (tmp_path / "found" / "cost.png").stat().st_size > 0
 

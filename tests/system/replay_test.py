@@ -2,6 +2,7 @@
 """Recordings of what GPUs send to each other, played over the machine's own fabric and over others."""
 
 import json
+import pathlib
 
 import command
 
@@ -72,6 +73,30 @@ class ReplayTest(command.CommandTest):
         self.assertEqual(result.returncode, 1, result.errors)
         self.assertRegex(result.errors, r"node0: \d+ of \d+ transactions failed on a dead link or switch")
 
+    def tiled(self, gpus, link):
+        """The ideal machine with more GPUs, all on one switch."""
+        text = (pathlib.Path(__file__).parents[2] / "configs" / f"{IDEAL}.yaml").read_text()
+        head, _ = text.split("  fabric:\n")
+        links = "".join(f"      - {{from: gpu{n}, to: cluster0, lanes: 8, lane_rate: {link}}}\n" for n in range(gpus))
+        return self.write("tiled.yaml", head.replace(3 * "    - *gpu\n", (gpus - 1) * "    - *gpu\n")
+                          + "  fabric:\n    switches:\n      - {name: cluster0}\n    links:\n" + links)
+
+    def test_tiles_of_a_larger_machine_play_side_by_side(self):
+        self.run_app("transpose", IDEAL, "ideal", "--record", "x.recording")
+        for gpus in (4, 8, 80):
+            self.replay("x.recording", self.tiled(gpus, "16 GB/s"), f"of{gpus}")
+        alone, *several = [self.region(f"of{gpus}") for gpus in (4, 8, 80)]
+        for gpus, region in zip((8, 80), several):
+            for g in range(gpus):  # On one switch of as many links nobody is in the way of other tiles.
+                for what in ("requests_sent", "packets_received"):
+                    self.assertEqual(region["statistics"][f"node0.fabric.gpu{g}.{what}"], alone["statistics"][f"node0.fabric.gpu{g % 4}.{what}"])
+            self.assertEqual(region["statistics"]["node0.replay.transactions"], gpus / 4 * alone["statistics"]["node0.replay.transactions"])
+            self.assertEqual(region["to_s"] - region["from_s"], alone["to_s"] - alone["from_s"])
+        # Across: the first GPUs of all tiles come first.
+        across = self.replay("x.recording", "tiled.yaml", "across", "--tiles", "across")
+        for g in range(80):
+            self.assertEqual(across["statistics"][f"node0.fabric.gpu{g}.requests_sent"], alone["statistics"][f"node0.fabric.gpu{g // 20}.requests_sent"])
+
     def test_what_does_not_fit_is_refused_in_one_line(self):
         self.run_app("transpose", IDEAL, "ideal", "--record", "x.recording")
         whole = (self.folder / "x.recording").read_bytes()
@@ -91,6 +116,9 @@ class ReplayTest(command.CommandTest):
              "node.gpus.0.memory.unit.l1.sectored is true, the recording was made with false: that changes what GPUs ask for"),
             (["x.recording", BASELINE, "--set", "node.gpus.*.memory.l2_tlb.sets=64"], "node.gpus.0.memory.l2_tlb.sets is 64, the recording was made with 32"),
             (["x.recording", BASELINE, "--set", "node.fabric.cluster0.netcrafter.trimming=true"], "cluster0.netcrafter.trimming changes what GPUs ask for"),
+            (["x.recording", self.tiled(6, "16 GB/s")], "it has 6 GPUs, the recording is of 4; a multiple of them would do"),
+            (["x.recording", BASELINE, "--tiles", "across"], "--tiles 'across': the machine has as many GPUs as the recording: there is one tile"),
+            (["x.recording", self.tiled(8, "16 GB/s"), "--tiles", "anywhere"], "--tiles: no arrangement is called 'anywhere': give beside or across"),
             (["x.recording"], "CONFIG is missing"),
         ]
         for arguments, expected in cases:

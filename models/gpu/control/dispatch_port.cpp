@@ -119,6 +119,7 @@ void dispatch_port::submit_due() {
         m_under_way.push_back(m_waiting.front());
         m_under_way.back().number = m_target.submit(m_waiting.front().what);
         m_waiting.pop_front();
+        over_time.add(now(), 1);
         if (on_launch) on_launch();
     }
     if (!m_waiting.empty() && m_waiting.front().due > now() && !m_submit.scheduled()) schedule(m_submit, m_waiting.front().due);

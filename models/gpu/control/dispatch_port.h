@@ -36,6 +36,7 @@ public:
     /// Of all launches.
     histogram launch_to_start{*this, "launch_to_start", "ps", "from a launch to the start of its first work-group"};
     histogram start_to_instruction{*this, "start_to_instruction", "ps", "from the start of the first work-group to the first instruction"};
+    time_series over_time{*this, "over_time", "1", "launches a window of time"};
     counter refused{*this, "refused", "1", "launches that the dispatcher cannot perform"};
     counter faults_dropped{*this, "faults_dropped", "1", "faults that found the firmware's FIFO full"};
 

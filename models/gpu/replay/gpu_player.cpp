@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "fabric/signature.h"
-#include "gpu/replay/player.h"
+#include "gpu/replay/tile.h"
 #include "gpu/replay/wavefront_player.h"
 
 namespace fabricvp::gpu::replay {
@@ -35,7 +35,7 @@ void gpu_player::depart(slot& s) {
     const auto& t = m_owner.what().transactions[s.what];
     const auto p = fabric::make_packet();
     p->kind = t.kind;
-    p->destination = static_cast<std::uint16_t>(gpu::where(t.line) - GPU_PA_GPU0);
+    p->destination = static_cast<std::uint16_t>(m_owner.terminal(gpu::where(t.line) - GPU_PA_GPU0));
     p->tag = s.tag;
     p->epoch = m_epoch;
     p->line = t.line;
@@ -64,7 +64,7 @@ void gpu_player::packet_received(const fabric::packet_ptr& p) {
 }
 
 void gpu_player::serve(const fabric::packet_ptr& p) {
-    const auto what = m_owner.gpu(p->source).what_has(p->tag);
+    const auto what = m_owner.what_has(p->source, p->tag);
     if (!what) ++unexpected;
     if (p->kind == access_kind::write && p->status == fabric::access_status::ok && !fabric::intact(*p, p->source, m_number, 0xf)) ++corrupt;
     if (m_free_services.empty()) {

@@ -15,7 +15,7 @@
 
 namespace fabricvp::gpu::replay {
 
-class player;
+class tile;
 class gpu_player;
 class wavefront_player;
 
@@ -67,7 +67,7 @@ struct unit_player {
     ticks port_free = 0;
 };
 
-/// What has become of the recording's transactions and walks; one table for all GPUs.
+/// What has become of the recording's transactions and walks; one table for all GPUs of a tile.
 struct playing {
     static constexpr std::uint32_t here = ~0u;
     std::vector<std::uint32_t> transactions;  ///< 0: not asked for; slot + 1: under way; `here`
@@ -90,7 +90,7 @@ public:
     const gpu_core_params params;
     const clock_domain clock;
 
-    gpu_player(const sc_core::sc_module_name& name, player& owner, unsigned number, const gpu_core_params& params, fabric::terminal& at);
+    gpu_player(const sc_core::sc_module_name& name, tile& owner, unsigned number, const gpu_core_params& params, fabric::terminal& at);
     ~gpu_player() override;
 
     void launch_kernel(std::uint32_t number);
@@ -175,8 +175,8 @@ private:
     bool in_order(const access_need& n, const transaction& t);
     void leave_order(unit_player& unit, access_player& a, const transaction& t);
 
-    player& m_owner;
-    const unsigned m_number;
+    tile& m_owner;
+    const unsigned m_number;                                  // of its terminal
     fabric::terminal& m_terminal;
     ticks m_lead, m_lookup, m_fill, m_cycle, m_code;                  // from issue to request, from L1 to request, from line to registers
 

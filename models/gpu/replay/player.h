@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Plays a recording over a fabric: in the place of GPUs stand gpu_players, each at its GPU's terminal. The host's launches
-// come when those before have ended; work-groups start in order as compute units have room; wavefronts go through their
+// Plays a recording over a fabric: in the place of GPUs stand gpu_players, each at its GPU's terminal; if there are several
+// times as many as in the recording, each tile of them plays it. The host's launches come when those before have ended; work-groups start in order as compute units have room; wavefronts go through their
 // items; accesses ask for transactions as MSHRs and queues allow. Homes take as long to answer as when it was recorded.
 // Contents of lines are signatures, which both ends check.
 #pragma once
@@ -15,6 +15,7 @@
 #include "fabric/interconnect.h"
 #include "gpu/gpu_core.h"
 #include "gpu/replay/gpu_player.h"
+#include "gpu/replay/tile.h"
 
 namespace fabricvp::gpu::replay {
 
@@ -26,7 +27,7 @@ public:
     derived failed{*this, "failed", "1", "transactions that the fabric reported as failed", [this] { return sum([](const gpu_player& g) { return g.failed.value(); }); }};
 
     /// \param gpus their parameters, in the order of their terminals \throws recording_error if the recording is none of such GPUs
-    player(const sc_core::sc_module_name& name, std::shared_ptr<recording> what, const std::vector<std::string>& names,
+    player(const sc_core::sc_module_name& name, const score& score, const std::vector<std::string>& names,
            const std::vector<gpu_core_params>& gpus, fabric::interconnect& fabric);
 
     /// Begins at the present time.
@@ -34,7 +35,6 @@ public:
     /// The measured part has ended.
     std::function<void()> on_end;
     const recording& what() const { return *m_what; }
-    bool ended() const { return m_ended; }
     /// Transactions that have ended, of all that there are: for those who wait.
     double progress() const;
     /// What does not add up when all has ended: packets that vanished or came twice, bytes that changed. Empty: nothing.
@@ -43,12 +43,11 @@ public:
     std::optional<wait> waits() const override;
     void reset() override;
 
-    // For GPUs.
-    void launch_ended(std::uint32_t launch);
-    gpu_player& gpu(unsigned n) { return *m_gpus[n]; }
+    // For tiles.
+    void tile_ended();
+    gpu_player& gpu(unsigned terminal) { return *m_gpus[terminal]; }
     /// Streams of a launch: number of the first, in their order.
     std::uint32_t first_stream(std::uint32_t launch) const { return m_first_stream[launch]; }
-    playing state;
 
 private:
     template <class Value>
@@ -57,18 +56,12 @@ private:
         for (const auto& g : m_gpus) total += static_cast<double>(value(*g));
         return total;
     }
-    void next();
-    void act();
 
     std::shared_ptr<recording> m_what;
     fabric::interconnect& m_fabric;
-    std::vector<std::unique_ptr<gpu_player>> m_gpus;
-    std::size_t m_at = 0;              // the host's next event
-    ticks m_since = 0;                 // its last one, or the end of a launch that the next one waits for
-    std::vector<bool> m_finished;      // by launch
+    std::vector<std::unique_ptr<tile>> m_tiles;
+    std::vector<std::unique_ptr<gpu_player>> m_gpus;  // by terminal
     std::vector<std::uint32_t> m_first_stream;
-    bool m_ended = false;
-    calendar_event m_act{method<&player::act>, this};
 };
 
 }  // namespace fabricvp::gpu::replay

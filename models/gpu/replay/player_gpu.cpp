@@ -2,12 +2,12 @@
 // Launches, work-groups and accesses of a GPU that is played; see gpu_player.cpp for what goes over the fabric.
 #include <algorithm>
 
-#include "gpu/replay/player.h"
+#include "gpu/replay/tile.h"
 #include "gpu/replay/wavefront_player.h"
 
 namespace fabricvp::gpu::replay {
 
-gpu_player::gpu_player(const sc_core::sc_module_name& name, player& owner, unsigned number, const gpu_core_params& p, fabric::terminal& at)
+gpu_player::gpu_player(const sc_core::sc_module_name& name, tile& owner, unsigned number, const gpu_core_params& p, fabric::terminal& at)
     : model(name), params(p), clock(p.clock), m_owner(owner), m_number(number), m_terminal(at),
       m_lead(clock.span(p.memory.unit.latency) + clock.span(p.memory.unit.tlb.latency) + clock.span(p.memory.unit.l1.tag_latency)),
       m_lookup(clock.span(p.memory.unit.l1.tag_latency)), m_fill(clock.span(p.memory.unit.l1.fill_latency)), m_cycle(clock.span(1)), m_code(clock.span(p.instruction_cache.latency)),

@@ -13,6 +13,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -130,6 +131,18 @@ struct recording {
 
     /// Everything that is referred to is there. \throws recording_error
     void check(unsigned gpus) const;
+};
+
+/// Where the GPUs of one of several recordings that are played at a time are: `beside` each other, or GPU n of all of them
+/// together, `across` the fabric.
+enum class tiling { beside, across };
+
+/// A recording, and how it is played.
+struct score {
+    std::shared_ptr<recording> what;
+    unsigned gpus = 0;                 ///< that it was made with; a multiple of them plays it as many times
+    tiling tiles = tiling::beside;
+    explicit operator bool() const { return what != nullptr; }
 };
 
 }  // namespace fabricvp::gpu::replay

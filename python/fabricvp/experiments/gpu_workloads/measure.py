@@ -17,7 +17,7 @@ from ..frame import Figure, Missing
 from ..machines import use
 from .attribution import Attribution
 from .roles import Counts, PartFinder, Roles, roles_of
-from .timeline import lanes_over_time, series, turning
+from .timeline import lanes_over_time, launches_over_time, series, turning
 
 CLASSES = ("read_request", "read_response", "write_request", "write_response", "page_table_request", "page_table_response")
 PADDINGS = (0, 25, 50, 75, 100)
@@ -75,6 +75,7 @@ class Measured:
     window_s: float = 0.0
     lanes: dict[str, list[float]] = field(default_factory=dict)  #: with `Point.timeline`, where lanes turn: lanes in each window
     busy: dict[str, float] = field(default_factory=dict)  #: part of the kernels' time, by direction of every link
+    starts: dict[int, list[float]] = field(default_factory=dict)  #: with `Point.timeline`: when kernels were launched, in s, by GPU
     turning: dict[str, float] = field(default_factory=dict)  #: sums over all links whose lanes turn: turns, returns, samples, turning_s
     launches: float = 0.0  #: of kernels, on all GPUs
     remote_read_s: dict[str, float] = field(default_factory=dict)  #: mean, by place that reads went to
@@ -158,6 +159,7 @@ class _Regions:
     window: float = 0.0  #: of ``load``, bytes by link in the longest region
     load: dict[str, list[float]] = field(default_factory=dict)
     lanes: dict[str, list[float]] = field(default_factory=dict)
+    starts: dict[int, list[float]] = field(default_factory=dict)
     attribution: Attribution | None = None
     timeline: bool = False
     began: float = 0.0
@@ -187,6 +189,8 @@ class _Regions:
             if self.timeline and turning(platform.statistics.series_names()):
                 window, lane_time = series(platform, {d.name: lanes_over_time(d) for d in self.roles.directions})
                 self.lanes = {name: [v / window / 1e12 for v in values] for name, values in lane_time.items()}
+            if self.timeline:
+                self.starts = {number: launches_over_time(platform, gpu) for number, gpu in enumerate(self.roles.gpus)}
 
 
 def _summed(platform: Platform, point: Point, right: bool, regions: _Regions) -> Measured:
@@ -230,7 +234,7 @@ def _summed(platform: Platform, point: Point, right: bool, regions: _Regions) ->
         {d.name: counts.of(d.statistics["bytes"]) for d in roles.directions},
         controllers={name: sum(counts.of(f"{e}.{name}") for e in egresses) for name in CONTROLLER if egresses},
         packets_of_devices=_conserved(roles, counts, regions.before), picture=fabric.draw(values=dict(regions.sums), seconds=kernels, title=f"{point.workload}: measured kernels") if fabric.exists else "",
-        attribution=regions.attribution, returning_s=counts.total(roles.gpus, r"memory\.unit\d+\.load_latency\.sum") / 1e12)
+        attribution=regions.attribution, starts=regions.starts, returning_s=counts.total(roles.gpus, r"memory\.unit\d+\.load_latency\.sum") / 1e12)
 
 
 def _conserved(roles: Roles, counts: Counts, before: float) -> dict[str, float]:

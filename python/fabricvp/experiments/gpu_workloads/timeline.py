@@ -33,3 +33,9 @@ def lanes_over_time(direction: Direction) -> str:
 def turning(paths: Iterable[str]) -> bool:
     """Whether lanes of a machine with these time series turn."""
     return any(path.endswith(".lanes_over_time") for path in paths)
+
+
+def launches_over_time(platform: Platform, gpu: str) -> list[float]:
+    """When kernels were launched on the GPU at this path, in seconds of the region, to a window."""
+    starts, launches = platform.statistics.series(f"{gpu}.launches.over_time")
+    return [float(start) for start, number in zip(starts, launches) if number]

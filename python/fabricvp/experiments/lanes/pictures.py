@@ -35,7 +35,8 @@ def bars(gains: pandas.DataFrame) -> Figure:
 
 
 def timeline(fixed: Measured, turned: Measured) -> Figure:
-    """A pair of panels for each GPU: its link's directions with lanes that do not turn, and the lanes that turn."""
+    """A pair of panels for each GPU: its link's directions with lanes that do not turn, and the lanes that turn; dotted, its
+    kernel launches, at each of which lanes go back."""
     gpus = sorted({d.split(" → ")[0] for d in fixed.load if d.split(" → ")[0].startswith("gpu")})
     figure = Figure(figsize=(11, 1.9 * len(gpus) + 0.5), layout="constrained")
     panels = figure.subplots(len(gpus), 2, sharex="col", squeeze=False)
@@ -46,6 +47,9 @@ def timeline(fixed: Measured, turned: Measured) -> Figure:
             left.plot([1e6 * fixed.window_s * i for i in range(len(values))], [100 * v / fixed.window_s / FULL for v in values], colour, linewidth=0.9, label=label)
             lanes = turned.lanes.get(way, [])
             right.step([1e6 * turned.window_s * i for i in range(len(lanes))], lanes, colour, linewidth=0.9, where="post", label=label)
+        for panel, run in ((left, fixed), (right, turned)):
+            for n, start in enumerate(run.starts.get(int(gpu.removeprefix("gpu")), ())):
+                panel.axvline(1e6 * start, color="0.6", linewidth=0.6, linestyle=":", zorder=0, label="kernel launched" if n == 0 else None)
         left.set_ylabel(f"{gpu}\n% of 64 GB/s")
         left.set_ylim(0, 105)
         right.set_ylabel("lanes")

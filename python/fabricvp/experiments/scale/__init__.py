@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What simulating a fabric costs as it grows: traffic generators on 4 to 1,024 devices in a fat tree of clusters."""
+"""What simulating a fabric costs as it grows: traffic generators, or recordings of four GPUs side by side, on 4 to 1,024 devices in a fat
+tree of clusters."""
 
 from __future__ import annotations
 
@@ -19,10 +20,11 @@ def run(run: Run) -> None:
 
 
 def _options(parser: argparse.ArgumentParser) -> None:
-    from .measure import PATTERNS, SHAPES
+    from .measure import PATTERNS, RECORDED, SHAPES
 
     parser.add_argument("--devices", metavar="N", nargs="+", type=int, choices=SHAPES, help=f"only these sizes, of {', '.join(map(str, SHAPES))}")
-    parser.add_argument("--patterns", metavar="PATTERN", nargs="+", choices=PATTERNS, help=f"only these, of {', '.join(PATTERNS)}")
+    parser.add_argument("--patterns", metavar="PATTERN", nargs="+", choices=[*PATTERNS, *RECORDED],
+                        help=f"only these, of {', '.join((*PATTERNS, *RECORDED))} (the last ones are recordings)")
 
 
 EXPERIMENT = Experiment(

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One fabric under synthetic traffic: what a packet-hop (a packet on a link) and a device cost the host.
+"""One fabric under synthetic traffic, or under recordings of four GPUs side by side: what a packet-hop (a packet on a link) and a device cost the host.
 
 The traffic's costs are taken between two moments of a run under way, so that building, first allocations and the filling of
 buffers do not count. `python -m fabricvp.experiments.scale.measure` prints the ratio of the largest to the smallest fabric."""
@@ -9,28 +9,36 @@ from __future__ import annotations
 import json
 import multiprocessing
 import sys
+import tempfile
 import time
 from dataclasses import dataclass
 from pathlib import Path
 
 from ... import topology
+from ...errors import InputError
 from ...platform import Platform
+from ...results import Outcome
 from ..machines import use
 
 #: by devices: (leaf switches, devices on each, spine switches). As many spines as devices a leaf: without blocking.
 SHAPES = {4: (2, 2, 2), 16: (4, 4, 4), 64: (8, 8, 8), 256: (16, 16, 16), 1024: (64, 16, 16)}
 PATTERNS = ("uniform", "neighbour", "transpose", "halo")
 GENERATOR = {"outstanding": 16, "writes": 0.3, "page_tables": 0.1, "one_sector": 0.5, "service": "100 ns"}
+#: of the GPUs whose recordings are played: those of `netcrafter_quad`, with less memory
+GPU = {"memory": {"capacity": "512 MiB", "unit": {"l1": {"size": "64 KiB"}}, "l2": {"size": "4 MiB"}, "l2_tlb": {"sets": 32, "ways": 16}}}
+RECORDED = {"gups": 65536, "pagerank": 4096}  #: applications and their sizes: single words all over memory; most reads from one way
 PAGE = 4096  #: bytes that /proc counts in
 
 
 @dataclass(frozen=True)
 class Load:
-    """What to run: ``hops`` is about how many packet-hops are measured, after half as many."""
+    """What to run: ``hops`` is about how many packet-hops are measured, after half as many. With a ``recording`` of four GPUs,
+    every four devices play it, and ``pattern`` only names it."""
 
     devices: int
     pattern: str
     hops: int
+    recording: str = ""
 
 
 @dataclass
@@ -56,25 +64,34 @@ class Cost:
         return (self.hops, self.events, self.simulated, self.sent, self.received, self.failed, self.under_way, self.wrong)
 
 
+def record(app: str, file: str) -> str:
+    """Runs an application on the smallest fabric, with pages and work-groups by LASP, and writes a recording of it."""
+    with Platform.from_text(_shape(4).machine(gpu=GPU), app=app, size=RECORDED[app], placement="lasp", dispatch="lasp") as platform:
+        use(f"recording of {app}", platform)
+        platform.record(file)
+        platform.run()
+        if not platform.app_ok:
+            raise InputError(f"{app} of {RECORDED[app]}: the result is wrong")
+        platform.finish_recording()
+    return file
+
+
 def carry(load: Load) -> Cost:
     """Runs it. Raises `InputError` if the fabric cannot be built."""
-    shape = topology.fat_tree(*SHAPES[load.devices])
-    for number, switch in enumerate(s for s in shape.switches if s["name"].startswith("leaf")):
-        switch["cluster"] = number + 1
-    text = shape.traffic_machine({**GENERATOR, "pattern": load.pattern})
+    shape = _shape(load.devices)
     before, begin = _resident(), time.process_time()
-    with Platform.from_text(text) as platform:
+    with _tiled(shape, load.recording) if load.recording else Platform.from_text(shape.traffic_machine({**GENERATOR, "pattern": load.pattern})) as platform:
         built = time.process_time() - begin
         use(f"{load.devices} devices, {load.pattern}", platform)
-        step = _step(platform)
-        platform.run(load.hops / 2 * step)
+        go = _play if load.recording else _generate
+        go(platform, min(load.hops // 2, 10_000 * load.devices))
         counts = _counts(platform)
         begin = time.process_time()
-        platform.run(load.hops * step)
+        go(platform, load.hops)
         seconds = time.process_time() - begin
         memory = _resident() - before
         later = _counts(platform)
-        values = platform.statistics.snapshot("node0.fabric.")
+        values = platform.statistics.snapshot("node0.")
 
         def total(what: str) -> float:
             return sum(v for path, v in values.items() if path.endswith(what))
@@ -83,11 +100,35 @@ def carry(load: Load) -> Cost:
                     total(".packets_failed"), values["node0.fabric.packets_under_way"], total(".corrupt") + total(".unexpected"), seconds, memory, built)
 
 
-def _step(platform: Platform) -> float:
-    """Simulated seconds a packet-hop, from a short run."""
+def _shape(devices: int) -> topology.Shape:
+    shape = topology.fat_tree(*SHAPES[devices])
+    for number, switch in enumerate(s for s in shape.switches if s["name"].startswith("leaf")):
+        switch["cluster"] = number + 1
+    return shape
+
+
+def _tiled(shape: topology.Shape, recording: str) -> Platform:
+    """GPUs whose tiles lie across the tree, so that all that the recorded ones ask of each other goes over its spines."""
+    with tempfile.NamedTemporaryFile("w", suffix=".yaml") as file:
+        file.write(shape.machine(gpu=GPU))
+        file.flush()
+        return Platform.from_recording(recording, file.name, tiles="across" if shape.devices > 4 else "")
+
+
+def _generate(platform: Platform, hops: int) -> None:
+    """Lets generators send about as many packet-hops."""
+    before = _counts(platform)[0]
     trial = 1e-6
     platform.run(trial)
-    return trial / max(1.0, _counts(platform)[0])
+    step = trial / max(1.0, _counts(platform)[0] - before)
+    platform.run(max(0.0, hops * step - trial))
+
+
+def _play(platform: Platform, hops: int) -> None:
+    """Plays until there were as many packet-hops, or to the end of the recording."""
+    until = _counts(platform)[0] + hops
+    while _counts(platform)[0] < until and platform.run(1e-6).outcome == Outcome.TIME_LIMIT:
+        pass
 
 
 def _counts(platform: Platform) -> tuple[float, float]:

@@ -3,11 +3,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pandas
 from matplotlib.figure import Figure
 
 from ..frame import Run
-from .measure import GENERATOR, PATTERNS, SHAPES, Cost, Load, carry
+from .measure import GENERATOR, PATTERNS, RECORDED, SHAPES, Cost, Load, carry, record
 
 HOPS, QUICK_HOPS = 1_000_000, 200_000
 TARGET = 1.5  #: cost of a packet-hop of the largest over the smallest
@@ -17,8 +19,12 @@ def study(run: Run) -> None:
     """Adds everything to the report of ``run``."""
     options = run.options
     sizes = options.devices or (tuple(SHAPES)[:4] if run.quick else tuple(SHAPES))
-    patterns = options.patterns or (PATTERNS[:2] if run.quick else PATTERNS)
-    loads = [Load(n, pattern, QUICK_HOPS if run.quick else HOPS) for pattern in patterns for n in sorted(sizes)]
+    patterns = list(options.patterns or ((*PATTERNS[:2], "gups") if run.quick else (*PATTERNS, *RECORDED)))
+    folder = Path(options.out) / "recordings"
+    folder.mkdir(parents=True, exist_ok=True)
+    played = [p for p in patterns if p in RECORDED]
+    files = dict(zip(played, run.map("recording", _record, [(app, str(folder / f"{app}.recording")) for app in played], name=lambda task: task[0], fresh=True)))
+    loads = [Load(n, pattern, QUICK_HOPS if run.quick else HOPS, files.get(pattern, "")) for pattern in patterns for n in sorted(sizes)]
     found: list[Cost] = run.map("fabrics", carry, loads, lambda load: 1 + load.devices / 200, _name, fresh=True)
     again: Cost = run.map("the same again", carry, loads[:1], name=_name, fresh=True)[0]
     report = run.report
@@ -40,7 +46,12 @@ def study(run: Run) -> None:
     report.conclude(*_words(frame))
     report.plot("cost", _picture(frame), "What a packet-hop costs, and a device, against the number of devices")
     report.table("scale", frame, "Fat trees of clusters: leaf switches with their devices, as many spine switches as devices a leaf (1,024: 64 leaves of 16). "
-                 f"Each device has {GENERATOR['outstanding']} requests under way.", shown=80)
+                 f"Each device has {GENERATOR['outstanding']} requests under way; {' and '.join(RECORDED)} are recordings of four GPUs, which all tiles of four play "
+                 "across the tree.", shown=80)
+
+
+def _record(task: tuple[str, str]) -> str:
+    return record(*task)
 
 
 def _name(load: Load) -> str:
