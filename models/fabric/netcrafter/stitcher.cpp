@@ -87,7 +87,7 @@ stitcher::attempt stitcher::serve(unsigned cluster, unsigned q, ticks now, link_
     const unsigned free = head.tail || !m_params.stitching ? 0 : head.flits * m_payload - head.packet->bytes;
     candidate unused{};
     const bool found = free && find(cluster, free, credits, c, needs, unused);
-    if (must_wait(head, cluster, q, free, found, now)) {
+    if (must_wait(head, q, free, found, now)) {
         m_wake = std::min(m_wake, head.since + m_window);
         if (head.pooled == never) {
             head.pooled = now;
@@ -110,13 +110,11 @@ stitcher::attempt stitcher::serve(unsigned cluster, unsigned q, ticks now, link_
     return attempt::sent;
 }
 
-/// Pooling: for one window from its arrival at most, and only where something could ever ride. Where others of its channel have no
-/// room behind it, it does not wait: a queue full of requests would let one response pass a window, and stay full.
-bool stitcher::must_wait(const cluster_queue::entry& e, unsigned cluster, unsigned q, unsigned free, bool found, ticks now) const {
+/// Pooling: for one window from its arrival at most, and only where something could ever ride.
+bool stitcher::must_wait(const cluster_queue::entry& e, unsigned q, unsigned free, bool found, ticks now) const {
     if (m_params.pooling == pooling_mode::none || !free || now >= e.since + m_window) return false;
     if (queue.goes_first(q) && m_params.sequencing != sequencing_mode::none) return false;
     if (m_params.pooling == pooling_mode::selective && is_page_table(*e.packet)) return false;
-    if (!queue.has_room(cluster, e.packet->channel(), e.flits + m_format.flits(longest_packet))) return false;
     if (found) return m_params.whole_window;
     const bool end = m_params.partial && free > m_sub_header && queue.with_end_fitting(free - m_sub_header);
     return end || queue.fitting(free);

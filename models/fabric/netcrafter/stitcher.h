@@ -61,7 +61,7 @@ private:
     };
 
     attempt serve(unsigned cluster, unsigned queue, ticks now, link_credits& credits, wire_unit& to);
-    bool must_wait(const cluster_queue::entry& e, unsigned cluster, unsigned queue, unsigned free, bool found, ticks now) const;
+    bool must_wait(const cluster_queue::entry& e, unsigned queue, unsigned free, bool found, ticks now) const;
     /// \param taken flits of a channel that the head is going to take
     bool find(unsigned cluster, unsigned free, const link_credits& credits, virtual_channel c, unsigned taken, candidate& found) const;
     bool pick(unsigned cluster, std::uint32_t among, bool end, const link_credits& credits, virtual_channel c, unsigned taken, candidate& found) const;

@@ -245,27 +245,6 @@ TEST_CASE("the whole window, as the slides' loop reads") {
     CHECK(link.next(232)->parts.size() == 2);
 }
 
-TEST_CASE("nobody waits for riders where its channel has no room behind it") {
-    sampler s;
-    auto p = with(pooling_mode::plain);
-    p.entries = 30;
-    link_pair link(p, {}, 32);
-    link.credits.left[0] = 0;  // requests stay
-    const auto has_room = [&](sample k) {
-        const auto each = s.make(k);
-        return link.near.queue.has_room(0, each->channel(), each->flits);
-    };
-    for (unsigned i = 0; i < 3; ++i) link.push(s.make(sample::write), 0);
-    link.push(s.make(sample::line), 100);
-    CHECK_FALSE(link.next(100));
-    CHECK(link.next(132));
-    for (const auto k : {sample::write, sample::read})
-        while (has_room(k)) link.push(s.make(k), 0);
-    link.push(s.make(sample::line), 200);
-    CHECK_FALSE(has_room(sample::line));
-    CHECK(link.next(200));
-}
-
 TEST_CASE("selective pooling lets page-table packets go") {
     sampler s;
     link_pair plain(with(pooling_mode::plain), {}, 32), selective(with(pooling_mode::selective), {}, 32);
