@@ -78,7 +78,7 @@ class ReplayTest(command.CommandTest):
         text = (pathlib.Path(__file__).parents[2] / "configs" / f"{IDEAL}.yaml").read_text()
         head, _ = text.split("  fabric:\n")
         links = "".join(f"      - {{from: gpu{n}, to: cluster0, lanes: 8, lane_rate: {link}}}\n" for n in range(gpus))
-        return self.write("tiled.yaml", head.replace(3 * "    - *gpu\n", (gpus - 1) * "    - *gpu\n")
+        return self.write(f"tiled{gpus}.yaml", head.replace(3 * "    - *gpu\n", (gpus - 1) * "    - *gpu\n")
                           + "  fabric:\n    switches:\n      - {name: cluster0}\n    links:\n" + links)
 
     def test_tiles_of_a_larger_machine_play_side_by_side(self):
@@ -93,7 +93,7 @@ class ReplayTest(command.CommandTest):
             self.assertEqual(region["statistics"]["node0.replay.transactions"], gpus / 4 * alone["statistics"]["node0.replay.transactions"])
             self.assertEqual(region["to_s"] - region["from_s"], alone["to_s"] - alone["from_s"])
         # Across: the first GPUs of all tiles come first.
-        across = self.replay("x.recording", "tiled.yaml", "across", "--tiles", "across")
+        across = self.replay("x.recording", "tiled80.yaml", "across", "--tiles", "across")
         for g in range(80):
             self.assertEqual(across["statistics"][f"node0.fabric.gpu{g}.requests_sent"], alone["statistics"][f"node0.fabric.gpu{g // 20}.requests_sent"])
 
