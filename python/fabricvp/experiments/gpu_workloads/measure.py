@@ -75,7 +75,6 @@ class Measured:
     window_s: float = 0.0
     lanes: dict[str, list[float]] = field(default_factory=dict)  #: with `Point.timeline`, where lanes turn: lanes in each window
     busy: dict[str, float] = field(default_factory=dict)  #: part of the kernels' time, by direction of every link
-    starts: dict[int, list[float]] = field(default_factory=dict)  #: with `Point.timeline`: when kernels were launched, in s, by GPU
     turning: dict[str, float] = field(default_factory=dict)  #: sums over all links whose lanes turn: turns, returns, samples, turning_s
     launches: float = 0.0  #: of kernels, on all GPUs
     remote_read_s: dict[str, float] = field(default_factory=dict)  #: mean, by place that reads went to
@@ -85,6 +84,7 @@ class Measured:
     picture: str = ""  #: SVG of the fabric with what its links carried
     attribution: Attribution | None = None  #: with `Point.spans`
     returning_s: float = 0.0  #: latency of everything that brings lanes a value, by the compute units' own statistics
+    starts: dict[int, list[float]] = field(default_factory=dict)  #: with `Point.timeline`: when kernels were launched, in s, by GPU
 
 
 def machine(point: Point, build: Callable[..., Platform] = Platform.from_config) -> Platform:
