@@ -46,10 +46,11 @@ def timeline(fixed: Measured, turned: Measured) -> Figure:
             values = fixed.load[way]
             left.plot([1e6 * fixed.window_s * i for i in range(len(values))], [100 * v / fixed.window_s / FULL for v in values], colour, linewidth=0.9, label=label)
             lanes = turned.lanes.get(way, [])
+            lanes = lanes[:-1]  # the last window is cut by the end
             right.step([1e6 * turned.window_s * i for i in range(len(lanes))], lanes, colour, linewidth=0.9, where="post", label=label)
         for panel, run in ((left, fixed), (right, turned)):
             for n, start in enumerate(run.starts.get(int(gpu.removeprefix("gpu")), ())):
-                panel.axvline(1e6 * start, color="0.6", linewidth=0.6, linestyle=":", zorder=0, label="kernel launched" if n == 0 else None)
+                panel.axvline(1e6 * start, color="0.5", linewidth=0.9, linestyle=":", zorder=0, label="kernel launched" if n == 0 else None)
         left.set_ylabel(f"{gpu}\n% of 64 GB/s")
         left.set_ylim(0, 105)
         right.set_ylabel("lanes")
