@@ -32,7 +32,7 @@ struct config_tree::entry {
 
 /// What a tree may hold at most; hostile files end in an error, not in exhausted memory.
 struct config_limits {
-    static constexpr std::size_t file_bytes = 4 << 20;  // a fabric of 1,024 devices with all its parameters has 1.3 MB
+    static constexpr std::size_t file_bytes = 16 << 20;  // 1,024 GPUs with all their parameters have 5.3 MB
     static constexpr int depth = 48;
     static constexpr std::size_t values = 400'000;
 };
