@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "host/heap.h"
+#include "host/machine.h"
+#include "host/rdma/party.h"
+
+enum { ACK_TIMEOUT = 14, RETRIES = 7, RNR_TIMER = 12, SHORT_ACK_TIMEOUT = 4, SHORT_RNR_TIMER = 1, FOR_EVER = 7, LOG_READS = 2, FIRST_PSN = 0xfffff0 };
+
+void channel_open(struct channel* c, struct party* p, unsigned with, const struct channel_shape* s) {
+    memset(c, 0, sizeof *c);
+    c->party = p;
+    c->with = with;
+    c->own_memory = !s->memory;
+    c->memory = s->memory ? *s->memory : verbs_host_memory(heap_allocate_aligned(s->bytes, HCA_PAGE), s->bytes);
+    c->memory.bytes = s->bytes;
+    if (!c->memory.at) panic("channel: out of memory");
+    const struct verbs_qp_shape shape = {.type = s->type, .send_cq = &c->send_cq, .receive_cq = &c->receive_cq, .srq = s->srq, .log_sends = s->log_sends,
+                                         .log_receives = s->log_receives, .send_elements = s->elements, .receive_elements = s->elements,
+                                         .inline_bytes = s->inline_bytes};
+    if (!verbs_register(&c->mr, &p->pd, &c->memory, c->memory.at, VERBS_ALL_RIGHTS, VERBS_LOG_PAGE) ||
+        !verbs_create_cq(&c->send_cq, &p->pd, LOG_CQ, s->cqs) || !verbs_create_cq(&c->receive_cq, &p->pd, LOG_CQ, s->cqs) ||
+        !verbs_create_qp(&c->qp, &p->pd, &shape, s->queues))
+        panic("channel: cannot be made, status 0x%x", p->hca.status);
+    c->fast = s->fast;
+    channel_connect(c, s->rights ? s->rights : VERBS_ALL_RIGHTS);
+}
+
+void channel_connect(struct channel* c, unsigned rights) {
+    struct party* p = c->party;
+    const struct { uint64_t address; uint32_t qpn, rkey; } mine = {c->memory.at, c->qp.number, c->mr.key};
+    __typeof__(mine) theirs;
+    party_exchange(p, c->with, &mine, (void*)&theirs, sizeof mine);
+    c->remote.qpn = theirs.qpn;
+    c->remote.rkey = theirs.rkey;
+    c->remote.address = theirs.address;
+    const struct verbs_qp_attributes a = {
+        .rights = rights, .log_mtu = p->log_mtu, .remote_qpn = theirs.qpn, .send_psn = FIRST_PSN, .receive_psn = FIRST_PSN, .qkey = DATAGRAM_QKEY,
+        .remote_lid = (uint16_t)(c->with + 1), .log_reads = LOG_READS, .ack_timeout = c->fast ? SHORT_ACK_TIMEOUT : ACK_TIMEOUT,
+        .retries = c->fast ? 1 : RETRIES, .rnr_retries = c->fast ? 2 : FOR_EVER, .rnr_timer = c->fast ? SHORT_RNR_TIMER : RNR_TIMER};
+    if (!verbs_connect(&c->qp, &a)) panic("channel: cannot be connected, status 0x%x", p->hca.status);
+    party_meet(p, c->with);
+}
+
+void channel_close(struct channel* c) {
+    party_meet(c->party, c->with);
+    verbs_destroy_qp(&c->qp);
+    verbs_destroy_cq(&c->send_cq);
+    verbs_destroy_cq(&c->receive_cq);
+    verbs_unregister(&c->mr);
+    if (c->own_memory) heap_free((void*)c->memory.at);
+}
+
+struct verbs_send channel_request(const struct channel* c, enum hca_opcode opcode, struct verbs_element* e, uint64_t from, uint64_t to, uint32_t bytes) {
+    *e = (struct verbs_element){c->memory.at + from, c->mr.key, bytes};
+    return (struct verbs_send){.list = e, .elements = 1, .opcode = opcode, .flags = VERBS_SIGNALLED, .rkey = c->remote.rkey, .remote = c->remote.address + to,
+                               .to = {.lid = (uint16_t)(c->with + 1), .qpn = c->remote.qpn, .qkey = DATAGRAM_QKEY}};
+}
+
+unsigned channel_send(struct channel* c, const struct verbs_send* request, struct verbs_completion* completion) {
+    if (verbs_post_send(&c->qp, request, 1) != 1) panic("channel: a request does not fit");
+    return verbs_wait(&c->send_cq, completion, PATIENCE_US) ? completion->syndrome : NO_COMPLETION;
+}

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Nodes that find each other over the network: every node runs this program, and the LIDs of their adapters are 1, 2, ….
+ * Datagrams carry what they have to tell each other; the first queue pair of an adapter has the same number everywhere. */
+#ifndef FABRICVP_HOST_RDMA_PARTY_H
+#define FABRICVP_HOST_RDMA_PARTY_H
+
+#include "host/verbs/verbs.h"
+
+enum { MOST_PARTIES = 64, TOLD_BYTES = 192, PATIENCE_US = 2000000 };
+
+struct party {
+    struct pci_host pci;
+    struct verbs_device hca;
+    struct verbs_pd pd;
+    unsigned index, count; /* this node's place among all: its LID - 1 */
+    unsigned log_mtu;
+    struct verbs_cq control_cq;
+    struct verbs_qp control;
+    struct verbs_mr control_mr;
+    uint8_t* control_memory;
+    uint32_t tag[MOST_PARTIES]; /* of the last exchange with each */
+    struct told {
+        uint32_t tag;
+        uint8_t data[TOLD_BYTES];
+    } told[MOST_PARTIES][2];    /* what has come, by tag; a party is at most one ahead */
+};
+
+/* Opens adapter `adapter` of this node, of `count` in all. Panics if it cannot. */
+void party_join(struct party* party, unsigned count);
+/* Gives `mine` to another one and takes what it gives: both call it. No more than TOLD_BYTES. */
+void party_exchange(struct party* party, unsigned with, const void* mine, void* theirs, size_t bytes);
+static inline void party_meet(struct party* party, unsigned with) { party_exchange(party, with, NULL, NULL, 0); }
+
+/* ---- two queue pairs that are connected, with memory that the other one may use ---- */
+
+struct channel_shape {
+    enum hca_qp_type type;
+    unsigned log_sends, log_receives, elements, inline_bytes;
+    struct verbs_srq* srq;
+    unsigned rights;                       /* of the queue pair; 0: all */
+    bool fast;                             /* gives up soon */
+    const struct verbs_place *queues, *cqs; /* or NULL */
+    const struct verbs_memory* memory;     /* or NULL: of the heap */
+    uint64_t bytes;
+};
+struct channel {
+    struct party* party;
+    unsigned with;
+    struct verbs_cq send_cq, receive_cq;
+    struct verbs_qp qp;
+    struct verbs_memory memory;
+    bool own_memory, fast;
+    struct verbs_mr mr;
+    struct { /* what the other one has */
+        uint32_t qpn, rkey;
+        uint64_t address;
+    } remote;
+};
+enum { LOG_CQ = 8, DATAGRAM_QKEY = 0x11112222 };
+void channel_open(struct channel* channel, struct party* party, unsigned with, const struct channel_shape* shape);
+/* Both queue pairs from RESET to RTS. */
+void channel_connect(struct channel* channel, unsigned rights);
+void channel_close(struct channel* channel);
+
+/* One request, and its completion if it has one. \returns its syndrome, or NO_COMPLETION */
+enum { NO_COMPLETION = 0x100 };
+unsigned channel_send(struct channel* channel, const struct verbs_send* request, struct verbs_completion* completion);
+/* A request with one element of the channel's own memory, and an address in the other one's. */
+struct verbs_send channel_request(const struct channel* channel, enum hca_opcode opcode, struct verbs_element* element, uint64_t from, uint64_t to, uint32_t bytes);
+static inline uint8_t* channel_at(const struct channel* c, uint64_t offset) { return (uint8_t*)(c->memory.at + offset); }
+
+/* Whether this party began: the one with the lower index. */
+static inline bool channel_is_first(const struct channel* c) { return c->party->index < c->with; }
+
+#endif

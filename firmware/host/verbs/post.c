@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What is done for every message. Entries are written in whole words, since a queue may lie in a device's memory. */
+#include "host/mmio.h"
+#include "host/verbs/internal.h"
+
+enum { MOST_A_DOORBELL = 255, WORD = 8, SEGMENT_WORDS = HCA_SEGMENT / WORD };
+
+/* Next segment, list, its end. */
+bool verbs_write_receive(uintptr_t entry, unsigned log_stride, const struct verbs_receive* request) {
+    volatile uint64_t* w = (volatile uint64_t*)entry + HCA_WORD_REST;
+    const volatile uint64_t* end = (volatile uint64_t*)(entry + ((uintptr_t)1 << log_stride));
+    if (request->elements > ((1u << log_stride) / HCA_SEGMENT) - 1) return false;
+    for (unsigned i = 0; i < request->elements; ++i, w += SEGMENT_WORDS) {
+        w[0] = hca_data(request->list[i].bytes, request->list[i].key);
+        w[1] = hca_swap64(request->list[i].address);
+    }
+    if (w < end) {
+        w[0] = hca_data(0, HCA_INVALID_LKEY);
+        w[1] = 0;
+    }
+    return true;
+}
+
+unsigned verbs_post_receive(struct verbs_qp* qp, const struct verbs_receive* requests, unsigned count) {
+    struct verbs_ring* r = &qp->receives;
+    unsigned posted = 0;
+    for (; posted < count && (uint16_t)(r->head - r->tail) < 1u << r->log_size; ++posted, ++r->head) {
+        if (!verbs_write_receive(r->at + verbs_entry(r, r->head), r->log_stride, &requests[posted])) break;
+        r->id[r->head & ((1u << r->log_size) - 1)] = requests[posted].id;
+    }
+    if (posted) {
+        verbs_order();
+        *(volatile uint32_t*)r->record_at = hca_swap32(r->head);
+    }
+    return posted;
+}
+
+/* Inline data begin behind the double word that says how many they are, in one piece. \returns the word behind */
+static volatile uint64_t* write_inline(volatile uint64_t* w, const volatile uint64_t* end, const struct verbs_send* s) {
+    uint64_t word = 0;
+    uint32_t bytes = 0;
+    unsigned filled = 4;
+    volatile uint64_t* at = w;
+    for (unsigned i = 0; i < s->elements; ++i) bytes += s->list[i].bytes;
+    if ((bytes + 4 + HCA_SEGMENT - 1) / HCA_SEGMENT * SEGMENT_WORDS > (unsigned)(end - at)) return NULL;
+    word = hca_inline(bytes);
+    for (unsigned i = 0; i < s->elements; ++i) {
+        const uint8_t* from = (const uint8_t*)(uintptr_t)s->list[i].address;
+        for (uint32_t left = s->list[i].bytes; left;) {
+            unsigned part = WORD - filled < left ? WORD - filled : left;
+            uint64_t piece = 0;
+            memcpy(&piece, from, part);
+            word |= piece << 8 * filled;
+            filled += part, from += part, left -= part;
+            if (filled < WORD) continue;
+            *at++ = word;
+            word = 0;
+            filled = 0;
+        }
+    }
+    if (filled) *at++ = word;
+    if ((at - w) % SEGMENT_WORDS) *at++ = 0;
+    return at;
+}
+
+/* All but the link. \returns its size in 16 bytes, 0 if it does not fit or makes no sense */
+static unsigned write_entry(const struct verbs_qp* qp, uintptr_t entry, const struct verbs_send* s) {
+    volatile uint64_t* const first = (volatile uint64_t*)entry;
+    volatile uint64_t* w = first + HCA_WORD_REST;
+    const volatile uint64_t* end = first + (1u << qp->sends.log_stride) / WORD;
+    const bool is_atomic = s->opcode == HCA_OP_COMPARE_SWAP || s->opcode == HCA_OP_FETCH_ADD;
+    const bool is_send = s->opcode == HCA_OP_SEND || s->opcode == HCA_OP_SEND_IMMEDIATE;
+    const unsigned fixed = qp->shape.type == HCA_QP_UD ? HCA_UD_SIZE : is_atomic ? 2 * HCA_SEGMENT : is_send ? 0 : HCA_SEGMENT;
+    if (HCA_SEGMENT + fixed + (s->flags & VERBS_INLINE ? 0 : HCA_SEGMENT * s->elements) > 1u << qp->sends.log_stride) return 0;
+    first[HCA_WORD_FLAGS] = hca_flags(s->flags & VERBS_SIGNALLED ? 1 : 0, s->flags & VERBS_SOLICITED ? 1 : 0, s->immediate);
+    if (qp->shape.type == HCA_QP_UD) {
+        w[0] = hca_pair(1u << 24 | qp->pd->number, s->to.lid);
+        w[1] = hca_pair(0x3000, (uint32_t)s->to.service_level << 28); /* full rate */
+        w[2] = 0;
+        w[3] = hca_pair(0, 2); /* no GRH: as Linux leaves it */
+        w[4] = hca_pair(s->to.qpn, s->to.qkey);
+        w[5] = 0;
+        w += HCA_UD_SIZE / WORD;
+    } else if (fixed) {
+        w[0] = hca_swap64(s->remote);
+        w[1] = hca_remote_key(s->rkey);
+        w += SEGMENT_WORDS;
+        if (is_atomic) {
+            w[0] = hca_swap64(s->swap_add);
+            w[1] = hca_swap64(s->compare);
+            w += SEGMENT_WORDS;
+        }
+    }
+    if (s->flags & VERBS_INLINE) {
+        w = write_inline(w, end, s);
+        if (!w) return 0;
+    } else {
+        for (unsigned i = 0; i < s->elements; ++i, w += SEGMENT_WORDS) {
+            w[0] = hca_data(s->list[i].bytes, s->list[i].key);
+            w[1] = hca_swap64(s->list[i].address);
+        }
+    }
+    return (unsigned)((uintptr_t)w - entry) / HCA_SEGMENT;
+}
+
+/* The doorbell describes the first entry; each entry, the one behind. */
+static unsigned post_burst(struct verbs_qp* qp, const struct verbs_send* s, unsigned count) {
+    struct verbs_ring* r = &qp->sends;
+    const uint16_t before = r->head;
+    unsigned posted = 0, first_size = 0;
+    for (; posted < count; ++posted, ++s) {
+        const uint32_t offset = verbs_entry(r, r->head);
+        const unsigned size = write_entry(qp, r->at + offset, s);
+        if (!size) break;
+        if (posted == 0) first_size = size;
+        *(volatile uint64_t*)(r->at + verbs_entry(r, r->head - 1u)) = hca_link(offset, s->opcode, s->flags & VERBS_FENCE ? 1 : 0, size);
+        r->id[r->head & ((1u << r->log_size) - 1)] = s->id;
+        ++r->head;
+    }
+    if (!posted) return 0;
+    s -= posted;
+    verbs_order();
+    *(volatile uint32_t*)r->record_at = hca_swap32(r->head);
+    mmio_write64(qp->uar->doorbells + HCA_UAR_SEND,
+                 hca_send_doorbell(qp->number, posted, before, s->opcode, s->flags & VERBS_FENCE ? 1 : 0, first_size));
+    return posted;
+}
+
+unsigned verbs_post_send(struct verbs_qp* qp, const struct verbs_send* requests, unsigned count) {
+    unsigned posted = 0;
+    while (posted < count) {
+        unsigned part = count - posted;
+        const unsigned room = verbs_send_room(qp);
+        if (part > room) part = room;
+        if (part > MOST_A_DOORBELL) part = MOST_A_DOORBELL;
+        const unsigned done = post_burst(qp, requests + posted, part);
+        posted += done;
+        if (!done || done < part) break;
+    }
+    return posted;
+}

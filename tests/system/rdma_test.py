@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: Apache-2.0
+"""RDMA between nodes, driven by the firmware's own verbs."""
+
+import json
+import os
+import pathlib
+
+import command
+from command import CommandTest
+
+CONFIGS = pathlib.Path(os.environ["FABRICVP_CONFIGS"])
+GOLDEN = pathlib.Path(__file__).parent / "golden"
+
+
+def lines(text):
+    """Without measured figures."""
+    return [line.rstrip() for line in text.splitlines() if not line.startswith("# ")]
+
+
+class Rdma(CommandTest):
+    def consoles(self, folder, nodes):
+        return [(self.folder / folder / f"console.node{i}.log").read_text() for i in range(nodes)]
+
+    def test_a_pair_of_nodes(self):
+        self.succeed("run", CONFIGS / "rdma_pair.yaml", "--out", "out")
+        golden = (GOLDEN / "rdma_pair.txt").read_text()
+        for i, text in enumerate(self.consoles("out", 2)):
+            self.assertEqual(lines(text), lines(golden.replace("node 0 of", f"node {i} of")))
+        self.succeed("run", CONFIGS / "rdma_pair.yaml", "--out", "again", "--quiet")
+        self.assertEqual(self.consoles("again", 2), self.consoles("out", 2))
+        self.assertRegex(self.succeed("diff", "out", "again").text, r"0 of \d+ statistics differ")
+        statistics = json.loads((self.folder / "out/stats.json").read_text())
+        for hca in "node0.hca0", "node1.hca0":
+            self.assertEqual(statistics[f"{hca}.retries"], 0)
+            self.assertEqual(statistics[f"{hca}.bad_doorbells"], 0)
+            self.assertGreater(statistics[f"{hca}.messages"], 40)
+
+
+if __name__ == "__main__":
+    command.main()
