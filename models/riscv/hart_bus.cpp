@@ -54,6 +54,13 @@ void hart::implementation::send_piece() {
         piece_done();
         return;
     }
+    if (is_shared_memory(piece.to)) {
+        const auto use = m_access.kind == access_type::read ? memory_timing::use::load : memory_timing::use::store;
+        m_access.cost += memory_cost(piece.to, piece.size, use);
+        reach_shared(piece.to, data, piece.size, m_access.kind);
+        piece_done();
+        return;
+    }
     ++owner.bus_accesses;
     m_payload = allocate_payload();
     m_payload->acquire();

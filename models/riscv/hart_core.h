@@ -87,6 +87,9 @@ struct hart::implementation final : csr_environment {
     std::int64_t walk_cost();
     /// What the attached memory timing adds, in the units of costs.
     std::int64_t memory_cost(const memory_target& to, unsigned size, memory_timing::use u);
+    bool is_shared_memory(const memory_target& to) const;
+    bool is_first_in_time() const;
+    void reach_shared(const memory_target& to, std::uint8_t* data, unsigned size, access_type kind);
     slow_result fault(cause c, std::uint64_t value);
     void write_marked(const memory_target& to, const void* from, unsigned size);
     void after_marked_write(sparse_memory& memory, std::uint64_t offset, std::uint64_t size);

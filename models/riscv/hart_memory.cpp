@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Loads, stores and atomics that the dispatch loop could not do through the TLB.
 #include <cstring>
+#include <utility>
 
 #include "riscv/hart_core.h"
 
@@ -42,6 +43,23 @@ std::int64_t hart::implementation::memory_cost(const memory_target& to, unsigned
     return timing ? to_cost(timing->access(owner.id(), to.physical, size, u, local_time())) : 0;
 }
 
+/// With a memory timing attached, memory that devices touch costs what caches say, not what the bus takes: only the order
+/// of accesses is the calendar's.
+bool hart::implementation::is_shared_memory(const memory_target& to) const {
+    return timing && to.place == memory_target::where::bus && to.host && !m_access.is_atomic;
+}
+
+/// Whether nothing can happen before the hart's local time, so that an access there need not wait for the calendar.
+bool hart::implementation::is_first_in_time() const {
+    return owner.timeline().next_event_time() > local_time() && !sc_core::sc_pending_activity();
+}
+
+void hart::implementation::reach_shared(const memory_target& to, std::uint8_t* data, unsigned size, access_type kind) {
+    to.memory->reached_by_hart(to.offset);
+    if (kind == access_type::read) std::memcpy(data, to.host, size);
+    else write_marked(to, data, size);
+}
+
 slow_result hart::implementation::load_slow(std::uint64_t address, unsigned size, opcode op, unsigned rd) {
     const auto in_page = static_cast<unsigned>(page_size - (address & (page_size - 1)));
     if (size <= in_page) {  // misaligned
@@ -67,6 +85,13 @@ slow_result hart::implementation::load_slow(std::uint64_t address, unsigned size
     if (!direct) {
         if (!pieces[0].to.host && address % size != 0)
             return fault(cause::load_access, address);  // devices want aligned accesses
+        m_access.is_atomic = false;
+        const auto format = info(op).format;
+        if (m_access.piece_count == 1 && format == operand_format::load && is_shared_memory(pieces[0].to) && is_first_in_time()) {
+            std::uint64_t raw = 0;
+            reach_shared(pieces[0].to, reinterpret_cast<std::uint8_t*>(&raw), size, access_type::read);
+            return {extend(op, raw), walk_cost() + memory_cost(pieces[0].to, size, memory_timing::use::load)};
+        }
         begin_access(op, access_type::read, rd, address, 0);
         return slow_result::stopped();
     }
@@ -106,6 +131,13 @@ slow_result hart::implementation::store_slow(std::uint64_t address, unsigned siz
     if (!m_watchpoints.empty()) note_watch(address, size, access_type::write);
     if (!direct) {
         if (!pieces[0].to.host && address % size != 0) return fault(cause::store_access, address);
+        m_access.is_atomic = false;
+        if (m_access.piece_count == 1 && info(op).format == operand_format::store && is_shared_memory(pieces[0].to) && is_first_in_time()) {
+            reach_shared(pieces[0].to, reinterpret_cast<std::uint8_t*>(&value), size, access_type::write);
+            if (!std::exchange(m_code_overwritten, false)) return {0, walk_cost() + memory_cost(pieces[0].to, size, memory_timing::use::store)};
+            exit = exit_reason::resync;
+            return slow_result::stopped();
+        }
         begin_access(op, access_type::write, 0, address, value);
         return slow_result::stopped();
     }

@@ -5,20 +5,24 @@
 
 enum { ACK_TIMEOUT = 14, RETRIES = 7, RNR_TIMER = 12, SHORT_ACK_TIMEOUT = 4, SHORT_RNR_TIMER = 1, FOR_EVER = 7, LOG_READS = 2, FIRST_PSN = 0xfffff0 };
 
+static struct verbs_place place(struct party* p, const struct channel_shape* s, channel_memory take, uint64_t bytes, struct verbs_memory* memory) {
+    if (take) *memory = take(p, bytes);
+    return (struct verbs_place){take ? memory : NULL, s->uar};
+}
+
 void channel_open(struct channel* c, struct party* p, unsigned with, const struct channel_shape* s) {
-    memset(c, 0, sizeof *c);
-    c->party = p;
-    c->with = with;
-    c->own_memory = !s->memory;
-    c->memory = s->memory ? *s->memory : verbs_host_memory(heap_allocate_aligned(s->bytes, HCA_PAGE), s->bytes);
-    c->memory.bytes = s->bytes;
-    if (!c->memory.at) panic("channel: out of memory");
     const struct verbs_qp_shape shape = {.type = s->type, .send_cq = &c->send_cq, .receive_cq = &c->receive_cq, .srq = s->srq, .log_sends = s->log_sends,
                                          .log_receives = s->log_receives, .send_elements = s->elements, .receive_elements = s->elements,
                                          .inline_bytes = s->inline_bytes};
+    struct verbs_memory of[3];
+    const struct verbs_place queues = place(p, s, s->queues, verbs_qp_bytes(&shape), &of[0]), sends = place(p, s, s->cqs, verbs_cq_bytes(LOG_CQ), &of[1]),
+                             receives = place(p, s, s->cqs, verbs_cq_bytes(LOG_CQ), &of[2]);
+    *c = (struct channel){.party = p, .with = with, .own_memory = !s->memory};
+    c->memory = s->memory ? s->memory(p, s->bytes) : verbs_host_memory(heap_allocate_aligned(s->bytes, HCA_PAGE), s->bytes);
+    if (!c->memory.at) panic("channel: out of memory");
     if (!verbs_register(&c->mr, &p->pd, &c->memory, c->memory.at, VERBS_ALL_RIGHTS, VERBS_LOG_PAGE) ||
-        !verbs_create_cq(&c->send_cq, &p->pd, LOG_CQ, s->cqs) || !verbs_create_cq(&c->receive_cq, &p->pd, LOG_CQ, s->cqs) ||
-        !verbs_create_qp(&c->qp, &p->pd, &shape, s->queues))
+        !verbs_create_cq(&c->send_cq, &p->pd, LOG_CQ, &sends) || !verbs_create_cq(&c->receive_cq, &p->pd, LOG_CQ, &receives) ||
+        !verbs_create_qp(&c->qp, &p->pd, &shape, &queues))
         panic("channel: cannot be made, status 0x%x", p->hca.status);
     c->fast = s->fast;
     channel_connect(c, s->rights ? s->rights : VERBS_ALL_RIGHTS);

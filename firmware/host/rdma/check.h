@@ -8,7 +8,7 @@
 #include "pcie_demo/pattern.h"
 
 /* A channel's memory: what is sent, what others write to, and a copy of what has to be there. */
-enum { OUT = 0, IN = 512 << 10, EXPECTED = 1 << 20, AREA = 512 << 10, CHANNEL_BYTES = (1 << 20) + (512 << 10), UNTOUCHED = 0xa5 };
+enum { AREA = 192 << 10, OUT = 0, IN = 256 << 10, EXPECTED = 512 << 10, CHANNEL_BYTES = EXPECTED + AREA, UNTOUCHED = 0xa5 };
 
 struct check {
     struct channel* channel;

@@ -1,30 +1,91 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* RDMA between nodes: finds the HCA, brings it up, tells the other nodes where its queue pairs are, and checks or measures what
- * verbs do. On the kernel command line: `nodes=N` (2), all of which run this program. Lines that begin with "# " have measured
- * figures; all others depend on nothing but whether everything is right. */
+ * verbs do. What they do, and how, stands as `key=number` on the kernel command line of node 0 (see `options`), which tells the
+ * others; `nodes` every node needs.
+ * Lines that begin with "# " have measured figures; all others depend on nothing but whether everything is right. */
 #include "host/apps/command_line.h"
 #include "host/console.h"
 #include "host/machine.h"
 #include "host/rdma/check.h"
+#include "host/rdma/measure.h"
+
+enum { NODES, CHECK, EXCHANGE, LATENCY, BANDWIDTH, RATE, LEAST, MOST, INLINE, SIZE, BATCH, SIGNAL, PAIRS, GPU_QUEUES, GPU_CQS, GPU_RECORDS, GPU_PAYLOAD, OPTIONS };
+static struct option {
+    const char* key;
+    uint64_t value;
+} options[OPTIONS] = {
+    [NODES] = {"nodes", 2},         /* that take part */
+    [CHECK] = {"check", 1},         /* every verb */
+    [EXCHANGE] = {"exchange", 1},   /* all nodes at once */
+    [LATENCY] = {"latency", 20},    /* how often, of each verb and size; 0: not at all, as with the following */
+    [BANDWIDTH] = {"bandwidth", 1000}, /* messages, of each verb and size; fewer of large ones */
+    [RATE] = {"rate", 4096},        /* messages of one size, of each queue pair */
+    [LEAST] = {"least", 2},         /* sizes of latency and bandwidth, by powers of two */
+    [MOST] = {"most", 1 << 20},
+    [INLINE] = {"inline", 188},     /* bytes that are posted inline, but for bandwidth */
+    [SIZE] = {"size", 8},           /* of messages of the rate */
+    [BATCH] = {"batch", 16},        /* of them for one doorbell */
+    [SIGNAL] = {"signal", 16},      /* of them for one completion */
+    [PAIRS] = {"pairs", 1},         /* queue pairs */
+    [GPU_QUEUES] = {"gpu_queues", 0}, /* 1: in the memory of the node's first GPU; likewise: */
+    [GPU_CQS] = {"gpu_cqs", 0},
+    [GPU_RECORDS] = {"gpu_records", 0}, /* doorbell records */
+    [GPU_PAYLOAD] = {"gpu_payload", 0},
+};
 
 static struct party party;
+static struct verbs_uar uar;
 
-static uint64_t number(const char* line, const char* key, uint64_t otherwise) {
-    const char* at = command_line_find(line, key);
-    uint64_t value;
-    if (!command_line_number(at ? at + strlen(key) + 1 : NULL, otherwise, &value)) panic("%s is no number", key);
-    return value;
+static void read_options(void) {
+    const char* line = fdt_text(&machine.tree, fdt_find_path(&machine.tree, "/chosen"), "bootargs");
+    for (struct option* o = options; o < options + OPTIONS; ++o) {
+        const char* at = command_line_find(line, o->key);
+        if (!command_line_number(at ? at + strlen(o->key) + 1 : NULL, o->value, &o->value)) panic("%s is no number", o->key);
+    }
+    if (options[NODES].value < 2 || options[NODES].value > MOST_PARTIES) panic("nodes=%lu: 2 to %u", options[NODES].value, MOST_PARTIES);
+    if (!options[LEAST].value) panic("least=0: there is nothing to measure");
+}
+
+/* Node 0 knows what all do. */
+static void share_options(void) {
+    uint64_t values[OPTIONS], unused[OPTIONS];
+    for (unsigned i = 0; i < OPTIONS; ++i) values[i] = options[i].value;
+    for (unsigned i = 1; !party.index && i < party.count; ++i) party_exchange(&party, i, values, unused, sizeof values);
+    if (party.index) party_exchange(&party, 0, values, values, sizeof values);
+    for (unsigned i = 0; i < OPTIONS; ++i) options[i].value = values[i];
+}
+
+static bool measure_all(unsigned with) {
+    struct measure m = {.party = &party, .with = with, .iterations = options[LATENCY].value, .messages = options[BANDWIDTH].value, .least = options[LEAST].value,
+                        .most = options[MOST].value, .inline_bytes = options[INLINE].value, .size = options[SIZE].value, .batch = options[BATCH].value,
+                        .signal_every = options[SIGNAL].value, .pairs = options[PAIRS].value, .gpu_queues = options[GPU_QUEUES].value,
+                        .gpu_cqs = options[GPU_CQS].value, .gpu_payload = options[GPU_PAYLOAD].value};
+    bool right = true;
+    if (options[GPU_RECORDS].value) {
+        const struct verbs_memory records = gpu_memory(&party, HCA_PAGE);
+        if (!verbs_open_uar(&uar, &party.hca, &records)) panic("no doorbell records in a GPU's memory");
+        m.uar = &uar;
+    }
+    if (options[EXCHANGE].value) right = exchange_all(&m);
+    clock_start();
+    if (options[LATENCY].value) right = measure_latency(&m) && right;
+    if (options[BANDWIDTH].value) right = measure_bandwidth(&m) && right;
+    m.messages = options[RATE].value;
+    if (options[RATE].value) right = measure_rate(&m) && right;
+    return right;
 }
 
 int main(void) {
-    const char* line = fdt_text(&machine.tree, fdt_find_path(&machine.tree, "/chosen"), "bootargs");
-    const uint64_t nodes = number(line, "nodes", 2);
-    if (nodes < 2 || nodes > MOST_PARTIES) panic("nodes=%lu: 2 to %u", nodes, MOST_PARTIES);
-    party_join(&party, (unsigned)nodes);
+    read_options();
+    party_join(&party, (unsigned)options[NODES].value);
     console_printf("node %u of %u, MTU %u\n", party.index, party.count, 1u << party.log_mtu);
-    const unsigned with = party.index ^ 1;
-    const unsigned wrong = check_connections(&party, with) + check_datagrams(&party, with) + check_queues(&party, with) +
-                           check_errors(&party, with);
+    share_options();
+    const unsigned with = party.index ^ 1; /* checks and measurements are between neighbours */
+    unsigned wrong = 0;
+    if (with >= party.count) options[CHECK].value = options[LATENCY].value = options[BANDWIDTH].value = options[RATE].value = 0;
+    if (options[CHECK].value)
+        wrong = check_connections(&party, with) + check_datagrams(&party, with) + check_queues(&party, with) + check_errors(&party, with);
+    wrong += !measure_all(with);
     console_printf("%s\n", wrong ? "FAILED" : "all ok, powering off");
     return wrong ? 1 : 0;
 }

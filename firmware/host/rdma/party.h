@@ -33,14 +33,15 @@ static inline void party_meet(struct party* party, unsigned with) { party_exchan
 
 /* ---- two queue pairs that are connected, with memory that the other one may use ---- */
 
+typedef struct verbs_memory (*channel_memory)(struct party* party, uint64_t bytes);
 struct channel_shape {
     enum hca_qp_type type;
     unsigned log_sends, log_receives, elements, inline_bytes;
     struct verbs_srq* srq;
     unsigned rights;                       /* of the queue pair; 0: all */
     bool fast;                             /* gives up soon */
-    const struct verbs_place *queues, *cqs; /* or NULL */
-    const struct verbs_memory* memory;     /* or NULL: of the heap */
+    channel_memory queues, cqs, memory;    /* where these lie; NULL: in the heap */
+    struct verbs_uar* uar;                 /* or NULL */
     uint64_t bytes;
 };
 struct channel {

@@ -37,25 +37,25 @@ unsigned verbs_post_receive(struct verbs_qp* qp, const struct verbs_receive* req
 
 /* Inline data begin behind the double word that says how many they are, in one piece. \returns the word behind */
 static volatile uint64_t* write_inline(volatile uint64_t* w, const volatile uint64_t* end, const struct verbs_send* s) {
-    uint64_t word = 0;
-    uint32_t bytes = 0;
-    unsigned filled = 4;
     volatile uint64_t* at = w;
+    uint32_t bytes = 0;
+    unsigned filled = 4; /* bytes of `word` */
     for (unsigned i = 0; i < s->elements; ++i) bytes += s->list[i].bytes;
     if ((bytes + 4 + HCA_SEGMENT - 1) / HCA_SEGMENT * SEGMENT_WORDS > (unsigned)(end - at)) return NULL;
-    word = hca_inline(bytes);
+    uint64_t word = hca_inline(bytes);
     for (unsigned i = 0; i < s->elements; ++i) {
         const uint8_t* from = (const uint8_t*)(uintptr_t)s->list[i].address;
-        for (uint32_t left = s->list[i].bytes; left;) {
-            unsigned part = WORD - filled < left ? WORD - filled : left;
-            uint64_t piece = 0;
-            memcpy(&piece, from, part);
-            word |= piece << 8 * filled;
-            filled += part, from += part, left -= part;
-            if (filled < WORD) continue;
+        uint32_t left = s->list[i].bytes;
+        for (; filled == 4 && left >= WORD && (uintptr_t)from % WORD == 0; from += WORD, left -= WORD) {
+            const uint64_t next = *(const uint64_t*)(const void*)from;
+            *at++ = word | next << 32;
+            word = next >> 32;
+        }
+        for (; left; ++from, --left) {
+            word |= (uint64_t)*from << 8 * filled;
+            if (++filled < WORD) continue;
             *at++ = word;
-            word = 0;
-            filled = 0;
+            word = filled = 0;
         }
     }
     if (filled) *at++ = word;

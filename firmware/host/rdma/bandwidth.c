@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Bandwidth as perftest takes it, a request a doorbell, and message rate by what a driver may choose: entries a doorbell,
+ * completions, inline data, queue pairs. */
+#include "host/console.h"
+#include "host/machine.h"
+#include "host/rdma/measure.h"
+#include "host/region.h"
+#include "pcie_demo/pattern.h"
+
+enum { WINDOW = 8 << 20, LEAST_MESSAGES = 8, SIGNAL_EVERY = 16, POLLED = 16, MOST_PAIRS = 16, MOST_BATCH = 64, MOST_MESSAGE = 1 << 20 };
+enum { OUT = 0, IN = MOST_MESSAGE, BYTES = 2 * MOST_MESSAGE, FIRST_SEED = 20, SECOND_SEED = 21 };
+
+static struct channel channels[MOST_PAIRS];
+static bool wrong;
+
+static unsigned take(struct verbs_cq* cq) {
+    struct verbs_completion done[POLLED];
+    const unsigned count = verbs_poll(cq, done, POLLED);
+    for (unsigned i = 0; i < count; ++i) wrong |= done[i].syndrome != 0;
+    return count;
+}
+
+/* `count` requests on each of the channels, as many under way as their queues hold. \returns cycles until all are complete */
+static uint64_t push(struct channel* ch, uint64_t pairs, const struct verbs_send* request, uint64_t count, uint64_t batch, uint64_t signal_every) {
+    struct verbs_send s[MOST_BATCH];
+    uint64_t posted[MOST_PAIRS] = {0}, left = pairs * count;
+    const uint64_t begin = clock_cycles();
+    while (left || ch[0].qp.sends.head != ch[0].qp.sends.tail) {
+        left = 0;
+        for (uint64_t p = 0; p < pairs; ++p) {
+            uint64_t part = count - posted[p] < batch ? count - posted[p] : batch;
+            if (verbs_send_room(&ch[p].qp) < part) part = 0;
+            for (uint64_t i = 0; i < part; ++i) {
+                s[i] = request[p];
+                const uint64_t number = posted[p] + i + 1;
+                s[i].flags = (request[p].flags & ~(unsigned)VERBS_SIGNALLED) | (number % signal_every == 0 || number == count ? VERBS_SIGNALLED : 0);
+            }
+            if (part) posted[p] += verbs_post_send(&ch[p].qp, s, (unsigned)part);
+            take(&ch[p].send_cq);
+            left += count - posted[p];
+            if (p) left += (uint16_t)(ch[p].qp.sends.head - ch[p].qp.sends.tail);
+        }
+    }
+    return clock_cycles() - begin;
+}
+
+static void post_receives(struct channel* c, uint64_t bytes, uint64_t count) {
+    const struct verbs_element e = {c->memory.at + IN, c->mr.key, (uint32_t)bytes};
+    const struct verbs_receive r = {0, &e, 1};
+    while (count--) verbs_post_receive(&c->qp, &r, 1);
+}
+
+static void receive(struct channel* c, uint64_t bytes, uint64_t count) {
+    uint64_t posted = count < 1 << MEASURED_RECEIVES ? count : 1 << MEASURED_RECEIVES;
+    for (uint64_t got = 0; got < count;) {
+        const unsigned now = take(&c->receive_cq);
+        const uint64_t more = count - posted < now ? count - posted : now;
+        post_receives(c, bytes, more);
+        posted += more;
+        got += now;
+    }
+}
+
+static void one(const struct measure* m, const char* name, enum hca_opcode opcode, uint64_t bytes) {
+    struct channel* c = &channels[0];
+    const bool first = channel_is_first(c), is_read = opcode == HCA_OP_READ, is_send = opcode == HCA_OP_SEND;
+    uint64_t count = WINDOW / bytes < LEAST_MESSAGES ? LEAST_MESSAGES : WINDOW / bytes, cycles = 0;
+    if (count > m->messages) count = m->messages;
+    struct verbs_element e;
+    const struct verbs_send s = channel_request(c, opcode, &e, is_read ? IN : OUT, is_read ? OUT : IN, (uint32_t)bytes);
+    pattern_write(channel_at(c, OUT), (bytes + 7) & ~UINT64_C(7), first ? FIRST_SEED : SECOND_SEED);
+    memset(channel_at(c, IN), 0, (bytes + 7) & ~UINT64_C(7));
+    if (is_send && !first) post_receives(c, bytes, count < 1 << MEASURED_RECEIVES ? count : 1 << MEASURED_RECEIVES);
+    party_meet(m->party, m->with);
+    if (first) cycles = push(c, 1, &s, count, 1, SIGNAL_EVERY);
+    else if (is_send) receive(c, bytes, count);
+    party_meet(m->party, m->with);
+    if (first == is_read) wrong |= !pattern_check(channel_at(c, IN), bytes / 8 * 8, first ? SECOND_SEED : FIRST_SEED);
+    if (!first) return;
+    const uint64_t ps = clock_picoseconds(cycles);
+    console_printf("# bandwidth %s %lu %lu messages %lu ps\n", name, bytes, count, ps);
+}
+
+bool measure_bandwidth(const struct measure* m) {
+    if (m->most > MOST_MESSAGE) panic("bandwidth: at most %u bytes", MOST_MESSAGE);
+    measured_channel(&channels[0], m, BYTES);
+    wrong = false;
+    for (uint64_t bytes = m->least; bytes <= m->most; bytes *= 2) {
+        one(m, "write", HCA_OP_WRITE, bytes);
+        one(m, "send", HCA_OP_SEND, bytes);
+        one(m, "read", HCA_OP_READ, bytes);
+    }
+    channel_close(&channels[0]);
+    console_printf("bandwidth  %s\n", wrong ? "FAILED" : "ok");
+    return !wrong;
+}
+
+bool measure_rate(const struct measure* m) {
+    struct verbs_element e[MOST_PAIRS];
+    struct verbs_send s[MOST_PAIRS];
+    uint64_t cycles = 0;
+    if (!m->pairs || m->pairs > MOST_PAIRS || !m->batch || m->batch > MOST_BATCH || !m->signal_every || m->signal_every > 1 << MEASURED_SENDS ||
+        !m->size || m->size > MOST_MESSAGE)
+        panic("rate: 1 to %u pairs, batches of 1 to %u, a completion for 1 to %u, 1 to %u bytes", MOST_PAIRS, MOST_BATCH, 1 << MEASURED_SENDS, MOST_MESSAGE);
+    wrong = false;
+    for (uint64_t p = 0; p < m->pairs; ++p) {
+        struct channel* c = &channels[p];
+        measured_channel(c, m, BYTES);
+        s[p] = channel_request(c, HCA_OP_WRITE, &e[p], OUT, IN, (uint32_t)m->size);
+        if (m->size <= m->inline_bytes) s[p].flags |= VERBS_INLINE;
+        pattern_write(channel_at(c, OUT), (m->size + 7) & ~UINT64_C(7), p);
+        memset(channel_at(c, IN), 0, (m->size + 7) & ~UINT64_C(7));
+    }
+    const bool first = channel_is_first(&channels[0]);
+    party_meet(m->party, m->with);
+    if (first) {
+        push(channels, m->pairs, s, 2 * m->batch * m->signal_every, m->batch, m->signal_every); /* translations are cached then */
+        region_begin("rate");
+        cycles = push(channels, m->pairs, s, m->messages, m->batch, m->signal_every);
+        region_end();
+    }
+    party_meet(m->party, m->with);
+    for (uint64_t p = 0; p < m->pairs; ++p) {
+        if (!first) wrong |= !pattern_check(channel_at(&channels[p], IN), m->size / 8 * 8, p);
+        channel_close(&channels[p]);
+    }
+    if (first)
+        console_printf("# rate %lu messages %lu ps, %lu bytes, %lu a doorbell, a completion for %lu, %lu pairs\n", m->pairs * m->messages, clock_picoseconds(cycles),
+                       m->size, m->batch, m->signal_every, m->pairs);
+    console_printf("rate       %s\n", wrong ? "FAILED" : "ok");
+    return !wrong;
+}
