@@ -20,26 +20,28 @@ static unsigned take(struct verbs_cq* cq) {
     return count;
 }
 
-/* `count` requests on each of the channels, as many under way as their queues hold. \returns cycles until all are complete */
-static uint64_t push(struct channel* ch, uint64_t pairs, const struct verbs_send* request, uint64_t count, uint64_t batch, uint64_t signal_every) {
+/* `count` requests on each of the channels, at most `window` of each under way. \returns cycles until all are complete */
+static uint64_t push(struct channel* ch, uint64_t pairs, const struct verbs_send* request, uint64_t count, uint64_t batch, uint64_t signal_every, uint64_t window) {
     struct verbs_send s[MOST_BATCH];
     uint64_t posted[MOST_PAIRS] = {0}, left = pairs * count;
     const uint64_t begin = clock_cycles();
     while (left || ch[0].qp.sends.head != ch[0].qp.sends.tail) {
+        bool moved = false;
         left = 0;
         for (uint64_t p = 0; p < pairs; ++p) {
             uint64_t part = count - posted[p] < batch ? count - posted[p] : batch;
-            if (verbs_send_room(&ch[p].qp) < part) part = 0;
+            if ((uint16_t)(ch[p].qp.sends.head - ch[p].qp.sends.tail) + part > window) part = 0;
             for (uint64_t i = 0; i < part; ++i) {
                 s[i] = request[p];
                 const uint64_t number = posted[p] + i + 1;
                 s[i].flags = (request[p].flags & ~(unsigned)VERBS_SIGNALLED) | (number % signal_every == 0 || number == count ? VERBS_SIGNALLED : 0);
             }
             if (part) posted[p] += verbs_post_send(&ch[p].qp, s, (unsigned)part);
-            take(&ch[p].send_cq);
+            moved = take(&ch[p].send_cq) || part || moved;
             left += count - posted[p];
             if (p) left += (uint16_t)(ch[p].qp.sends.head - ch[p].qp.sends.tail);
         }
+        if (!moved) party_idle();
     }
     return clock_cycles() - begin;
 }
@@ -55,6 +57,7 @@ static void receive(struct channel* c, uint64_t bytes, uint64_t count) {
     for (uint64_t got = 0; got < count;) {
         const unsigned now = take(&c->receive_cq);
         const uint64_t more = count - posted < now ? count - posted : now;
+        if (!now) party_idle();
         post_receives(c, bytes, more);
         posted += more;
         got += now;
@@ -72,7 +75,7 @@ static void one(const struct measure* m, const char* name, enum hca_opcode opcod
     memset(channel_at(c, IN), 0, (bytes + 7) & ~UINT64_C(7));
     if (is_send && !first) post_receives(c, bytes, count < 1 << MEASURED_RECEIVES ? count : 1 << MEASURED_RECEIVES);
     party_meet(m->party, m->with);
-    if (first) cycles = push(c, 1, &s, count, 1, SIGNAL_EVERY);
+    if (first) cycles = push(c, 1, &s, count, 1, SIGNAL_EVERY, 1 << MEASURED_SENDS);
     else if (is_send) receive(c, bytes, count);
     party_meet(m->party, m->with);
     if (first == is_read) wrong |= !pattern_check(channel_at(c, IN), bytes / 8 * 8, first ? SECOND_SEED : FIRST_SEED);
@@ -100,8 +103,9 @@ bool measure_rate(const struct measure* m) {
     struct verbs_send s[MOST_PAIRS];
     uint64_t cycles = 0;
     if (!m->pairs || m->pairs > MOST_PAIRS || !m->batch || m->batch > MOST_BATCH || !m->signal_every || m->signal_every > 1 << MEASURED_SENDS ||
-        !m->size || m->size > MOST_MESSAGE)
-        panic("rate: 1 to %u pairs, batches of 1 to %u, a completion for 1 to %u, 1 to %u bytes", MOST_PAIRS, MOST_BATCH, 1 << MEASURED_SENDS, MOST_MESSAGE);
+        !m->size || m->size > MOST_MESSAGE || m->window > 1 << MEASURED_SENDS || m->window < m->batch || m->window < m->signal_every)
+        panic("rate: 1 to %u pairs, batches of 1 to %u, a completion for 1 to %u, 1 to %u bytes, a window of no less", MOST_PAIRS, MOST_BATCH,
+              1 << MEASURED_SENDS, MOST_MESSAGE);
     wrong = false;
     for (uint64_t p = 0; p < m->pairs; ++p) {
         struct channel* c = &channels[p];
@@ -114,9 +118,9 @@ bool measure_rate(const struct measure* m) {
     const bool first = channel_is_first(&channels[0]);
     party_meet(m->party, m->with);
     if (first) {
-        push(channels, m->pairs, s, 2 * m->batch * m->signal_every, m->batch, m->signal_every); /* translations are cached then */
+        push(channels, m->pairs, s, 2 * m->batch * m->signal_every, m->batch, m->signal_every, m->window); /* translations are cached then */
         region_begin("rate");
-        cycles = push(channels, m->pairs, s, m->messages, m->batch, m->signal_every);
+        cycles = push(channels, m->pairs, s, m->messages, m->batch, m->signal_every, m->window);
         region_end();
     }
     party_meet(m->party, m->with);
@@ -125,8 +129,8 @@ bool measure_rate(const struct measure* m) {
         channel_close(&channels[p]);
     }
     if (first)
-        console_printf("# rate %lu messages %lu ps, %lu bytes, %lu a doorbell, a completion for %lu, %lu pairs\n", m->pairs * m->messages, clock_picoseconds(cycles),
-                       m->size, m->batch, m->signal_every, m->pairs);
+        console_printf("# rate %lu messages %lu ps, %lu bytes, %lu a doorbell, a completion for %lu, %lu under way, %lu pairs\n", m->pairs * m->messages, clock_picoseconds(cycles),
+                       m->size, m->batch, m->signal_every, m->window, m->pairs);
     console_printf("rate       %s\n", wrong ? "FAILED" : "ok");
     return !wrong;
 }

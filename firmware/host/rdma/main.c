@@ -9,7 +9,7 @@
 #include "host/rdma/check.h"
 #include "host/rdma/measure.h"
 
-enum { NODES, CHECK, EXCHANGE, LATENCY, BANDWIDTH, RATE, LEAST, MOST, INLINE, SIZE, BATCH, SIGNAL, PAIRS, GPU_QUEUES, GPU_CQS, GPU_RECORDS, GPU_PAYLOAD, OPTIONS };
+enum { NODES, CHECK, EXCHANGE, LATENCY, BANDWIDTH, RATE, LEAST, MOST, INLINE, SIZE, BATCH, SIGNAL, WINDOW, PAIRS, GPU_QUEUES, GPU_CQS, GPU_RECORDS, GPU_PAYLOAD, OPTIONS };
 static struct option {
     const char* key;
     uint64_t value;
@@ -26,6 +26,7 @@ static struct option {
     [SIZE] = {"size", 8},           /* of messages of the rate */
     [BATCH] = {"batch", 16},        /* of them for one doorbell */
     [SIGNAL] = {"signal", 16},      /* of them for one completion */
+    [WINDOW] = {"window", 128},     /* of them under way */
     [PAIRS] = {"pairs", 1},         /* queue pairs */
     [GPU_QUEUES] = {"gpu_queues", 0}, /* 1: in the memory of the node's first GPU; likewise: */
     [GPU_CQS] = {"gpu_cqs", 0},
@@ -58,7 +59,7 @@ static void share_options(void) {
 static bool measure_all(unsigned with) {
     struct measure m = {.party = &party, .with = with, .iterations = options[LATENCY].value, .messages = options[BANDWIDTH].value, .least = options[LEAST].value,
                         .most = options[MOST].value, .inline_bytes = options[INLINE].value, .size = options[SIZE].value, .batch = options[BATCH].value,
-                        .signal_every = options[SIGNAL].value, .pairs = options[PAIRS].value, .gpu_queues = options[GPU_QUEUES].value,
+                        .signal_every = options[SIGNAL].value, .window = options[WINDOW].value, .pairs = options[PAIRS].value, .gpu_queues = options[GPU_QUEUES].value,
                         .gpu_cqs = options[GPU_CQS].value, .gpu_payload = options[GPU_PAYLOAD].value};
     bool right = true;
     if (options[GPU_RECORDS].value) {

@@ -12,7 +12,7 @@ struct measure {
     uint64_t messages;       /* of a rate, and at most of a bandwidth */
     uint64_t least, most;    /* sizes, by powers of two */
     uint64_t inline_bytes;   /* messages up to this size are posted inline */
-    uint64_t size, batch, signal_every, pairs; /* of a rate: entries a doorbell, of which one completes, queue pairs */
+    uint64_t size, batch, signal_every, window, pairs; /* of a rate: entries a doorbell, of which one completes, under way; queue pairs */
     bool gpu_queues, gpu_cqs, gpu_payload;     /* in memory of the node's first GPU */
     struct verbs_uar* uar;   /* whose doorbell records may be there, too; NULL: the adapter's own */
 };

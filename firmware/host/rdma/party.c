@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "host/rdma/party.h"
 
-#include "host/harts.h"
 #include "host/heap.h"
 #include "host/machine.h"
 #include "host/timer.h"
 
-enum { SLOTS = 256, LOG_SLOTS = 8, SLOT = 256, SAY_AGAIN_US = 50, CONTROL_QKEY = 0x46565030, SENDING = SLOTS * SLOT };
+enum { IDLES = 4, SLOTS = 256, LOG_SLOTS = 8, SLOT = 256, SAY_AGAIN_US = 50, CONTROL_QKEY = 0x46565030, SENDING = SLOTS * SLOT };
 
 struct message {
     uint32_t tag, from;
@@ -79,7 +78,7 @@ void party_exchange(struct party* p, unsigned with, const void* mine, void* thei
     uint64_t said = begin;
     say(p, with, &m);
     for (listen(p); answer->tag != m.tag; listen(p)) {
-        relax();
+        for (unsigned i = 0; i < IDLES; ++i) party_idle();
         const uint64_t now = timer_now();
         if (timer_microseconds(now - begin) > PATIENCE_US) panic("party: nothing comes from node %u", with);
         if (m.tag != 1 || timer_microseconds(now - said) < SAY_AGAIN_US) continue;

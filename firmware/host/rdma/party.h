@@ -4,6 +4,7 @@
 #ifndef FABRICVP_HOST_RDMA_PARTY_H
 #define FABRICVP_HOST_RDMA_PARTY_H
 
+#include "host/harts.h"
 #include "host/verbs/verbs.h"
 
 enum { MOST_PARTIES = 64, TOLD_BYTES = 192, PATIENCE_US = 2000000 };
@@ -29,6 +30,10 @@ struct party {
 void party_join(struct party* party, unsigned count);
 /* Gives `mine` to another one and takes what it gives: both call it. No more than TOLD_BYTES. */
 void party_exchange(struct party* party, unsigned with, const void* mine, void* theirs, size_t bytes);
+/* Between two looks at what does not change so soon. */
+static inline void party_idle(void) {
+    for (unsigned i = 0; i < 64; ++i) relax();
+}
 static inline void party_meet(struct party* party, unsigned with) { party_exchange(party, with, NULL, NULL, 0); }
 
 /* ---- two queue pairs that are connected, with memory that the other one may use ---- */
