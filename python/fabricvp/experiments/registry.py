@@ -21,6 +21,7 @@ EXPERIMENTS: dict[str, tuple[str, str]] = {
     "scale": ("fabricvp.experiments.scale", "what simulating a fabric costs as it grows: 4 to 1,024 devices"),
     "lanes": ("fabricvp.experiments.lanes", "lanes that turn around between four sockets, beside links of twice the bandwidth"),
     "what-if": ("fabricvp.experiments.what_if", "NetCrafter and lanes that turn on the slow link, alone and together, at several bandwidths"),
+    "rdma": ("fabricvp.experiments.rdma", "RDMA between two nodes: latency, bandwidth, message rate beside published hardware"),
     "gpu-workloads": ("fabricvp.experiments.gpu_workloads", "workloads on four GPUs in two clusters, beside an all-fast fabric"),
 }
 

@@ -102,6 +102,58 @@ TEST_CASE("pages that a device has touched go through the calendar, misaligned a
     CHECK(b.read(data) == 2);
 }
 
+namespace {
+
+/// Counts what it is asked for.
+struct counting_timing final : memory_timing {
+    unsigned loads = 0, stores = 0;
+    ticks access(std::uint64_t, std::uint64_t, unsigned, use u, ticks) override {
+        ++(u == use::load ? loads : stores);
+        return 5 * nanosecond;
+    }
+};
+
+/// Writes a word as a device does, at its time.
+struct writer {
+    sparse_memory& memory;
+    std::uint64_t value;
+    calendar_event event{method<&writer::write>, this};
+    void write() {
+        memory.touch_by_device(data - memory_base, 8);
+        memory.write(data - memory_base, &value, 8);
+    }
+};
+
+}  // namespace
+
+TEST_CASE("with a memory timing, memory that a device has touched takes what that says, and keeps its order") {
+    auto& b = hart_bench::restart();
+    counting_timing timing;
+    b.hart0.attach_memory_timing(&timing);
+    b.memory.touch_by_device(data - memory_base, 8);
+    writer w{b.memory, 0x3333};
+    b.timeline.schedule(w.event, b.timeline.now() + microsecond);
+    program p(code);
+    p << csrr(s5, csr::mcycle) << ld(s2, a0, 0) << beq(s2, zero, -4);
+    p << csrr(s3, csr::mcycle) << sd(s2, a0, 8) << ld(s4, a0, 8) << j(0);
+    b.load(p);
+    b.hart0.set_x(a0, data);
+    b.start(b.hart0, code);
+    b.run(2 * microsecond);
+    b.hart0.attach_memory_timing(nullptr);
+    CHECK(b.device0.log.empty());  // nothing went over the bus
+    CHECK(b.hart0.x(s2) == w.value);
+    CHECK(b.hart0.x(s4) == w.value);
+    CHECK(b.read(data + 8) == w.value);
+    CHECK(timing.stores == 1);
+    // A turn of the loop takes 5 ns beside its instructions. The first load behind the device's write sees it.
+    CHECK(timing.loads > 60);
+    CHECK(timing.loads < 180);
+    const auto seen = b.hart0.x(s3) - b.hart0.x(s5);  // in cycles of 1 ns
+    CHECK(seen > 990);
+    CHECK(seen < 1030);
+}
+
 TEST_CASE("code in a page that a device has touched runs") {
     auto& b = hart_bench::restart();
     b.memory.touch_by_device(0, 4096);

@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Plots of the experiment."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from matplotlib.figure import Figure
+from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+
+from . import published
+
+if TYPE_CHECKING:
+    import pandas
+
+_COLORS = {"write": "#4a6fa5", "send": "#b3541e", "read": "#1b7f5c"}
+
+
+def latency(found: dict[tuple[str, int], float]) -> Figure:
+    """µs by size."""
+    figure = Figure(figsize=(7.5, 4), layout="constrained")
+    axes = figure.subplots()
+    for verb, color in _COLORS.items():
+        series = sorted((size, 1e6 * s) for (v, size), s in found.items() if v == verb)
+        axes.plot(*zip(*series), color=color, label=f"{verb}, simulated")
+        largest = series[-1][0]
+        for source, marker in ((published.MLX4, "o"), (published.CX6, "s")):
+            points = [(size, us) for size, us in published.LATENCY[source].get(verb, {}).items() if size <= largest]
+            if points:
+                axes.plot(*zip(*points), marker, color=color, markersize=4, fillstyle="none", label=f"{verb}, {source.split(': ')[1].split(',')[0].split(' adapter')[0]}")
+    axes.set_xscale("log", base=2)
+    axes.set_yscale("log")
+    axes.yaxis.set_major_formatter(FuncFormatter(lambda us, _: f"{us:g}"))
+    axes.yaxis.set_minor_formatter(NullFormatter())
+    axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+    axes.set(xlabel="bytes", ylabel="µs")
+    axes.legend(fontsize="x-small")
+    return figure
+
+
+def bandwidth(frame: pandas.DataFrame) -> Figure:
+    """MB/s and messages a second by size."""
+    figure = Figure(figsize=(9, 3.4), layout="constrained")
+    panels = figure.subplots(1, 2)
+    for panel, key, label in zip(panels, ("MB_per_s", "million_messages_per_s"), ("MB/s", "million messages/s")):
+        for verb, part in frame.groupby("verb", sort=False):
+            panel.plot(part["bytes"], part[key], marker=".", color=_COLORS[verb], label=verb)
+        panel.set_xscale("log", base=2)
+        panel.set_ylim(bottom=0)
+        panel.set(xlabel="bytes", ylabel=label)
+    panels[0].legend(fontsize="small")
+    return figure
+
+
+def rates(found: dict[str, float]) -> Figure:
+    """Bars."""
+    figure = Figure(figsize=(8, 3.4), layout="constrained")
+    axes = figure.subplots()
+    axes.barh(list(found)[::-1], list(found.values())[::-1], color="#4a6fa5")
+    axes.set_xlabel("million messages/s")
+    return figure
+
+
+def spans(frame: pandas.DataFrame) -> Figure:
+    """A bar for each message, a piece for each room of the machine."""
+    figure = Figure(figsize=(9, 3.2), layout="constrained")
+    axes = figure.subplots()
+    frame = frame.assign(ns=frame["service_ns"] + frame["queueing_ns"], room=[_room(c, s) for c, s in zip(frame["component"], frame["stage"])])
+    table = frame.pivot_table(index="message", columns="room", values="ns", aggfunc="sum", sort=False).fillna(0)
+    left = [0.0] * len(table)
+    for i, room in enumerate(table.columns):
+        axes.barh(table.index, table[room], left=left, label=room, color=f"C{i}")
+        left = [a + b for a, b in zip(left, table[room])]
+    axes.set_xlabel("ns")
+    axes.legend(fontsize="x-small", ncols=3, loc="upper center", bbox_to_anchor=(0.5, -0.2))
+    return figure
+
+
+def _room(component: str, stage: str) -> str:
+    node, _, rest = component.partition(".")
+    if "network" in rest or node == "network":
+        return "wire" if stage == "wire" else f"port ({node})"
+    if rest.startswith(("pcie", "host")) or ".link" in rest:
+        return f"PCIe and memory ({node})"
+    return f"{rest.split('.')[-1]}.{stage} ({node})"
