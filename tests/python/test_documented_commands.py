@@ -43,6 +43,7 @@ CHANGED = {
     "experiment netcrafter-sensitivity --out results": ("experiment netcrafter-sensitivity --quick --only queues --out results", LONG),
     "experiment replay --out results": ("experiment replay --quick --only transpose --out results", LONG),
     "experiment replay --quick --out results": ("experiment replay --quick --only transpose --out results", LONG),
+    "experiment rdma --out results": ("experiment rdma --quick --out results", LONG),
     "experiment scale --out results": ("experiment scale --quick --devices 4 16 --patterns uniform --out results", LONG),
     "experiment gpu-workloads --quick --out results": ("experiment gpu-workloads --quick --only reduction --no-spans --out results", LONG),
     "experiment gpu-workloads --out results": ("experiment gpu-workloads --quick --only reduction --no-spans --out results", LONG),

@@ -231,6 +231,28 @@ def test_netcrafter_sensitivity(command, tmp_path):
         assert (tmp_path / "found" / name).stat().st_size > 0, name
 
 
+@pytest.mark.timeout(600)
+def test_rdma(command, tmp_path):
+    done = command("experiment", "rdma", "--quick", "--out", "found", timeout=580)
+    assert done.returncode == 0, done.stdout + done.stderr
+    result = json.loads((tmp_path / "found" / "result.json").read_text())
+    assert result["experiment"] == "rdma" and all(c["ok"] for c in result["checks"]) and len(result["checks"]) == 5
+    rows = {r["figure"]: r for r in result["rows"]}
+    write = rows["latency, write, 2 B"]
+    assert 0.2 < write["measured"] < 2 and write["published"] == 0.89 and write["unit"] == "µs"
+    # What was bought with each way of posting, and what it costs to have a GPU in between.
+    assert rows["what inline data save, write, 8 B"]["measured"] > 0.05
+    assert rows["what a network switch adds, write, 8 B"]["measured"] > 0.05
+    assert rows["rate of writes, 16 a doorbell, a completion for 16"]["measured"] > 2 * rows["rate of writes, the same, inline"]["measured"]
+    assert rows["all in the GPU: write of 8 B, to its completion"]["measured"] > rows["all in the host: write of 8 B, to its completion"]["measured"] + 1
+    latency = pandas.read_csv(tmp_path / "found" / "latency.csv")
+    assert set(latency["verb"]) == {"write", "send", "read", "write_completion", "fetch_add", "compare_swap"}
+    spans = pandas.read_csv(tmp_path / "found" / "spans.csv")
+    assert {"fetch", "payload", "doorbell", "receive"} <= set(spans["stage"])
+    for name in ("latency.png", "bandwidth.png", "rates.svg", "spans.png", "places.csv", "index.html"):
+        assert (tmp_path / "found" / name).stat().st_size > 0, name
+
+
 @pytest.mark.timeout(200)
 def test_scale(command, tmp_path):
     done = command("experiment", "scale", "--quick", "--devices", "4", "16", "--patterns", "uniform", "neighbour", "gups", "--out", "found", timeout=180)

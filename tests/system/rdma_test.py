@@ -36,6 +36,25 @@ class Rdma(CommandTest):
             self.assertEqual(statistics[f"{hca}.bad_doorbells"], 0)
             self.assertGreater(statistics[f"{hca}.messages"], 400)
 
+    def test_four_nodes(self):
+        """From memory of GPUs to memory of GPUs, all at once, through a switch."""
+        self.succeed("run", CONFIGS / "rdma_cluster_4.yaml", "--out", "out")
+        for i, text in enumerate(self.consoles("out", 4)):
+            self.assertEqual(lines(text), [f"node {i} of 4, MTU 2048", "exchange   ok", "additions  ok", "all ok, powering off"])
+        statistics = json.loads((self.folder / "out/stats.json").read_text())
+        for i in range(4):  # a write and a read of 64 KiB with three others, each way
+            self.assertGreater(statistics[f"node{i}.hca0.data.bytes_written"], 6 * 65536)
+            self.assertEqual(statistics[f"node{i}.hca0.retries"], 0)
+        self.assertEqual(statistics["network.packets.sent"], statistics["network.packets.delivered"])
+
+    def test_what_does_not_fit_is_said(self):
+        result = self.run_command("run", CONFIGS / "rdma_pair.yaml", "--append", "nodes=2 check=0 rate=16 batch=65", "--out", "out")
+        self.assertEqual(result.returncode, 1)
+        self.assertIn("batches of 1 to 64", result.text)
+        result = self.run_command("run", CONFIGS / "rdma_pair.yaml", "--append", "nodes=1", "--set", "nodes.1.images.append=nodes=1", "--out", "out")
+        self.assertEqual(result.returncode, 1)
+        self.assertIn("nodes=1: 2 to 64", result.text)
+
 
 if __name__ == "__main__":
     command.main()
