@@ -7,7 +7,7 @@
 #include "host/harts.h"
 #include "host/verbs/verbs.h"
 
-enum { MOST_PARTIES = 64, TOLD_BYTES = 192, PATIENCE_US = 2000000 };
+enum { MOST_PARTIES = 64, TOLD_BYTES = 192, PATIENCE_US = 200000 };
 
 struct party {
     struct pci_host pci;
