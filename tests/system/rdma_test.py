@@ -48,10 +48,10 @@ class Rdma(CommandTest):
         self.assertEqual(statistics["network.packets.sent"], statistics["network.packets.delivered"])
 
     def test_what_does_not_fit_is_said(self):
-        result = self.run_command("run", CONFIGS / "rdma_pair.yaml", "--append", "nodes=2 check=0 rate=16 batch=65", "--out", "out")
+        result = self.run_command("run", CONFIGS / "rdma_pair.yaml", "--append", "nodes=2 check=0 exchange=0 latency=0 bandwidth=0 rate=16 batch=65", "--out", "out")
         self.assertEqual(result.returncode, 1)
         self.assertIn("batches of 1 to 64", result.text)
-        result = self.run_command("run", CONFIGS / "rdma_pair.yaml", "--append", "nodes=1", "--set", "nodes.1.images.append=nodes=1", "--out", "out")
+        result = self.run_command("run", CONFIGS / "rdma_pair.yaml", "--append", "nodes=1", "--append", "node1=nodes=1", "--out", "out")
         self.assertEqual(result.returncode, 1)
         self.assertIn("nodes=1: 2 to 64", result.text)
 
