@@ -47,8 +47,9 @@ std::unique_ptr<platform> platform::from_params(const machine_params& params, co
     std::unique_ptr<platform> made(new platform);
     try {
         made->m = std::make_unique<implementation>(params, "");
-    } catch (const std::invalid_argument& e) {
-        throw input_error(fmt::format("{}: {}", name, e.what()));
+    } catch (const std::invalid_argument& e) {  // some name file and line already
+        const std::string why = e.what();
+        throw input_error(why.rfind(name + ":", 0) == 0 ? why : fmt::format("{}: {}", name, why));
     } catch (const std::runtime_error& e) {  // the host has no room for it
         throw input_error(fmt::format("{}: {}", name, e.what()));
     }

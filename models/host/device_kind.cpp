@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/device_kind.h"
 
+#include <utility>
+
 #include "abi/memory_map.h"
 #include "host/rtc.h"
 #include "host/uart.h"
@@ -22,6 +24,7 @@ void device_params::describe(parameter_visitor& v) {
     v.field("base", base, between{0, 1e18}, "physical address of its registers, which covers nothing else");
     v.field("interrupt", interrupt, between{0, VIRT_PLIC_SOURCES}, "source of the interrupt controller that it drives alone; 0: none");
     device.describe(v);
+    if (auto where = v.origin_of("name"); !where.empty()) origin = std::move(where);
 }
 
 }  // namespace fabricvp::host

@@ -46,7 +46,7 @@ void add_device_kind(const device_kind& kind);
 
 /// A device that a configuration puts on a host's bus.
 struct device_params {
-    std::string name;
+    std::string name, origin;     ///< and where it is written, not described
     std::uint64_t base = 0;       ///< physical address
     std::uint64_t interrupt = 0;  ///< source of the PLIC or APLIC; 0: none
     chosen_kind<device_settings> device;
