@@ -174,11 +174,9 @@ void machine_params::describe_head(parameter_visitor& v) {
 
 void machine_params::describe(parameter_visitor& v) {
     describe_head(v);
-    if (auto* paths = dynamic_cast<named_blocks*>(&v)) {
-        std::vector<std::string> names;
-        for (std::size_t i = 0; i < nodes.size(); ++i) names.push_back(fmt::format("node{}", i));
-        paths->expect_blocks("node", names);
-    }
+    std::vector<std::string> names;
+    for (std::size_t i = 0; i < nodes.size(); ++i) names.push_back(fmt::format("node{}", i));
+    v.expect_blocks("node", names);
     v.list("nodes", nodes, "the nodes (computers), numbered in this order");
 }
 

@@ -11,23 +11,8 @@
 
 namespace fabricvp {
 
-/// What a parameter_visitor also is that treats blocks and kinds apart.
-class block_visitor {
-public:
-    /// The list that comes next has blocks for items. \param prefix of the names of items without one, before their numbers;
-    /// null: all need a name \param names as far as they are known
-    virtual void expect_blocks(const char* prefix, const std::vector<std::string>& names) = 0;
-    /// Whether parameters of all kinds are to be shown where another key chooses one (schemas, reference pages).
-    virtual bool wants_kinds() const { return false; }
-    virtual void enter_kind(const char*, const char*) {}
-    virtual void leave_kind() {}
-
-protected:
-    ~block_visitor() = default;
-};
-
 /// Names of the items of the lists that are open, for visitors that show paths.
-class named_blocks : public block_visitor {
+class named_blocks : public parameter_visitor {
 public:
     void expect_blocks(const char*, const std::vector<std::string>& names) override { m_next = {true, names}; }
 
@@ -53,11 +38,9 @@ private:
 /// Describes a list of blocks, and gives names to those without one. Items have a text `name`, described under that key.
 template <class Params>
 void describe_blocks(parameter_visitor& v, const char* key, std::vector<Params>& items, const char* prefix, const char* help) {
-    if (auto* b = dynamic_cast<block_visitor*>(&v)) {
-        std::vector<std::string> names;
-        for (const auto& item : items) names.push_back(item.name);
-        b->expect_blocks(prefix, names);
-    }
+    std::vector<std::string> names;
+    for (const auto& item : items) names.push_back(item.name);
+    v.expect_blocks(prefix, names);
     v.list(key, items, help);
     if (!prefix) return;
     for (std::size_t i = 0; i < items.size(); ++i)

@@ -8,7 +8,6 @@
 #include <string>
 #include <vector>
 
-#include "base/described_blocks.h"
 #include "base/parameters.h"
 
 namespace fabricvp {
@@ -45,12 +44,11 @@ public:
         v.choice("kind", m_kind, names, "what it is; the keys of that kind stand beside");
         for (const auto& k : all)
             if (m_kind == k.name && m_kind != before) m_settings = k.settings();
-        auto* blocks = dynamic_cast<block_visitor*>(&v);
-        if (!blocks || !blocks->wants_kinds()) return m_settings->describe(v);
+        if (!v.wants_kinds()) return m_settings->describe(v);
         for (const auto& k : all) {
-            blocks->enter_kind(k.name, k.help);
+            v.enter_kind(k.name, k.help);
             k.settings()->describe(v);
-            blocks->leave_kind();
+            v.leave_kind();
         }
     }
 

@@ -139,6 +139,15 @@ public:
     /// where nothing is read.
     virtual std::string origin_of(const char*) { return {}; }
 
+    // Lists of blocks (described_blocks.h) and keys that choose a kind (kinds.h), for visitors that treat these apart.
+    /// The list that comes next has blocks for items. \param prefix of the names of items without one, before their numbers;
+    /// null: all need a name \param names as far as they are known
+    virtual void expect_blocks(const char* prefix, const std::vector<std::string>& names) {}
+    /// Whether parameters of all kinds are to be shown where another key chooses one (schemas, reference pages).
+    virtual bool wants_kinds() const { return false; }
+    virtual void enter_kind(const char*, const char*) {}
+    virtual void leave_kind() {}
+
 protected:
     virtual void visit(parameter& p) = 0;
     /// \returns false to skip the group.

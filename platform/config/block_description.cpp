@@ -22,7 +22,7 @@ struct row {
 };
 
 /// Parameters by path, as `--set` names them.
-class parameter_rows final : public parameter_visitor, public named_blocks {
+class parameter_rows final : public named_blocks {
 public:
     std::vector<row> rows;
     std::set<std::string> groups;

@@ -9,7 +9,7 @@
 namespace fabricvp {
 
 /// Lists described parameters for people: an indented tree of names, values and help.
-class config_listing final : public parameter_visitor, public named_blocks {
+class config_listing final : public named_blocks {
 public:
     std::string text() const;
 

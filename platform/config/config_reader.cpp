@@ -58,7 +58,7 @@ void refuse_unknown_keys(const config_tree& tree, const std::string& path, const
 config_reader::config_reader(std::vector<layer> layers) {
     for (const auto& l : layers)
         if (l.tree->kind != shape::null) require(l, shape::mapping, "a group of keys");
-    m_levels.push_back({std::move(layers), {}});
+    m_levels.emplace_back().layers = std::move(layers);
 }
 
 void config_reader::finish() const { check(m_levels.front()); }
@@ -135,7 +135,7 @@ bool config_reader::enter(const char* name, const char*) {
     auto found = children(name);
     for (const auto& l : found)
         if (l.tree->kind != shape::null) require(l, shape::mapping, "a group of keys");
-    m_levels.push_back({std::move(found), {}});
+    m_levels.emplace_back().layers = std::move(found);
     return true;
 }
 

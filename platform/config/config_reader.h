@@ -6,12 +6,12 @@
 #include <string>
 #include <vector>
 
-#include "base/described_blocks.h"
+#include "base/parameters.h"
 #include "platform/config/config_tree.h"
 
 namespace fabricvp {
 
-class config_reader final : public parameter_visitor, public block_visitor {
+class config_reader final : public parameter_visitor {
 public:
     struct layer {
         const config_tree* tree;

@@ -4,19 +4,18 @@
 #include <string>
 #include <vector>
 
-#include "base/described_blocks.h"
+#include "base/parameters.h"
 
 namespace fabricvp {
 
 /// Markdown tables of described parameters: one section a group, one row a key.
-class config_reference final : public parameter_visitor, public block_visitor {
+class config_reference final : public parameter_visitor {
 public:
     /// \param path stands before the names of the top group ("node")
     config_reference(std::string path, std::string help);
     std::string text() const;
 
     void rest(std::vector<loose_value>& values, const char* help) override;
-    void expect_blocks(const char*, const std::vector<std::string>&) override {}
     bool wants_kinds() const override { return true; }
     void enter_kind(const char* name, const char* help) override;
     void leave_kind() override;

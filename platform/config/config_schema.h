@@ -6,12 +6,12 @@
 
 #include <nlohmann/json.hpp>
 
-#include "base/described_blocks.h"
+#include "base/parameters.h"
 
 namespace fabricvp {
 
 /// JSON schema (draft 2020-12) of one described struct.
-class config_schema final : public parameter_visitor, public block_visitor {
+class config_schema final : public parameter_visitor {
 public:
     config_schema();
     /// The schema of what has been described so far: an object that allows no other keys.

@@ -45,7 +45,7 @@ struct to_python {
     py::object operator()(const cycles* v) const { return py::int_(v->count); }
 };
 
-class lister final : public parameter_visitor, public named_blocks {
+class lister final : public named_blocks {
 public:
     py::list found;
 

@@ -41,7 +41,7 @@ node:
 )";
 
 /// Paths of described groups and blocks, and of all parameters with their values.
-class collector final : public parameter_visitor, public named_blocks {
+class collector final : public named_blocks {
 public:
     std::set<std::string> groups;
     std::vector<std::pair<std::string, std::string>> parameters;
