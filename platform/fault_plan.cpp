@@ -179,21 +179,23 @@ std::vector<platform::fault_description> describe_faults() {
 }
 
 std::string fault_listing() {
-    std::map<std::string, std::vector<fault*>> kinds;  // equal words mean equal arguments
-    for (auto* f : all_faults()) kinds[fmt::format("{}  # {}", f->kind(), f->help())].push_back(f);
-    if (kinds.empty()) return "Nothing in this machine offers faults.\n";
-    std::string text;
-    for (const auto& [title, places] : kinds) {
-        text += title + '\n';
+    std::map<std::string, std::vector<fault*>> kinds;  // by all that is said of them
+    for (auto* f : all_faults()) {
         config_listing arguments;
-        places.front()->order()->describe(arguments);
+        f->order()->describe(arguments);
+        auto said = fmt::format("{}  # {}\n", f->kind(), f->help());
         const auto lines = arguments.text();
         for (std::size_t at = 0; at < lines.size();) {
             const auto end = lines.find('\n', at);
-            text += "    " + lines.substr(at, end - at + 1);
+            said += "    " + lines.substr(at, end - at + 1);
             at = end + 1;
         }
-        text += "    at";
+        kinds[said].push_back(f);
+    }
+    if (kinds.empty()) return "Nothing in this machine offers faults.\n";
+    std::string text;
+    for (const auto& [said, places] : kinds) {
+        text += said + "    at";
         for (const auto* f : places) text += ' ' + f->target();
         text += "\n\n";
     }

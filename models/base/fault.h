@@ -65,14 +65,16 @@ class fault_kind final : public fault {
 public:
     using handler = std::function<void(const Arguments&)>;
 
-    fault_kind(const sc_core::sc_object& owner, const char* kind, const char* help, handler happen)
-        : fault(owner, kind, help), m_happen(std::move(happen)) {}
+    Arguments usual;  ///< where no other ones are given
+
+    fault_kind(const sc_core::sc_object& owner, const char* kind, const char* help, handler happen, Arguments usual_ = {})
+        : fault(owner, kind, help), usual(std::move(usual_)), m_happen(std::move(happen)) {}
 
     std::unique_ptr<fault_order> order() override { return std::make_unique<pending>(*this); }
 
 private:
     struct pending final : fault_order {
-        explicit pending(fault_kind& f) : of(f) {}
+        explicit pending(fault_kind& f) : of(f), arguments(f.usual) {}
         void describe(parameter_visitor& v) override { arguments.describe(v); }
         void apply() override {
             ++of.injected;

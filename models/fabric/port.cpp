@@ -99,6 +99,12 @@ void port::reset() {
     link::port<port_traits>::reset();
 }
 
-void connect(port& a, port& b) { link::join<port_traits>(a, room_of(a.buffer), b, room_of(b.buffer)); }
+void connect(port& a, port& b) {
+    link::join<port_traits>(a, room_of(a.buffer), b, room_of(b.buffer));
+    for (auto* p : {&a, &b}) {
+        const bool reversible = p->params.reversible.policy != link::lane_policy_kind::none;
+        p->faults.lanes.usual.most = p->params.lanes + (reversible ? p->partner()->params.lanes - 1 : 0);
+    }
+}
 
 }  // namespace fabricvp::fabric

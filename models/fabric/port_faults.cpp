@@ -9,27 +9,9 @@
 
 namespace fabricvp::fabric {
 
-namespace {
-
-void describe_lasting(parameter_visitor& v, duration& lasting) { v.field("lasting", lasting, between{0, 1e18}, "for how long; 0 ps: for good"); }
-
-void later(calendar_event& e, duration lasting) {
-    auto& c = calendar::current();
-    if (lasting) c.schedule(e, c.now() + lasting);
-}
-
-}  // namespace
-
-void port_faults::bit_error_arguments::describe(parameter_visitor& v) {
-    v.field("rate", rate, between{0, 1e-3}, "chance that a bit arrives wrong");
-    describe_lasting(v, lasting);
-}
-
-void port_faults::down_arguments::describe(parameter_visitor& v) { describe_lasting(v, lasting); }
-
 void port_faults::lane_arguments::describe(parameter_visitor& v) {
-    v.field("lanes", lanes, between{1, 64}, "lanes that fail, at most all that this direction has");
-    describe_lasting(v, lasting);
+    v.field("lanes", lanes, between{1, static_cast<double>(most)}, "lanes that fail; where this direction has fewer at that time, those");
+    lasting_arguments::describe(v);
 }
 
 void port_faults::poison_arguments::describe(parameter_visitor& v) { v.field("count", count, between{1, 1e12}, "packets"); }
@@ -42,13 +24,13 @@ port_faults::port_faults(port& at)
     : bit_errors(at, "bit_errors", "the link corrupts bits this way",
                  [this](const auto& a) {
                      m_port.transmitter.set_bit_error_rate(a.rate);
-                     later(m_errors_end, a.lasting);
+                     m_errors_end.after(a.lasting);
                  }),
       down(at, "down", "nothing is sent this way; what there is waits",
            [this](const auto& a) {
                log(log_level::info, m_port, "the link goes down");
                m_port.transmitter.set_down(true);
-               later(m_down_end, a.lasting);
+               m_down_end.after(a.lasting);
            }),
       lanes(at, "lanes", "lanes fail this way; the others go on",
             [this](const auto& a) {
@@ -68,11 +50,9 @@ port_faults::port_faults(port& at)
            [this](const auto&) {
                if (on_death) on_death();
            }),
-      m_port(at) {}
-
-void port_faults::end_bit_errors() { m_port.transmitter.set_bit_error_rate(m_port.params.bit_error_rate); }
-
-void port_faults::end_down() { m_port.transmitter.set_down(m_dead); }
+      m_port(at),
+      m_errors_end([this] { m_port.transmitter.set_bit_error_rate(m_port.params.bit_error_rate); }),
+      m_down_end([this] { m_port.transmitter.set_down(m_dead); }) {}
 
 void port_faults::die() {
     m_dead = true;
@@ -105,7 +85,8 @@ void port_faults::flip_first_in(packet& p) {
 }
 
 void port_faults::reset() {
-    for (auto* e : {&m_errors_end, &m_down_end, &m_lanes_repaired}) calendar::current().cancel(*e);
+    for (auto* e : {&m_errors_end, &m_down_end}) e->cancel();
+    calendar::current().cancel(m_lanes_repaired);
     m_repairs.clear();
     m_flips.clear();
     m_poison = 0;

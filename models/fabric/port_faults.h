@@ -8,6 +8,7 @@
 #include "base/calendar.h"
 #include "base/fault.h"
 #include "fabric/packet.h"
+#include "link/faults.h"
 
 namespace fabricvp::fabric {
 
@@ -16,18 +17,8 @@ class port;
 /// What can go wrong with one direction of a link, as seen from the end that sends.
 class port_faults {
 public:
-    struct bit_error_arguments {
-        double rate = 1e-6;
-        duration lasting{0};
-        void describe(parameter_visitor& v);
-    };
-    struct down_arguments {
-        duration lasting{0};
-        void describe(parameter_visitor& v);
-    };
-    struct lane_arguments {
-        std::uint64_t lanes = 1;
-        duration lasting{0};
+    struct lane_arguments : link::lasting_arguments {
+        std::uint64_t lanes = 1, most = 64;  ///< most: that this direction may ever have
         void describe(parameter_visitor& v);
     };
     struct poison_arguments {
@@ -42,8 +33,8 @@ public:
 
     explicit port_faults(port& at);
 
-    fault_kind<bit_error_arguments> bit_errors;
-    fault_kind<down_arguments> down;
+    fault_kind<link::bit_error_arguments> bit_errors;
+    fault_kind<link::lasting_arguments> down;
     fault_kind<lane_arguments> lanes;
     fault_kind<poison_arguments> poison;
     fault_kind<flip_arguments> flip;
@@ -65,8 +56,6 @@ public:
     void reset();
 
 private:
-    void end_bit_errors();
-    void end_down();
     void repair_lanes();
     void flip_first_in(packet& p);
 
@@ -79,8 +68,7 @@ private:
         std::uint64_t lanes;
     };
     std::vector<repair> m_repairs;  // by when
-    calendar_event m_errors_end{method<&port_faults::end_bit_errors>, this};
-    calendar_event m_down_end{method<&port_faults::end_down>, this};
+    link::fault_end m_errors_end, m_down_end;
     calendar_event m_lanes_repaired{method<&port_faults::repair_lanes>, this};
 };
 

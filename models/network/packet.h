@@ -87,8 +87,8 @@ enum class damage : std::uint8_t {
     payload   ///< its ICRC is wrong: the channel adapter at the end drops it
 };
 
-/// What every block on the way looks at comes first, in one cache line.
-struct packet_fields {
+/// What every block on the way looks at, in one cache line.
+struct packet_passage {
     std::uint16_t wire_bytes = 0;        ///< LRH to VCRC, and the symbols around it
     std::uint16_t blocks = 0;            ///< credits that it takes, of 64 bytes
     std::uint8_t hops = 0;               ///< links crossed
@@ -97,7 +97,10 @@ struct packet_fields {
     local_route_header lrh;
     ticks head = 0, tail = 0;            ///< on the link it is on: arrival of the local route header, and of its last byte
     std::uint32_t link_epoch = 0;        ///< of the port whose buffer it is in
+};
 
+/// What stands behind the local route header.
+struct packet_headers {
     base_transport_header bth;
     datagram_header deth;
     rdma_header reth;
@@ -108,6 +111,8 @@ struct packet_fields {
     std::uint64_t atomic_original = 0;   ///< AtomicAckETH
     global_route_header grh;
 };
+
+struct packet_fields : packet_passage, packet_headers {};
 
 struct packet : pooled<packet>, packet_fields {
     buffer_slice payload;                ///< without the pad bytes; nobody may change what others may see

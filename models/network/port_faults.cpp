@@ -12,26 +12,9 @@
 
 namespace fabricvp::network {
 
-namespace {
-
-void describe_lasting(parameter_visitor& v, duration& lasting) { v.field("lasting", lasting, between{0, 1e18}, "for how long; 0 ps: for good"); }
-
-void later(calendar_event& e, duration lasting) {
-    auto& c = calendar::current();
-    c.cancel(e);
-    if (lasting) c.schedule(e, c.now() + lasting);
-}
-
-}  // namespace
-
-void port_faults::bit_error_arguments::describe(parameter_visitor& v) {
-    v.field("rate", rate, between{0, 1e-3}, "chance that a bit arrives wrong");
-    describe_lasting(v, lasting);
-}
-
 void port_faults::loss_arguments::describe(parameter_visitor& v) {
     v.field("rate", rate, between{0, 1}, "chance that a packet is lost");
-    describe_lasting(v, lasting);
+    lasting_arguments::describe(v);
 }
 
 void port_faults::drop_arguments::describe(parameter_visitor& v) { v.field("count", count, between{1, 1e12}, "packets"); }
@@ -41,20 +24,17 @@ void port_faults::corrupt_arguments::describe(parameter_visitor& v) {
     v.choice("where", where, "link: the VCRC is wrong, the next port drops it; payload: only the ICRC is, the last channel adapter drops it");
 }
 
-void port_faults::down_arguments::describe(parameter_visitor& v) {
-    v.field("lasting", lasting, between{0, 1e18}, "after which the link trains again; 0 ps: never");
-}
-
 port_faults::port_faults(port& at)
     : bit_errors(at, "bit_errors", "the link corrupts bits this way",
                  [this](const auto& a) {
                      set_rate(a.rate);
-                     later(m_errors_end, a.lasting);
-                 }),
+                     m_errors_end.after(a.lasting);
+                 },
+                 {{}, 1e-9}),
       loss(at, "loss", "packets are lost at random this way",
            [this](const auto& a) {
                m_loss = a.rate;
-               later(m_loss_end, a.lasting);
+               m_loss_end.after(a.lasting);
                look();
            }),
       drop(at, "drop", "the next packets this way are lost",
@@ -70,9 +50,16 @@ port_faults::port_faults(port& at)
       down(at, "down", "the link goes down at both ends: what is under way is lost",
            [this](const auto& a) {
                m_port.hold_down();
-               later(m_down_end, a.lasting);
-           }),
-      m_port(at) {}
+               m_down_end.after(a.lasting);
+           },
+           {{0}, "after which the link trains again; 0 ps: never"}),
+      m_port(at),
+      m_errors_end([this] { set_rate(m_cable_rate); }),
+      m_loss_end([this] {
+          m_loss = 0;
+          look();
+      }),
+      m_down_end([this] { m_port.let_train(); }) {}
 
 void port_faults::set_bit_error_rate(double rate, std::uint64_t seed) {
     m_cable_rate = rate;
@@ -148,30 +135,13 @@ void port_faults::spoil(packet& p) {
         return;
     }
     p.lrh = seen.lrh;
-    p.grh = seen.grh;
-    p.bth = seen.bth;
-    p.deth = seen.deth;
-    p.reth = seen.reth;
-    p.aeth = seen.aeth;
-    p.immediate = seen.immediate;
-    p.invalidated_rkey = seen.invalidated_rkey;
-    p.atomic = seen.atomic;
-    p.atomic_original = seen.atomic_original;
+    static_cast<packet_headers&>(p) = seen;
     p.payload = seen.payload;
     if (!has_good_invariant_crc(bytes)) p.damaged = damage::payload;
 }
 
-void port_faults::end_bit_errors() { set_rate(m_cable_rate); }
-
-void port_faults::end_loss() {
-    m_loss = 0;
-    look();
-}
-
-void port_faults::end_down() { m_port.let_train(); }
-
 void port_faults::reset() {
-    for (auto* e : {&m_errors_end, &m_loss_end, &m_down_end}) calendar::current().cancel(*e);
+    for (auto* e : {&m_errors_end, &m_loss_end, &m_down_end}) e->cancel();
     m_drop = m_corrupt_link = m_corrupt_payload = 0;
     m_loss = 0;
     m_random.reset();

@@ -7,6 +7,7 @@
 
 #include "base/calendar.h"
 #include "base/fault.h"
+#include "link/faults.h"
 #include "network/packet.h"
 
 namespace fabricvp {
@@ -26,14 +27,8 @@ class port;
 /// affair.
 class port_faults {
 public:
-    struct bit_error_arguments {
-        double rate = 1e-9;
-        duration lasting{0};
-        void describe(parameter_visitor& v);
-    };
-    struct loss_arguments {
+    struct loss_arguments : link::lasting_arguments {
         double rate = 0.01;
-        duration lasting{0};
         void describe(parameter_visitor& v);
     };
     struct drop_arguments {
@@ -45,18 +40,14 @@ public:
         damage where = damage::link;
         void describe(parameter_visitor& v);
     };
-    struct down_arguments {
-        duration lasting{0};
-        void describe(parameter_visitor& v);
-    };
 
     explicit port_faults(port& at);
 
-    fault_kind<bit_error_arguments> bit_errors;
+    fault_kind<link::bit_error_arguments> bit_errors;
     fault_kind<loss_arguments> loss;
     fault_kind<drop_arguments> drop;
     fault_kind<corrupt_arguments> corrupt;
-    fault_kind<down_arguments> down;
+    fault_kind<link::lasting_arguments> down;
 
     /// The cable's.
     void set_bit_error_rate(double rate, std::uint64_t seed);
@@ -75,9 +66,6 @@ private:
     void set_rate(double rate);
     void draw_gap();
     void spoil(packet& p);
-    void end_bit_errors();
-    void end_loss();
-    void end_down();
 
     port& m_port;
     bool m_any = false;
@@ -86,9 +74,7 @@ private:
     std::uint64_t m_gap = 0;  // good bits until the next bad one
     std::uint64_t m_seed = 0;
     std::unique_ptr<std::mt19937_64> m_random;  // made when something is drawn
-    calendar_event m_errors_end{method<&port_faults::end_bit_errors>, this};
-    calendar_event m_loss_end{method<&port_faults::end_loss>, this};
-    calendar_event m_down_end{method<&port_faults::end_down>, this};
+    link::fault_end m_errors_end, m_loss_end, m_down_end;
 };
 
 }  // namespace fabricvp::network

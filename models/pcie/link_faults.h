@@ -5,6 +5,7 @@
 
 #include "base/calendar.h"
 #include "base/fault.h"
+#include "link/faults.h"
 #include "pcie/tlp.h"
 
 namespace fabricvp {
@@ -25,30 +26,15 @@ class port;
 /// What can go wrong on a link, as seen from the end that sends.
 class link_faults {
 public:
-    struct bit_error_arguments {
-        double rate = 1e-6;
-        duration lasting{0};
-        void describe(parameter_visitor& v);
-    };
-    struct down_arguments {
-        duration lasting{0};
-        void describe(parameter_visitor& v);
-    };
     struct training_arguments {
         std::uint64_t lanes = 0, generation = 0;
+        std::uint64_t most_lanes = 32, most_generation = 6;  ///< that both ends have
         void describe(parameter_visitor& v);
     };
     struct packet_arguments {
-        flow_class flow;
+        flow_class flow = flow_class::posted;
         std::uint64_t count = 1;
-        explicit packet_arguments(flow_class f) : flow(f) {}
         void describe(parameter_visitor& v);
-    };
-    struct drop_arguments : packet_arguments {
-        drop_arguments() : packet_arguments(flow_class::completion) {}
-    };
-    struct poison_arguments : packet_arguments {
-        poison_arguments() : packet_arguments(flow_class::posted) {}
     };
     struct credit_arguments {
         flow_class flow = flow_class::posted;
@@ -59,11 +45,11 @@ public:
 
     explicit link_faults(port& at);
 
-    fault_kind<bit_error_arguments> bit_errors;
-    fault_kind<down_arguments> link_down;
+    fault_kind<link::bit_error_arguments> bit_errors;
+    fault_kind<link::lasting_arguments> link_down;
     fault_kind<training_arguments> retrain;
-    fault_kind<drop_arguments> drop;
-    fault_kind<poison_arguments> poison;
+    fault_kind<packet_arguments> drop;
+    fault_kind<packet_arguments> poison;
     fault_kind<credit_arguments> lose_credit;
 
     /// True while TLPs that are about to be sent must be looked at.
@@ -81,14 +67,11 @@ private:
     };
     bool takes(pending& p, const tlp& t);
     void add(pending& p, const packet_arguments& a);
-    void end_bit_errors();
-    void end_down();
 
     port& m_port;
     pending m_drop, m_poison;
     std::uint64_t m_left = 0;
-    calendar_event m_errors_end{method<&link_faults::end_bit_errors>, this};
-    calendar_event m_down_end{method<&link_faults::end_down>, this};
+    link::fault_end m_errors_end, m_down_end;
 };
 
 }  // namespace fabricvp::pcie

@@ -246,8 +246,11 @@ void port::reset() {
 void connect(port& a, port& b) {
     link::join<port_traits>(a, port::room_of(a.params), b, port::room_of(b.params));
     const auto generation = static_cast<unsigned>(std::min(a.params.generation, b.params.generation));
+    const auto lanes = std::min(a.params.width, b.params.width);
     for (auto* p : {&a, &b}) {
-        p->settle(std::min(a.params.width, b.params.width), generation);
+        p->faults.retrain.usual.most_lanes = lanes;
+        p->faults.retrain.usual.most_generation = generation;
+        p->settle(lanes, generation);
         p->transmitter.set_lane_rate(lane_rate(generation));
         p->m_owner.link_changed(*p, link_event::speed);
     }

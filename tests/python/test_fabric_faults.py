@@ -40,6 +40,22 @@ def test_what_the_crc_sees_is_sent_again(traffic, netcrafter):
     assert counts(platform) == (0, 0, 0)
 
 
+@pytest.mark.parametrize("reversible, most", [({}, 8), ({"reversible": {"policy": "published"}}, 15)])
+def test_no_more_lanes_fail_than_a_direction_may_have(machine, reversible, most):
+    text = topology.clusters(2, 1, outer=reversible).traffic_machine(WRITES)
+    line = text.count("\n") + 2
+    wrong = rf"lanes: {most + 1} is out of range: give 1 … {most}$"
+    with pytest.raises(fabricvp.InputError, match=rf"text:{line}: faults\.0\.{wrong}"):
+        fabricvp.spawn(text=f"{text}faults:\n  - {{at: 1 us, target: {SLOW}, kind: lanes, lanes: {most + 1}}}\n")
+    platform = machine(text=text)
+    with pytest.raises(fabricvp.InputError, match=wrong):
+        platform.inject(SLOW, "lanes", at="1 us", lanes=most + 1)
+    platform.inject(SLOW, "lanes", at="1 us", lanes=most, lasting="1 us")
+    platform.run("100 us")
+    assert platform.statistics[f"{SLOW}.faults.lanes"] == 1
+    counts(platform)
+
+
 #: A write of 76 bytes: header, address, a line. Behind it 4 bytes of padding, which NetCrafter may let others ride in.
 @pytest.mark.parametrize("netcrafter, bit, corrupt, refused, malformed", [
     (False, 8 * 12, 1, 0, 0), (False, 8 * 75 + 7, 1, 0, 0),  # the line

@@ -81,7 +81,7 @@ def test_faults_happen_at_their_time_and_are_counted(machine):
     ("node0.host.uart", "retrain", {}, "no fault can happen to 'node0.host.uart'"),
     ("node0.pcie.left", "surprise", {}, r"'surprise' is no fault of node0\.pcie\.left.*allowed: insertion"),
     ("node0.pcie.board", "retrain", {}, "several places for retrain: give one of node0.pcie.board.downstream_port0"),
-    ("node0.pcie.left", "retrain", {"lanes": 33}, r"lanes: 33 is out of range: give 0 … 32"),
+    ("node0.pcie.left", "retrain", {"lanes": 17}, r"lanes: 17 is out of range: give 0 … 16"),
     ("node0.pcie.left", "retrain", {"lane": 3}, "unknown key 'lane'.*did you mean 'lanes'"),
     ("node0.pcie.left", "link_down", {"lasting": 3}, "'3' needs a unit"),
     ("node0.pcie.left", "drop", {"flow": "both"}, "'both' is not one of posted, non_posted, completion"),
@@ -117,6 +117,7 @@ def test_faults_of_a_configuration(machine):
     ("{at: 1 us, target: node0.pcie.lift, kind: retrain}", r"text:8: faults\.0\.target: .*'node0\.pcie\.lift'"),
     ("{at: 1 us, target: node0.pcie.left, kind: retrian}", r"text:8: faults\.0\.kind: .*did you mean 'retrain'"),
     ("{at: 1 us, target: node0.pcie.left, kind: retrain, lanes: x}", r"text:8: faults\.0\.lanes: 'x' is not a whole number"),
+    ("{at: 1 us, target: node0.pcie.left, kind: retrain, lanes: 17}", r"text:8: faults\.0\.lanes: 17 is out of range: give 0 … 16"),
     ("{at: 1 us, target: node0.pcie.left, kind: retrain, lane: 1}", r"text:8: unknown key 'lane' in faults\.0.*allowed: lanes, generation"),
     ("{at: 1 us, target: node0.pcie.left, kind: retrain, lanes: [1]}", r"text:8: faults\.0\.lanes must be a single value"),
     ("{at: 1, target: node0.pcie.left, kind: retrain}", r"text:8: faults\.0\.at: '1' needs a unit"),
@@ -157,5 +158,5 @@ def test_the_command_lists_faults(command):
     done = command("describe", "cs_storm", "--faults")
     assert done.returncode == 0
     assert re.search(r"^surprise_removal  # .+\n    at node0\.pcie\.gpu0 node0\.pcie\.gpu1 ", done.stdout, re.M)
-    assert re.search(r"^    lanes = 0 +# .+\(0 … 32\)$", done.stdout, re.M)
+    assert re.search(r"^    lanes = 0 +# .+\(0 … 16\)$", done.stdout, re.M)
     assert "Nothing in this machine offers faults" in command("describe", "bare", "--faults").stdout

@@ -431,7 +431,8 @@ TEST_CASE("a repaired link has the lanes that it would have had without the faul
     CHECK(out.transmitter.lanes() == 8);
     // All lanes of a direction of a link that turns none: it is down until they are back.
     net.reset();
-    inject("quad.d0.link", "lanes", with("64", "3 us"));
+    CHECK_THROWS_WITH(inject("quad.d0.link", "lanes", with("9", "3 us")), "9 is out of range: give 1 … 8");
+    inject("quad.d0.link", "lanes", with("8", "3 us"));
     CHECK(net.net.terminals[0]->link->transmitter.lanes() == 0);
     const auto begin = calendar::current().now();
     net.probes[0]->at.send(net.probes[0]->make(1));
