@@ -45,11 +45,11 @@ def _between_clusters(slow: dict[str, Measured]) -> Iterator[tuple[str, Figure, 
 
 
 def against_size(frame: pandas.DataFrame) -> Figure:
-    """A line for each workload of the columns workload, size, slowdown."""
+    """A line for each workload of the columns workload, size, slowdown; sizes as parts of its largest."""
     figure = Figure(figsize=(7, 3.4), layout="constrained")
     axes = figure.subplots()
     for name, rows in frame.groupby("workload", sort=False):
-        axes.plot(rows["size"] / rows["size"].max(), rows["slowdown"], marker="o", label=f"{name}, {rows['size'].max()}")
+        axes.plot(rows["size"] / rows["size"].max(), rows["slowdown"], marker="o", label=f"{name}, up to {rows['size'].max()}")
     axes.set_xscale("log", base=2)
     axes.axhline(1, color="grey", linewidth=0.8)
     axes.set_xlabel("size, of the largest")

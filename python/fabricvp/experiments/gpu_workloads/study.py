@@ -11,10 +11,11 @@ import pandas
 from ...errors import InputError
 from ...gpu import apps
 from ..frame import Figure, Missing, Run
+from ..invariants import check_workloads
 from ..nodes import measured_nodes
 from . import pictures
 from .attribution import records
-from .measure import NO_CLUSTERS, PLACES, Measured, Point, as_record, for_table, measure, unbalanced
+from .measure import NO_CLUSTERS, PLACES, Measured, Point, as_record, for_table, measure
 from .tables import by_gpu, padding
 from .workloads import PUBLISHED, WORKLOADS
 
@@ -100,8 +101,7 @@ def _name(point: Point) -> str:
 
 
 def _checks(run: Run, found: list[Measured], again: Measured) -> None:
-    wrong = [f"{m.point.workload} on {m.point.machine}" for m in found if not m.right]
-    run.report.check("results are right", not wrong, ", ".join(wrong) or f"{len(found)} runs, each against an independent reference")
+    check_workloads(run.report, {_name(m.point): m for m in found}, again)
     odd = [m.point.workload for m in found if not m.wavefront_instructions or not sum(m.accesses.values())]
     run.report.check("every workload computes and accesses memory", not odd, ", ".join(odd) or "wavefront-instructions and lines counted in each")
     over = [f"{m.point.workload} {link} {part:.3f}" for m in found for link, part in m.utilisation.items() if part > 1.0001]
@@ -112,8 +112,6 @@ def _checks(run: Run, found: list[Measured], again: Measured) -> None:
         if abs(sent - back) > 0.01 * sent + 64:  # some lie on two sides of a region's border
             unanswered.append(f"{m.point.workload} on {m.point.machine} {sent:.0f} / {back:.0f}")
     run.report.check("requests between clusters are answered", not unanswered, ", ".join(unanswered) or "requests and responses balance within 1 %")
-    lost = [text for m in found if (text := unbalanced(m))]
-    run.report.check("packets sent are delivered or reported as failed", not lost, "; ".join(lost) or "at every device, in every run")
     traced = [m for m in found if m.attribution]
     if traced:
         holes = [f"{m.point.workload} {t:.3g} s" for m in traced for t in [_unaccounted(m)] if t > 0]
@@ -121,9 +119,6 @@ def _checks(run: Run, found: list[Measured], again: Measured) -> None:
         off = [f"{m.point.workload} {m.attribution.returning:.9g} / {m.returning_s:.9g} s" for m in traced
                if m.attribution and abs(m.attribution.returning - m.returning_s) > 1e-9 * m.returning_s]
         run.report.check("parts of the latency add up to it", not off, ", ".join(off) or "all loads and atomics, beside the compute units' own statistics")
-    first = found[0]
-    same = dataclasses.replace(first, wall_s=0) == dataclasses.replace(again, wall_s=0)
-    run.report.check("a second run is the same", same, f"{first.point.workload} on {first.point.machine}, every figure")
 
 
 def _unaccounted(m: Measured) -> float:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from matplotlib.figure import Figure
 
+from ..gpu_workloads.pictures import against_size
 from ..netcrafter.points import BASELINE
 
 if TYPE_CHECKING:
@@ -19,7 +20,7 @@ def draw(frame: pandas.DataFrame, sweep: Sweep) -> Figure:
     """A panel for each design point beside the baseline, a line for each workload over the settings."""
     points = [at for at in dict.fromkeys(frame["point"]) if at != BASELINE]
     if sweep.settings == ():
-        return _against_size(frame[frame["point"] != BASELINE])
+        return against_size(frame[frame["point"] != BASELINE].rename(columns={"speed_up": "slowdown"}))
     settings = list(dict.fromkeys(frame["setting"]))
     wide = len(settings) == 1  # then bars by design point
     figure = Figure(figsize=(10, 3.2) if wide else (max(6.0, 4.2 * len(points)), 3.8), layout="constrained")
@@ -43,17 +44,4 @@ def draw(frame: pandas.DataFrame, sweep: Sweep) -> Figure:
         panel.tick_params(axis="x", rotation=60 if len(settings) > 4 else 20, labelsize="small")
     panels[0].set_ylabel("over the baseline with this setting")
     panels[0].legend(fontsize="small")
-    return figure
-
-
-def _against_size(frame: pandas.DataFrame) -> Figure:
-    figure = Figure(figsize=(7, 3.6), layout="constrained")
-    axes = figure.subplots()
-    for workload, rows in frame.groupby("workload", sort=False):
-        axes.plot(rows["size"] / rows["size"].max(), rows["speed_up"], marker="o", label=f"{workload}, up to {rows['size'].max()}")
-    axes.set_xscale("log", base=2)
-    axes.axhline(1, color="black", linewidth=0.8)
-    axes.set_xlabel("size, of the largest")
-    axes.set_ylabel("run time, all-fast fabric = 1")
-    axes.legend(fontsize="small")
     return figure
