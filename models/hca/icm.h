@@ -2,8 +2,8 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
-#include <unordered_map>
 
 #include "base/model.h"
 #include "base/statistics.h"
@@ -16,7 +16,7 @@ class icm final : public model {
 public:
     static constexpr std::uint64_t page = 4096;
 
-    derived mapped{*this, "mapped", "B", "context memory that software has given", [this] { return static_cast<double>(m_pages.size() * page); }};
+    derived mapped{*this, "mapped", "B", "context memory that software has given", [this] { return static_cast<double>(m_pages * page); }};
 
     explicit icm(const sc_core::sc_module_name& name) : model(name) {}
 
@@ -26,12 +26,18 @@ public:
     void unmap(std::uint64_t address, std::uint64_t pages);
     /// Where a byte of it stands.
     std::optional<std::uint64_t> bus_address(std::uint64_t address) const;
-    std::size_t pages() const { return m_pages.size(); }
+    std::uint64_t pages() const { return m_pages; }
 
     void reset() override;
 
 private:
-    std::unordered_map<std::uint64_t, std::uint64_t> m_pages;  // by number; looked up only
+    struct run {
+        std::uint64_t pages, bus_address;
+    };
+    void keep(std::uint64_t first, const run& r);
+
+    std::map<std::uint64_t, run> m_runs;  // by the number of their first page; they do not overlap
+    std::uint64_t m_pages = 0;            // of all runs
 };
 
 }  // namespace fabricvp::hca

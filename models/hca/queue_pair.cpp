@@ -34,10 +34,11 @@ void queue_pair_attributes::decode() {
     global = path(HCA_PATH_GRH);
     const auto base = std::uint64_t{get(HCA_QPC_BUFFER_HIGH)} << 32;
     const auto lkey = get(HCA_QPC_LKEY);
-    sq = {lkey, domain, base + (get(HCA_QPC_SQ_START) & ~std::uint64_t{0x3f}), get(HCA_QPC_LOG_SQ_SIZE), get(HCA_QPC_LOG_SQ_STRIDE) + 4, uar,
-          get(HCA_QPC_SQ_RECORD)};
-    rq = {lkey, domain, base + (get(HCA_QPC_RQ_START) & ~std::uint64_t{0x3f}), get(HCA_QPC_LOG_RQ_SIZE), get(HCA_QPC_LOG_RQ_STRIDE) + 4, uar,
-          get(HCA_QPC_RQ_RECORD)};
+    const auto queue = [&](unsigned start, unsigned log_size, unsigned log_stride, unsigned record) {
+        return work_queue{lkey, domain, base + (get(start) & ~std::uint64_t{0x3f}), get(log_size), get(log_stride) + 4, uar, get(record)};
+    };
+    sq = queue(HCA_QPC_SQ_START, HCA_QPC_LOG_SQ_SIZE, HCA_QPC_LOG_SQ_STRIDE, HCA_QPC_SQ_RECORD);
+    rq = queue(HCA_QPC_RQ_START, HCA_QPC_LOG_RQ_SIZE, HCA_QPC_LOG_RQ_STRIDE, HCA_QPC_RQ_RECORD);
 }
 
 void queue_pair::report(std::uint8_t* c) const {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "hca/qp_transitions.h"
 
@@ -98,7 +99,13 @@ unsigned queue_pairs::set_special(bool gsi, std::uint32_t first) {
     return HCA_OK;
 }
 
+/// What they hold of the network's buffers is let go.
 void queue_pairs::clear() {
+    for (auto& q : m_pairs) {
+        if (!q) continue;
+        const auto before = std::exchange(q->attributes.state, HCA_QP_RESET);
+        change(*q, before);
+    }
     m_pairs.clear();
     m_live = 0;
     m_special[0] = m_special[1] = 0;

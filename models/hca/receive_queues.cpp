@@ -59,8 +59,7 @@ void receive_queues::take_own(queue_pair& q, done finished, bool record_is_new) 
     m_records.read(q.attributes.rq.uar, q.attributes.rq.record,
                    [this, number = q.attributes.number, serial = q.serial, finished = std::move(finished)](bool ok, std::uint32_t count) mutable {
                        auto* now = m_pairs.find(number, serial);
-                       if (!now) return;
-                       if (!ok) return finished(take_status::failed);
+                       if (!now || !ok) return finished(take_status::failed);
                        now->receives.posted = static_cast<std::uint16_t>(count);
                        take_own(*now, std::move(finished), true);
                    });
@@ -76,8 +75,7 @@ void receive_queues::fetch_own(queue_pair& q, done finished) {
     ++fetches;
     auto decode = [this, number = q.attributes.number, serial = q.serial, bytes, first, count, finished = std::move(finished)](bool ok) {
         auto* now = m_pairs.find(number, serial);
-        if (!now) return;
-        if (!ok) return finished(take_status::failed);
+        if (!now || !ok) return finished(take_status::failed);
         const auto stride = now->attributes.rq.stride();
         for (std::uint32_t i = 0; i < count; ++i)
             now->receives.ready.push_back(decode_receive(bytes.data() + i * stride, stride, static_cast<std::uint32_t>(first + i * stride)));
@@ -158,10 +156,8 @@ void receive_queues::answer(std::uint32_t srqn, take_status status, const receiv
     found->second.pop_front();
     const bool more = !found->second.empty();
     if (!more) m_waiters.erase(found);
-    if (auto* q = m_pairs.find(w.qpn, w.serial)) {
-        if (entry) q->receives.entry = *entry;
-        w.finished(status);
-    }
+    if (auto* q = m_pairs.find(w.qpn, w.serial); q && entry) q->receives.entry = *entry;
+    w.finished(status);
     if (!more) return;
     const auto* s = m_shared.find(srqn);
     serve(srqn, s ? s->serial : 0, false);

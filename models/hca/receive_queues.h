@@ -42,7 +42,7 @@ public:
 
     using done = std::function<void(take_status)>;
     /// Takes the next entry for a queue pair, into its responder's `entry`. One at a time for each. \param finished called
-    /// once, inside this call or later, unless the queue pair is gone by then
+    /// once, inside this call or later, when the queue pair may be gone
     void take(queue_pair& q, done finished);
     /// Tells how many entries software has posted that have not been taken: they are to be flushed. Receive queues only.
     void remaining(queue_pair& q, std::function<void(std::uint32_t)> finished);

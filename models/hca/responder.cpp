@@ -14,6 +14,8 @@ using network::operation;
 namespace {
 
 constexpr std::uint32_t gsi_qkey = 0x8001'0000;  // of QP 1
+/// Answers that may wait: whoever asks faster than they can leave is not heard, as if the network had lost its packets.
+constexpr std::size_t most_jobs = 512;
 
 bool is_first(operation o) { return o == operation::send_first || o == operation::write_first; }
 bool is_middle(operation o) { return o == operation::send_middle || o == operation::write_middle; }
@@ -82,7 +84,7 @@ void responder::drop(queue_pair& q, const packet_ptr& p) {
 
 void responder::take(queue_pair& q, const packet_ptr& p) {
     p->pass(order_span, span_kind::queueing, now());
-    if (!q.attributes.can_receive()) return drop(q, p);
+    if (!q.attributes.can_receive() || q.respond.jobs.size() >= most_jobs) return drop(q, p);
     switch (q.attributes.type) {
         case HCA_QP_RC: return take_reliable(q, p);
         case HCA_QP_UC: return take_unreliable(q, p);
