@@ -67,6 +67,7 @@ hca_device::hca_device(const sc_core::sc_module_name& name, const hca_params& p)
         if (word % 2 == 0) events.set_consumer(static_cast<unsigned>(word / 2), static_cast<std::uint32_t>(counter));
     });
     events.on_interrupt = [this](unsigned number) { interrupt(number); };
+    sends.on_room = [this] { take_more(); };
     sends.on_entries = [this](queue_pair& q) { requester.kick(q); };
     pairs.on_change = [this](queue_pair& q, unsigned before) {
         requester.changed(q, before);

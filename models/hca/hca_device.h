@@ -82,6 +82,7 @@ private:
     void bar_read(const pcie::bar_hit& at, std::uint8_t* to, std::uint32_t bytes) override;
     void bar_write(const pcie::bar_hit& at, const std::uint8_t* from, std::uint32_t bytes) override;
     void function_reset() override;
+    bool can_take() const override { return sends.has_room(); }
 
     void write_register(std::uint64_t offset, const std::uint8_t* from);
     void write_doorbell(std::uint64_t offset, const std::uint8_t* from, std::uint32_t bytes);

@@ -12,6 +12,7 @@ namespace fabricvp::hca {
 
 void send_queue_params::describe(parameter_visitor& v) {
     v.field("doorbell_latency", doorbell_latency, between{0, 1e8}, "from a doorbell's arrival to the fetch of what was posted");
+    v.field("doorbells", doorbells, between{1, 4096}, "doorbells that the HCA holds; further ones wait in the PCIe link's buffers, and keep its credits");
     v.field("fetch", fetch, between{64, 4096}, "bytes of entries that are fetched at a time");
     v.field("window", window, between{2, 16'384}, "entries of a queue pair that may have been fetched and not completed");
 }
@@ -124,6 +125,7 @@ bool send_queues::ring(std::uint32_t uar, std::uint32_t high, std::uint32_t low)
     s.posted = static_cast<std::uint16_t>(s.posted + count);
     posted += count;
     m_pending.push_back({now() + params.doorbell_latency, q->attributes.number, q->serial});
+    held_up += !has_room();
     if (!m_due.scheduled()) schedule(m_due, m_pending.front().when);
     return true;
 }
@@ -131,7 +133,9 @@ bool send_queues::ring(std::uint32_t uar, std::uint32_t high, std::uint32_t low)
 void send_queues::due() {
     while (!m_pending.empty() && m_pending.front().when <= now()) {
         const auto p = m_pending.front();
+        const bool full = !has_room();
         m_pending.pop_front();
+        if (full) on_room();
         if (auto* q = m_pairs.find(p.qpn, p.serial)) {
             if (q->attributes.state == HCA_QP_ERR) on_entries(*q);
             else fetch(*q);
@@ -196,9 +200,11 @@ void send_queues::fetched(queue_pair& q, const buffer_slice& bytes, std::uint32_
 }
 
 void send_queues::reset() {
+    const bool full = !has_room();
     m_pending.clear();
     cancel(m_due);
     model::reset();
+    if (full) on_room();
 }
 
 }  // namespace fabricvp::hca

@@ -19,6 +19,7 @@ namespace fabricvp::hca {
 
 struct send_queue_params {
     duration doorbell_latency{50'000};
+    std::uint64_t doorbells = 64;
     byte_size fetch{512};
     std::uint64_t window = 256;
     void describe(parameter_visitor& v);
@@ -30,6 +31,7 @@ public:
 
     counter posted{*this, "posted", "1", "send entries posted"};
     counter fetches{*this, "fetches", "1", "reads of send entries"};
+    counter held_up{*this, "held_up", "1", "doorbells after which no further one could be taken for the time being"};
     span_stage doorbell_span{*this, "doorbell"};  ///< from its arrival until its entries are fetched
     span_stage fetch_span{*this, "fetch"};        ///< of entries
 
@@ -40,7 +42,11 @@ public:
 
     send_queues(const sc_core::sc_module_name& name, const send_queue_params& params, bus_access& bus, translation& memory, queue_pairs& pairs);
 
-    /// A doorbell on page `uar`. \returns false if it is not allowed to ring there, or tells nonsense
+    /// Whether a doorbell more can be taken; where not, on_room() follows.
+    bool has_room() const { return m_pending.size() < params.doorbells; }
+    std::size_t held() const { return m_pending.size(); }
+    std::function<void()> on_room;
+    /// A doorbell on page `uar`, to be rung only while there is room. \returns false if it is not allowed to ring there, or tells nonsense
     bool ring(std::uint32_t uar, std::uint32_t high, std::uint32_t low);
     /// Fetches what has been posted, as far as the window goes.
     void fetch(queue_pair& q);
