@@ -6,10 +6,11 @@ set -uo pipefail
 cd "$(dirname "$0")/.."
 jobs=${JOBS:-$(nproc)}
 
-all=(sanitize fuzz differential systemc3 linux install bare)
+all=(sanitize fuzz hca_fuzz differential systemc3 linux install bare)
 declare -A about=(
     [sanitize]="all C++ tests under address and undefined-behaviour sanitizers"
     [fuzz]="long fuzzing of the ELF loader, the YAML reader and the GDB packets under the sanitizers"
+    [hca_fuzz]="10^8 rounds (HCA_FUZZ) of hostile commands, packets and queues for the RDMA adapter under the sanitizers"
     [differential]="10^8 random instructions on our hart and on QEMU"
     [systemc3]="all C++ tests on SystemC 3.0"
     [linux]="Linux to a shell, on one hart and on four"
@@ -28,6 +29,7 @@ export ASAN_OPTIONS=detect_leaks=0:strict_string_checks=1 UBSAN_OPTIONS=print_st
 
 part_sanitize() { sanitizer_build && ctest --test-dir build/sanitize --output-on-failure --no-tests=error --parallel "$jobs"; }
 part_fuzz() { sanitizer_build && scripts/deep/fuzz.sh build/sanitize/bin; }
+part_hca_fuzz() { sanitizer_build && scripts/deep/hca_fuzz.sh build/sanitize/bin "$jobs"; }
 part_differential() {
     scripts/build.sh "$jobs" -DFABRICVP_TESTS=ON &&
         build/release/bin/differential --runtime build/release/firmware/differential_runtime.elf --instructions 100000000 --seed 1000

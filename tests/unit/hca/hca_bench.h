@@ -2,8 +2,11 @@
 // HCAs below a root complex with host memory, and the driver's side of them: commands, regions, queues.
 #pragma once
 
+#include <algorithm>
 #include <cstring>
+#include <map>
 #include <memory>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -26,7 +29,26 @@ public:
     std::vector<std::uint32_t> interrupts;  ///< data of the messages that have come
     using bus_target::bus_target;
 
+    enum right : std::uint8_t { reads = 1, writes = 2 };
+    /// From now on every byte is watched: what nobody has permitted is a trespass.
+    void watch() { m_rights.assign(size, 0); }
+    /// Reads are of whole double words.
+    void permit(std::uint64_t at, std::uint64_t bytes, unsigned rights) {
+        for (auto i = at & ~std::uint64_t{3}; i < ((at + bytes + 3) & ~std::uint64_t{3}); ++i)
+            m_rights[i] |= static_cast<std::uint8_t>(i < at || i >= at + bytes ? rights & reads : rights);
+    }
+    std::uint64_t trespasses = 0;
+    std::string first_trespass;
+
 private:
+    void look(const bus_payload& p) {
+        const unsigned needed = p.is_read() ? reads : writes;
+        const auto* r = m_rights.data() + p.get_address();
+        if (std::all_of(r, r + p.get_data_length(), [needed](std::uint8_t b) { return b & needed; })) return;
+        if (trespasses++ == 0) first_trespass = fmt::format("{} of {} bytes at {:#x}", p.is_read() ? "read" : "write", p.get_data_length(), p.get_address());
+    }
+    std::vector<std::uint8_t> m_rights;  // by byte; empty: nobody watches
+
     outcome access(bus_payload& p, ticks& latency) override {
         latency += 60'000;
         if (p.get_address() == messages && p.is_write() && p.get_data_length() == 4) {
@@ -36,10 +58,10 @@ private:
         } else if (!bytes.contains(p.get_address(), p.get_data_length())) {
             p.set_response_status(tlm::TLM_ADDRESS_ERROR_RESPONSE);
             return outcome::done;
-        } else if (p.is_read()) {
-            bytes.read(p.get_address(), p.get_data_ptr(), p.get_data_length());
-        } else if (p.is_write()) {
-            bytes.write(p.get_address(), p.get_data_ptr(), p.get_data_length());
+        } else {
+            if (!m_rights.empty()) look(p);
+            if (p.is_read()) bytes.read(p.get_address(), p.get_data_ptr(), p.get_data_length());
+            else if (p.is_write()) bytes.write(p.get_address(), p.get_data_ptr(), p.get_data_length());
         }
         p.set_response_status(tlm::TLM_OK_RESPONSE);
         return outcome::done;
@@ -165,6 +187,8 @@ public:
         std::memset(at(m_in), 0, HCA_MAILBOX_SIZE);
         return at(m_in);
     }
+    std::uint64_t in_address() const { return m_in; }
+    std::uint64_t out_address() const { return m_out; }
     std::uint8_t* out() { return at(m_out); }
 
     // --- start-up ---
@@ -246,6 +270,8 @@ public:
         }
         return at(memory + icm % 4096);
     }
+    /// By their addresses in context memory.
+    const std::map<std::uint64_t, std::uint64_t>& context_pages() const { return m_icm; }
     std::uint8_t* record(std::uint32_t uar, std::uint32_t index) {
         return icm_byte(uarc_icm + uar * (std::uint64_t{4096} << uarc_log_pages) + 8 * index);
     }
@@ -261,6 +287,7 @@ public:
         memory_region memory;
         std::uint32_t consumer = 0;
     };
+    std::vector<memory_region> event_memory;  ///< of all that have been created
     event_queue create_eq(unsigned number, unsigned log_size, unsigned interrupt, unsigned state = HCA_ARMED) {
         event_queue q{number, log_size, region(std::uint64_t{HCA_EQE_SIZE} << log_size), 0};
         for (unsigned i = 0; i < 1u << log_size; ++i) hca_set(byte(q.memory, i * HCA_EQE_SIZE), HCA_EQE_OWNER, 1);
@@ -271,6 +298,7 @@ public:
         hca_set(c, HCA_EQC_PD, 1);
         hca_set(c, HCA_EQC_LKEY, q.memory.key);
         REQUIRE(command(HCA_SW2HW_EQ, number) == HCA_OK);
+        event_memory.push_back(q.memory);
         return q;
     }
     /// The next event, or null.

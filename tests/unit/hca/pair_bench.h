@@ -9,12 +9,12 @@ namespace fabricvp::hca::test {
 
 /// Two adapters of one computer, a queue pair on each.
 struct pair_bench {
-    computer host{"host", 2};
+    computer host;
     driver a{host, 0, 1 << 20, 30 << 20}, b{host, 1, 30 << 20, 60 << 20};
     std::optional<completion_queue> cq_a, cq_b;
     std::optional<test_qp> qa, qb;
 
-    pair_bench() {
+    explicit pair_bench(const hca_params& p = {}) : host("host", 2, p) {
         network::connect(host.adapters[0]->network.link, host.adapters[1]->network.link);
         host.adapters[0]->network.link.configure(1);
         host.adapters[1]->network.link.configure(2);

@@ -158,5 +158,19 @@ TEST_CASE("verbs of a reliable connection") {
     bench.good_b();
     bench.good_a();
 
+    // --- completions come in the order of the entries, though the first one waits for its translation and others join it ---
+    const auto taken_away = a.region(64);
+    CHECK(a.command(HCA_HW2SW_MPT, taken_away.key >> 8, 1) == HCA_OK);  // the adapter forgets what it has cached
+    const auto misses = host.adapters[0]->translation.mtt_misses.total();
+    send_request write;
+    write.opcode = HCA_OP_WRITE;
+    write.list = {{ra.address, ra.key, 8}};
+    write.remote = rb.address;
+    write.rkey = rb.key;
+    const auto first = qa->posted;
+    qa->post(std::vector<send_request>(8, write));
+    for (unsigned i = 0; i < 8; ++i) CHECK(bench.good_a().wqe == qa->slot(static_cast<std::uint16_t>(first + i)));
+    CHECK(host.adapters[0]->translation.mtt_misses.total() >= misses + 3);  // entries, payload, completions
+
     for (auto& adapter : host.adapters) CHECK(adapter->requester.errors.total() == 0);
 }

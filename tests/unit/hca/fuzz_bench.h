@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the fuzzers have in common. `HCA_FUZZ` in the environment says how many rounds there are, `HCA_FUZZ_SEED` which.
+#pragma once
+
+#include <cstdint>
+#include <cstdlib>
+#include <random>
+#include <vector>
+
+#include "base/log.h"
+#include "pair_bench.h"
+
+namespace fabricvp::hca::test {
+
+/// Memory that an attacker must not see is full of this; none of its own bytes are.
+inline constexpr std::uint8_t secret = 0xc3, below_secret = 0xc0;
+
+inline std::uint64_t asked_for(const char* what, std::uint64_t usually) {
+    const char* text = std::getenv(what);
+    return text ? std::strtoull(text, nullptr, 10) : usually;
+}
+
+/// As many of them in a row as cannot be chance.
+inline bool shows_secret(const std::uint8_t* bytes, std::size_t count) {
+    std::size_t row = 0;
+    for (std::size_t i = 0; i < count; ++i)
+        if ((row = bytes[i] == secret ? row + 1 : 0) == 6) return true;
+    return false;
+}
+
+class dice {
+public:
+    dice() : m_random(20'231 + asked_for("HCA_FUZZ_SEED", 0)) { set_log_threshold(log_level::error); }
+
+    std::uint64_t any() { return m_random(); }
+    std::uint32_t word() { return static_cast<std::uint32_t>(m_random()); }
+    std::uint64_t below(std::uint64_t n) { return m_random() % n; }
+    /// Once in n times.
+    bool once_in(std::uint64_t n) { return below(n) == 0; }
+    std::uint8_t byte() { return static_cast<std::uint8_t>(below(below_secret)); }
+    template <class List>
+    auto& of(List& list) { return list[below(std::size(list))]; }
+    void fill(std::uint8_t* to, std::size_t bytes) {
+        for (std::size_t i = 0; i < bytes; ++i) to[i] = byte();
+    }
+
+private:
+    std::mt19937_64 m_random;
+};
+
+/// Bytes of a region, page by page.
+template <class Act>
+void for_pages(const driver::memory_region& r, Act act) {
+    for (std::uint64_t done = 0; done < r.bytes;) {
+        const auto offset = r.address % 4096 + done;
+        const auto piece = std::min<std::uint64_t>(4096 - offset % 4096, r.bytes - done);
+        act(r.pages[offset / 4096] + offset % 4096, piece);
+        done += piece;
+    }
+}
+
+inline void permit(driver& d, const driver::memory_region& r, unsigned rights) {
+    for_pages(r, [&](std::uint64_t at, std::uint64_t bytes) { d.host.memory.permit(at, bytes, rights); });
+}
+
+}  // namespace fabricvp::hca::test

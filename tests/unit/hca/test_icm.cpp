@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// Context memory beside a table of single pages; and runs of pages so long that no table could hold them.
+#include <map>
+#include <random>
+
+#include <catch2/catch.hpp>
+
+#include "hca/icm.h"
+
+using namespace fabricvp;
+using fabricvp::hca::icm;
+
+TEST_CASE("pages of context memory") {
+    icm contexts("contexts");
+    std::map<std::uint64_t, std::uint64_t> expected;
+    std::mt19937_64 random(5);
+    for (unsigned round = 0; round < 3000; ++round) {
+        const auto first = random() % 200, pages = 1 + random() % (round % 2 ? 8 : 60), bus = (random() % 1000) * icm::page;
+        if (random() % 3) {
+            contexts.map(first * icm::page, bus, pages);
+            for (std::uint64_t i = 0; i < pages; ++i) expected[first + i] = bus + i * icm::page;
+        } else {
+            contexts.unmap(first * icm::page, pages);
+            for (std::uint64_t i = 0; i < pages; ++i) expected.erase(first + i);
+        }
+        REQUIRE(contexts.pages() == expected.size());
+        for (std::uint64_t n = 0; n < 270; ++n) {
+            const auto found = expected.find(n);
+            const auto offset = random() % icm::page;
+            const auto seen = contexts.bus_address(n * icm::page + offset);
+            REQUIRE(seen.has_value() == (found != expected.end()));
+            if (seen) REQUIRE(*seen == found->second + offset);
+        }
+    }
+    contexts.reset();
+    CHECK(contexts.pages() == 0);
+    constexpr std::uint64_t many = std::uint64_t{1} << 28;
+    contexts.map(0, 0, many);
+    contexts.unmap(many / 2 * icm::page, 1);
+    CHECK(contexts.pages() == many - 1);
+    CHECK(contexts.bus_address((many - 1) * icm::page + 7) == (many - 1) * icm::page + 7);
+    CHECK_FALSE(contexts.bus_address(many / 2 * icm::page));
+}
