@@ -225,8 +225,10 @@ def test_netcrafter_sensitivity(command, tmp_path):
     assert rows["NetCrafter gains more at 8 : 1 than where all links are alike"]["measured"] == 1
     assert rows["selective pooling repairs it"]["missing"] == "its points were not run"
     queues = pandas.read_csv(tmp_path / "found" / "queues.csv")
-    near = queues[queues["point"] == "baseline"].pivot(index="workload", columns="setting", values="same_cluster_read_us")
-    assert set(near.columns) == {"by destination", "one a channel"} and (near > 0).all(axis=None)
+    # At these sizes nothing piles up (test_fabric.py has a case where it does), but the setting reaches the machines.
+    times = queues[queues["point"] == "baseline"].pivot(index="workload", columns="setting", values="kernels_us")
+    assert set(times.columns) == {"by destination", "one a channel"} and (times["by destination"] != times["one a channel"]).any()
+    assert (queues["same_cluster_read_us"] > 0).all()
     for name in ("rates.png", "queues.png", "rates.csv", "index.html"):
         assert (tmp_path / "found" / name).stat().st_size > 0, name
 

@@ -8,6 +8,7 @@ import xml.etree.ElementTree
 import pytest
 
 import fabricvp
+from fabricvp import topology
 from fabricvp.experiments.gpu_workloads.attribution import Attribution
 from fabricvp.experiments.gpu_workloads.measure import Point, observe_all
 from fabricvp.experiments.gpu_workloads.roles import PartFinder, Roles, roles_of
@@ -53,6 +54,21 @@ def test_traffic_and_the_time_of_loads():
     assert far > near + 70e-9  # one more switch each way, and slower lanes
     assert ("other cluster", "link between switches") in found.service and ("same cluster", "link between switches") not in found.service
     assert ("same cluster", "L2") in found.service and ("own memory", "switch") not in found.service
+
+
+def test_queues_by_destination_let_the_neighbour_pass():
+    """Two devices fill the link between the clusters with reads of device 0; its neighbour reads it, too. With one queue a virtual
+    channel its answers wait behind those for the slow link; with queues by destination they pass, and the slow link is as full."""
+    shape = topology.clusters(2, 2, outer={"lane_rate": "2 GB/s"})
+    reads = {"requests": 6000, "outstanding": 512, "pattern": "hot_spot", "hot_spot": 0, "hot_share": 1}
+    found = {}
+    for apart in (False, True):
+        text = shape.traffic_machine(reads, fabric={"device": {"queues_by_destination": apart}})
+        with fabricvp.spawn(text=text, overrides={"node.fabric.generators.0.start": "1000 s", "node.fabric.generators.1.outstanding": 4}) as machine:
+            machine.run("20 us")
+            found[apart] = [machine.statistics[f"node0.fabric.device{n}.responses"] for n in (1, 2, 3)]
+    assert found[True][0] > 10 * found[False][0] > 0
+    assert found[True][1] + found[True][2] > 0.95 * (found[False][1] + found[False][2]) > 3000
 
 
 def _direction(source, destination, path, between=False):

@@ -60,10 +60,13 @@ class Workloads(CommandTest):
 
     def test_settled_pages_do_not_move(self):
         """The pass that places pages is not measured, and leaves them where they were touched first."""
-        text, moving = self.run_app(QUAD, "sp_like", "--placement", "first_touch")
-        slow = int(re.search(r"# kernels (\d+) us", text)[1])
+        _, moving = self.run_app(QUAD, "sp_like", "--placement", "first_touch")
+        kernels = json.loads((self.folder / "out/regions.json").read_text())[0]
         text, settled = self.run_app(QUAD, "sp_like", "--placement", "first_touch_settled")
-        self.assertAlmostEqual(int(re.search(r"# kernels that place pages (\d+) us", text)[1]), slow, delta=slow / 100)
+        # The same kernels in the same time, to what is printed: whole microseconds of a clock that ticks every 100 ns. A measured
+        # pass prints up to one more, since it marks its region between two readings of the clock.
+        late = (kernels["to_s"] - kernels["from_s"]) * 1e6 - int(re.search(r"# kernels that place pages (\d+) us", text)[1])
+        self.assertTrue(-0.2 < late < 1.2, late)
         self.assertGreater(sum(moving.get(f"node0.gpu{g}.memory.gmmu.demands", 0) for g in range(4)), 0)
         regions = json.loads((self.folder / "out/regions.json").read_text())
         self.assertEqual([r["label"] for r in regions], ["kernels"])

@@ -332,6 +332,22 @@ TEST_CASE("requests that fill the memory leave responses a quarter of it") {
     CHECK(q.flits() == 1023);
 }
 
+TEST_CASE("what is put back is the first of its queue again") {
+    sampler s;
+    packet_format f;
+    cluster_queue q(f, 1024, true, false);
+    q.add_destination();
+    const auto first = s.make(sample::read), second = s.make(sample::read);
+    const auto queue = q.queue_for(*first, false);
+    for (const auto& p : {first, second}) q.push(0, queue, p, 0);
+    auto e = q.pop(0, queue);
+    CHECK(e.packet == first);
+    q.put_back(0, queue, std::move(e));
+    CHECK(q.packets() == 2);
+    CHECK(q.pop(0, queue).packet == first);
+    CHECK(q.pop(0, queue).packet == second);
+}
+
 TEST_CASE("a dead link gives up what waits, whole") {
     sampler s;
     link_pair link(stitching());

@@ -120,6 +120,36 @@ void write_with_acknowledgements(reversible_link& l, unsigned most = 512) {
 
 }  // namespace
 
+TEST_CASE("no policy turns lanes while others still turn") {
+    link::lane_sample s;
+    s.ways[0] = {1.0, 1'000'000, lanes - 1, -1};
+    s.ways[1] = {0.1, 100'000, lanes, 1};
+    for (const auto kind : {lane_policy_kind::published, lane_policy_kind::symmetric, lane_policy_kind::predictive}) {
+        s.turning = 1;
+        CHECK(link::make_lane_policy(kind, 0.99)->decide(s).lanes == 0);
+        s.turning = 0;
+        const auto d = link::make_lane_policy(kind, 0.99)->decide(s);
+        CHECK(d.lanes > 0);
+        CHECK(d.to == side::a);
+    }
+}
+
+TEST_CASE("the predictive policy tries half as often what was wrong") {
+    link::lane_sample one, both;
+    one.ways[0] = {1.0, 1'000'000, lanes, 0};
+    one.ways[1] = {0.1, 100'000, lanes, 0};
+    both.ways[0] = {1.0, 1'000'000, lanes + 4, 4};
+    both.ways[1] = {1.0, 1'000'000, lanes - 4, -4};
+    const auto policy = link::make_lane_policy(lane_policy_kind::predictive, 0.99);
+    for (const unsigned patience : {1u, 2u, 4u, 8u}) {
+        CHECK(policy->decide(one).lanes > 0);  // after the first time: they turn again
+        for (unsigned i = 1; i < patience; ++i) CHECK(policy->decide(both).lanes == 0);
+        const auto back = policy->decide(both);
+        CHECK(back.lanes == 2);  // half of those that have turned
+        CHECK(back.to == side::b);
+    }
+}
+
 TEST_CASE("an idle link costs no events, and a run ends") {
     auto& b = bench::get();
     auto& l = b.published;
