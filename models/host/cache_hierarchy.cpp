@@ -56,7 +56,7 @@ ticks cache_hierarchy::access_line(std::uint64_t hart, std::uint64_t line, use u
     auto& l1 = mine.l1;
     const bool write = u == use::store;
     // A dirty line is in no other cache, so that a hart which works on its own data does not look around.
-    const bool exclusive = l1.dirty(line);
+    const bool exclusive = m_private.size() == 1 || l1.dirty(line);
     const bool taken = !exclusive && take_from_others(hart, line, write);
 
     const auto first = l1.access(line, write);

@@ -40,7 +40,9 @@ std::int64_t hart::implementation::walk_cost() {
 }
 
 std::int64_t hart::implementation::memory_cost(const memory_target& to, unsigned size, memory_timing::use u) {
-    return timing ? to_cost(timing->access(owner.id(), to.physical, size, u, local_time())) : 0;
+    if (!timing) return 0;
+    const auto waited = timing->access(owner.id(), to.physical, size, u, local_time());
+    return waited ? to_cost(waited) : 0;
 }
 
 /// With a memory timing attached, memory that devices touch costs what caches say, not what the bus takes: only the order

@@ -36,9 +36,14 @@ hart::implementation::implementation(hart& owner, std::uint64_t hart_id, const d
     update_context();
 }
 
+namespace {
+constexpr std::uint64_t fits_64_bits = std::uint64_t{1} << 23;  // what times a second's ticks still does
+}
+
 ticks hart::implementation::span_of(std::int64_t cost) const {
     const auto c = static_cast<std::uint64_t>(cost);
     const auto divisor = m_clock.rate().hertz << cost_bits;
+    if (c < fits_64_bits) return (c * ticks_per_second + m_remainder) / divisor;
     return static_cast<ticks>((static_cast<unsigned __int128>(c) * ticks_per_second + m_remainder) / divisor);
 }
 
@@ -46,7 +51,7 @@ ticks hart::implementation::span_of(std::int64_t cost) const {
 ticks hart::implementation::to_ticks(std::int64_t cost) {
     const auto c = static_cast<std::uint64_t>(cost);
     const auto divisor = m_clock.rate().hertz << cost_bits;
-    if (c < (std::uint64_t{1} << 23)) {  // the common case fits 64 bits
+    if (c < fits_64_bits) {  // the common case
         const auto scaled = c * ticks_per_second + m_remainder;
         m_remainder = scaled % divisor;
         return scaled / divisor;
@@ -57,7 +62,10 @@ ticks hart::implementation::to_ticks(std::int64_t cost) {
 }
 
 std::int64_t hart::implementation::to_cost(ticks span) const {
-    const auto scaled = static_cast<unsigned __int128>(span) * (m_clock.rate().hertz << cost_bits);
+    const auto rate = m_clock.rate().hertz << cost_bits;
+    if (std::uint64_t small = 0; !__builtin_mul_overflow(span, rate, &small) && small <= ~std::uint64_t{0} - ticks_per_second)
+        return static_cast<std::int64_t>((small + ticks_per_second - 1) / ticks_per_second);
+    const auto scaled = static_cast<unsigned __int128>(span) * rate;
     const auto cost = (scaled + ticks_per_second - 1) / ticks_per_second;
     return cost > (std::uint64_t{1} << 62) ? std::int64_t{1} << 62 : static_cast<std::int64_t>(cost);
 }
