@@ -116,15 +116,15 @@ class BadInput(CommandTest):
     def test_host_devices_that_cannot_be_where_they_are_wanted(self):
         def refused(devices, line, says):
             text = "node:\n  host:\n    devices:\n" + "".join(f"      - {device}\n" for device in devices)
-            self.refused_yaml(text, f"bad.yaml:{line}: host: device {says}")
+            self.refused_yaml(text, f"bad.yaml:{line}: {says}")
             told = self.refused(self.folder / "bad.yaml", says=says)
             self.assertEqual(told.count("bad.yaml"), 1, told)
 
         modem = "{name: modem, kind: uart, base: 0x10001000, interrupt: 20}"
-        refused([modem, "{kind: rtc, base: 0x10002000, interrupt: 20}"], 5, "device1: interrupt source 20 is taken")
+        refused([modem, "{kind: rtc, base: 0x10002000, interrupt: 20}"], 5, "host: device device1: interrupt source 20 is taken")
         refused([modem, "{name: late, kind: rtc, base: 0x10001080}"], 5,
-                "late: address range of late (0x10001080, 0x1000 bytes) overlaps that of modem (0x10001000, 0x100 bytes)")
-        refused(["{name: uart, base: 0x20000000}"], 4, "uart: the name is taken")
+                "host: device late: address range of late (0x10001080, 0x1000 bytes) overlaps that of modem (0x10001000, 0x100 bytes)")
+        refused(["{name: uart, base: 0x20000000}"], 4, "the name 'uart' is taken: a key beside this list has it")
 
     def test_a_writable_image_is_for_one_disk(self):
         self.write("disk.img", bytes(4096))

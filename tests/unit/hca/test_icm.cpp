@@ -11,6 +11,7 @@ using namespace fabricvp;
 using fabricvp::hca::icm;
 
 TEST_CASE("pages of context memory") {
+    calendar timeline;
     icm contexts("contexts");
     std::map<std::uint64_t, std::uint64_t> expected;
     std::mt19937_64 random(5);
