@@ -49,6 +49,8 @@ void hart::implementation::send_piece() {
     if (piece.to.place == memory_target::where::direct) {
         if (m_access.kind == access_type::read)
             std::memcpy(data, piece.to.host, piece.size);
+        else if (piece.to.plain)  // the one beside it, in the next page, is not
+            std::memcpy(piece.to.host, data, piece.size);
         else
             write_marked(piece.to, data, piece.size);
         piece_done();
