@@ -7,6 +7,7 @@
 
 #include "base/clock_domain.h"
 #include "base/random_streams.h"
+#include "pcie/virtio_net.h"
 
 namespace fabricvp {
 namespace {
@@ -72,7 +73,11 @@ machine::machine(const machine_params& p) : params(completed(p)), timeline("cale
     for (const auto& n : params.nodes) check_windows(n.fabric, params.simulation.watchdog);
     for (std::size_t i = 0; i < params.nodes.size(); ++i)
         nodes.push_back(std::make_unique<node>(fmt::format("node{}", i).c_str(), params.nodes[i]));
-    if (params.network.empty()) return;
+    if (!params.network.empty()) lay_network();
+    if (!params.ethernet.empty()) lay_ethernet();
+}
+
+void machine::lay_network() {
     std::vector<network::subnet::adapter> adapters;
     for (std::size_t i = 0; i < nodes.size(); ++i)
         for (std::size_t h = 0; h < nodes[i]->hcas.size(); ++h)
@@ -82,9 +87,20 @@ machine::machine(const machine_params& p) : params(completed(p)), timeline("cale
     network->start();
 }
 
+void machine::lay_ethernet() {
+    std::vector<ethernet::segment::adapter> adapters;
+    for (std::size_t i = 0; i < nodes.size(); ++i) {
+        if (!nodes[i]->pcie) continue;
+        for (const auto& e : nodes[i]->pcie->endpoints)
+            if (auto* adapter = dynamic_cast<pcie::virtio_net*>(e.get())) adapters.push_back({e->name(), adapter->station(), &adapter->port});
+    }
+    ethernet = std::make_unique<ethernet::segment>("ethernet", params.ethernet, adapters);
+}
+
 void machine::reset() {
     for (auto& n : nodes) n->reset();
     if (network) network->reset();
+    if (ethernet) ethernet->reset();
 }
 
 std::uint64_t machine::instructions() const {

@@ -8,6 +8,7 @@
 
 #include "base/calendar.h"
 #include "base/model.h"
+#include "ethernet/segment.h"
 #include "fabric/interconnect.h"
 #include "gpu/gpu_device.h"
 #include "gpu/replay/player.h"
@@ -50,7 +51,8 @@ public:
 
     calendar timeline;
     std::vector<std::unique_ptr<node>> nodes;
-    std::unique_ptr<network::subnet> network;  ///< none where nothing is linked
+    std::unique_ptr<network::subnet> network;      ///< none where nothing is linked
+    std::unique_ptr<ethernet::segment> ethernet;  ///< the same
 
     /// \throws std::invalid_argument where parameters contradict each other
     explicit machine(const machine_params& params);
@@ -58,6 +60,10 @@ public:
     void reset();
     /// Instructions retired by all harts since construction.
     std::uint64_t instructions() const;
+
+private:
+    void lay_network();
+    void lay_ethernet();
 };
 
 }  // namespace fabricvp

@@ -40,7 +40,7 @@ void check_fabric_names(const node_params& n) {
 
 /// \param file a configuration, else an override, which names a node by its path
 void check_top_level(const config_tree& tree, bool file, std::size_t nodes) {
-    std::vector<std::string> known = {"simulation", "nodes", "faults", "network", "node"};
+    std::vector<std::string> known = {"simulation", "nodes", "faults", "network", "ethernet", "node"};
     for (const auto& e : tree.entries) {
         const auto index = node_index(e.key);
         if (!index) continue;
@@ -170,6 +170,7 @@ void machine_params::describe_head(parameter_visitor& v) {
     v.group("simulation", simulation, "how the machine is simulated");
     v.list("faults", faults, "faults that happen during the run");
     v.group("network", network, "the InfiniBand network between nodes; without switches and links there is none");
+    v.group("ethernet", ethernet, "the Ethernet between nodes; without links there is none");
 }
 
 void machine_params::describe(parameter_visitor& v) {
@@ -195,6 +196,18 @@ static void plug_in_adapters(machine_params& p) {
                                                [&name = name](const auto& l) { return l.from == name || l.to == name; });
 }
 
+/// The same for network adapters.
+static void join_network_adapters(machine_params& p) {
+    std::vector<std::string> all;
+    for (std::size_t node = 0; node < p.nodes.size(); ++node)
+        for (const auto& e : p.nodes[node].pcie.endpoints)
+            if (e.device.kind() == "virtio_net") all.push_back(fmt::format("node{}.pcie.{}", node, e.name));
+    if (!p.ethernet.empty() || all.size() != 2) return;
+    p.ethernet.links.emplace_back();
+    p.ethernet.links.back().from = all[0];
+    p.ethernet.links.back().to = all[1];
+}
+
 machine_params completed(machine_params p) {
     for (std::size_t node = 0; node < p.nodes.size(); ++node) {
         auto& n = p.nodes[node];
@@ -218,6 +231,7 @@ machine_params completed(machine_params p) {
         }
     }
     plug_in_adapters(p);
+    join_network_adapters(p);
     return p;
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a configuration file says, as described structs. A file has the keys `simulation`, `faults`, `network`, `nodes` (the list of
-// nodes, or how many there are) and `node` (what all of them have; alone, the only one).
+// What a configuration file says, as described structs. A file has the keys `simulation`, `faults`, `network`, `ethernet`, `nodes`
+// (the list of nodes, or how many there are) and `node` (what all of them have; alone, the only one).
 #pragma once
 
 #include <cstdint>
@@ -11,6 +11,7 @@
 
 #include "base/log.h"
 #include "base/parameters.h"
+#include "ethernet/segment.h"
 #include "fabric/interconnect.h"
 #include "gpu/gpu_device.h"
 #include "gpu/replay/recording.h"
@@ -86,9 +87,10 @@ struct machine_params {
     simulation_params simulation;
     std::vector<fault_params> faults;
     network::subnet_params network;   ///< between nodes
+    ethernet::segment_params ethernet;  ///< the same
     std::vector<node_params> nodes{1};
 
-    /// `simulation`, `faults` and `network` alone.
+    /// `simulation`, `faults`, `network` and `ethernet` alone.
     void describe_head(parameter_visitor& v);
     /// Everything; a node's path is node0, node1, …
     void describe(parameter_visitor& v);

@@ -73,9 +73,10 @@ std::string machine_tree(const machine& m) {
         text += fmt::format("{}\n", n->name());
         add_branch(text, *n, "", where);
     }
-    if (m.network) {
-        text += fmt::format("{}\n", m.network->name());
-        add_branch(text, *m.network, "", where);
+    for (const auto* between : {static_cast<const model*>(m.network.get()), static_cast<const model*>(m.ethernet.get())}) {
+        if (!between) continue;
+        text += fmt::format("{}\n", between->name());
+        add_branch(text, *between, "", where);
     }
     return text;
 }
@@ -95,6 +96,8 @@ std::string machine_dot(const machine& m) {
         text += "  }\n";
     }
     if (m.network) text += network_dot(*m.network);
+    if (m.ethernet)
+        for (const auto& l : m.ethernet->params.links) text += fmt::format("  \"{}\" -- \"{}\" [label=\"Ethernet\"];\n", l.from, l.to);
     return text + "}\n";
 }
 

@@ -3,6 +3,7 @@
 // list, as a group's key is, and unique there. So `gpus: [{name: left}]` describes the block `left`, not `gpus.0`.
 #pragma once
 
+#include <algorithm>
 #include <string>
 #include <utility>
 #include <vector>
@@ -10,6 +11,12 @@
 #include "base/parameters.h"
 
 namespace fabricvp {
+
+/// Whether a text may be the name of a block: letters, digits and _.
+inline bool is_block_name(const std::string& text) {
+    const auto letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_'; };
+    return !text.empty() && std::all_of(text.begin(), text.end(), letter);
+}
 
 /// Names of the items of the lists that are open, for visitors that show paths.
 class named_blocks : public parameter_visitor {

@@ -21,8 +21,7 @@ namespace {
 [[noreturn]] void refuse(const std::string& why) { throw std::invalid_argument("fabric: " + why); }
 
 void check_name(const std::string& name, const char* kind, std::set<std::string>& taken) {
-    const auto letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_'; };
-    if (name.empty() || !std::all_of(name.begin(), name.end(), letter)) refuse(fmt::format("'{}' is no name for a {}: give letters, digits and _", name, kind));
+    if (!is_block_name(name)) refuse(fmt::format("'{}' is no name for a {}: give letters, digits and _", name, kind));
     if (!taken.insert(name).second) refuse(fmt::format("the name '{}' is taken twice", name));
 }
 

@@ -17,8 +17,8 @@
 
 #include "base/parameters.h"
 #include "base/statistics.h"
+#include "link/arrivals.h"
 #include "link/port.h"
-#include "network/arrivals.h"
 #include "network/lane_arbiter.h"
 #include "network/link_speed.h"
 #include "network/packet.h"
@@ -96,6 +96,8 @@ struct port_traits {
     static amounts credits_of(const packet& p) { return {p.blocks}; }
     static std::string describe(unsigned c, const std::string& partner, const amounts& left, const amounts& initial);
 };
+
+using arrival_order = link::arrival_order<port, packet_ptr>;
 
 class port final : public link::port<port_traits> {
 public:

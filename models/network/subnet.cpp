@@ -22,8 +22,7 @@ namespace {
 }
 
 void check_name(const std::string& name, const std::string& origin, const char* kind, std::set<std::string>& taken) {
-    const auto letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_'; };
-    if (name.empty() || !std::all_of(name.begin(), name.end(), letter))
+    if (!is_block_name(name))
         refuse(origin, fmt::format("'{}' is no name for a {}: give letters, digits and _", name, kind));
     if (!taken.insert(name).second) refuse(origin, fmt::format("the name '{}' is taken twice", name));
 }

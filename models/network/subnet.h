@@ -14,7 +14,6 @@
 #include "base/model.h"
 #include "base/parameters.h"
 #include "link/routing.h"
-#include "network/arrivals.h"
 #include "network/generator.h"
 #include "network/switch.h"
 
@@ -121,7 +120,7 @@ private:
     template <class Function>
     void for_each_port(Function f) const;
 
-    arrival_order m_order{[](port& at, const packet_ptr& p) { at.deliver(p); }};
+    arrival_order m_order;
     const std::vector<adapter> m_adapters;
     std::vector<vertex> m_ends;                          // adapters, generators, own ports of switches
     std::vector<link_ends> m_links;

@@ -3,6 +3,7 @@
 
 #include "pcie/copy_engine.h"
 #include "pcie/virtio_blk.h"
+#include "pcie/virtio_net.h"
 
 namespace fabricvp::pcie {
 
@@ -10,6 +11,7 @@ std::vector<device_kind>& device_settings::kinds() {
     static std::vector<device_kind> all = {
         make_device_kind<copy_engine, copy_engine_params>("copy_engine", "a DMA copy engine"),
         make_device_kind<virtio_blk, virtio_blk_params>("virtio_blk", "a virtio block device"),
+        make_device_kind<virtio_net, virtio_net_params>("virtio_net", "a virtio network adapter"),
     };
     return all;
 }

@@ -28,8 +28,7 @@ void check_power_of_two(std::uint64_t value, const std::string& what) {
 root_complex_params checked_root(const tree_params& p) {
     std::set<std::string> names{"root"};
     const auto check = [&](const auto& n, const char* kind) {
-        const auto letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_'; };
-        if (n.name.empty() || !std::all_of(n.name.begin(), n.name.end(), letter))
+        if (!is_block_name(n.name))
             throw std::invalid_argument(fmt::format("pcie: '{}' is no name for {}: give letters, digits and _", n.name, kind));
         if (!names.count(n.below))
             throw std::invalid_argument(fmt::format("pcie: {} '{}' is below '{}', which is neither root nor a switch listed before it",

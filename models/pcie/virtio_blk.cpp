@@ -76,7 +76,7 @@ void virtio_blk::start_waiting() {
         m_waiting.pop_front();
         ++m_active;
         const auto header = allocate_slice(sizeof r->header);
-        gather(r, 0, header, [this, r, header] {
+        gather(r->chain, 0, header, [this, r, header] {
             std::memcpy(&r->header, header.data(), sizeof r->header);
             later(now() + params.latency, [this, r] { begin(r); });
         });
@@ -126,11 +126,11 @@ void virtio_blk::advance(const request_ptr& r) {
             const auto at = r->done;
             r->done += bytes;
             m_waiting_for_link.push_back(r);  // goes on when the link has taken this piece
-            scatter(r, at, r->data);
+            scatter(r->chain, at, r->data);
         });
         return;
     }
-    gather(r, sizeof r->header + r->done, r->data, [this, r, offset, bytes] {
+    gather(r->chain, sizeof r->header + r->done, r->data, [this, r, offset, bytes] {
         later(move(bytes), [this, r, offset, bytes] {
             if (!disk.write(offset, r->data.data(), bytes)) {
                 end(r, VIRTIO_BLK_IO_ERROR);
@@ -154,7 +154,7 @@ void virtio_blk::identify(const request_ptr& r) {
     const auto id = allocate_slice(std::min<std::uint64_t>(VIRTIO_BLK_ID_BYTES, r->chain.writable_bytes - 1));
     std::memset(id.data(), 0, id.length);
     std::memcpy(id.data(), basename(), std::min(id.length, std::strlen(basename())));
-    if (id.length) scatter(r, 0, id);
+    if (id.length) scatter(r->chain, 0, id);
     r->done = id.length;
     end(r, VIRTIO_BLK_OK);
 }
@@ -164,33 +164,11 @@ void virtio_blk::end(const request_ptr& r, std::uint8_t status) {
     if (status != VIRTIO_BLK_OK) ++errors;
     const auto byte = allocate_slice(1);
     *byte.data() = status;
-    scatter(r, r->chain.writable_bytes - 1, byte);
+    scatter(r->chain, r->chain.writable_bytes - 1, byte);
     const bool wrote = r->header.type != VIRTIO_BLK_OUT;
     finish(r->chain, static_cast<std::uint32_t>((wrote ? r->done : 0) + 1));
     --m_active;
     start_waiting();
-}
-
-void virtio_blk::gather(const request_ptr& r, std::uint64_t from, const buffer_slice& into, std::function<void()> then) {
-    const auto parts = cut(r->chain.readable, from, into.length);
-    const auto left = std::make_shared<std::size_t>(parts.size());
-    std::size_t at = 0;
-    for (const auto& p : parts) {
-        dma.read(p.address, into.part(at, p.length), [this, left, then, epoch = m_epoch](request_status s) {
-            if (epoch != m_epoch) return;
-            if (s != request_status::ok) needs_reset("a request's data cannot be read");
-            else if (--*left == 0) then();
-        });
-        at += p.length;
-    }
-}
-
-void virtio_blk::scatter(const request_ptr& r, std::uint64_t to, const buffer_slice& data) {
-    std::size_t at = 0;
-    for (const auto& p : cut(r->chain.writable, to, data.length)) {
-        dma.write(p.address, data.part(at, p.length));
-        at += p.length;
-    }
 }
 
 ticks virtio_blk::move(std::uint64_t bytes) {
@@ -214,7 +192,6 @@ void virtio_blk::call_due() {
 }
 
 void virtio_blk::device_reset() {
-    ++m_epoch;
     m_waiting.clear();
     m_waiting_for_link.clear();
     m_due.clear();

@@ -65,8 +65,6 @@ private:
     void advance(const request_ptr& r);
     void identify(const request_ptr& r);
     void end(const request_ptr& r, std::uint8_t status);
-    void gather(const request_ptr& r, std::uint64_t from, const buffer_slice& into, std::function<void()> then);
-    void scatter(const request_ptr& r, std::uint64_t at, const buffer_slice& data);
     void later(ticks when, std::function<void()> what);
     void call_due();
     /// When the medium has moved so many bytes more.
@@ -78,7 +76,6 @@ private:
     std::uint64_t m_active = 0;
     ticks m_medium_free = 0;
     std::multimap<ticks, std::function<void()>> m_due;
-    std::uint32_t m_epoch = 0;  // what comes from before a reset is forgotten
     calendar_event m_wake{method<&virtio_blk::call_due>, this};
 };
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <memory>
 
 #include "base/log.h"
 
@@ -166,7 +167,7 @@ void virtio_device::needs_reset(const char* why) {
     for (auto& q : m_queues) q.stop();
     m_status |= VIRTIO_STATUS_NEEDS_RESET;
     device_status.set(m_status);
-    device_reset();
+    forget_requests();
     if (!(m_status & VIRTIO_STATUS_DRIVER_OK)) return;
     if (msi_x_enabled()) {
         if (config_vector() != VIRTIO_NO_VECTOR) raise(static_cast<unsigned>(config_vector()));
@@ -185,6 +186,28 @@ void virtio_device::chain_returned(unsigned queue) {
     } else {
         m_isr |= VIRTIO_ISR_QUEUE;
         set_intx(true);
+    }
+}
+
+void virtio_device::gather(const virtio_chain& chain, std::uint64_t from, const buffer_slice& into, std::function<void()> then) {
+    const auto parts = cut(chain.readable, from, into.length);
+    const auto left = std::make_shared<std::size_t>(parts.size());
+    std::size_t at = 0;
+    for (const auto& p : parts) {
+        dma.read(p.address, into.part(at, p.length), [this, left, then, epoch = m_epoch](request_status s) {
+            if (epoch != m_epoch) return;
+            if (s != request_status::ok) needs_reset("a request's data cannot be read");
+            else if (--*left == 0) then();
+        });
+        at += p.length;
+    }
+}
+
+void virtio_device::scatter(const virtio_chain& chain, std::uint64_t to, const buffer_slice& data) {
+    std::size_t at = 0;
+    for (const auto& p : cut(chain.writable, to, data.length)) {
+        dma.write(p.address, data.part(at, p.length));
+        at += p.length;
     }
 }
 
@@ -221,8 +244,7 @@ void virtio_device::bar_write(const bar_hit& at, const std::uint8_t* from, std::
         in_pieces(offset, here, [&](std::uint64_t o, std::uint32_t i, unsigned size) { registers.write(o, from + i, size); });
     } else if (at.offset / page == notify_page && offset / notify_multiplier < m_queues.size()) {
         ++notifications;
-        const bool running = m_status & VIRTIO_STATUS_DRIVER_OK && !(m_status & VIRTIO_STATUS_NEEDS_RESET);
-        if (running && config.bus_master()) m_queues[offset / notify_multiplier].notify(m_accepted & VIRTIO_F_INDIRECT_DESC);
+        if (driver_ok() && config.bus_master()) m_queues[offset / notify_multiplier].notify(m_accepted & VIRTIO_F_INDIRECT_DESC);
     }
     if (here < bytes) bar_write({0, at.offset + here}, from + here, bytes - here);
 }
@@ -235,6 +257,11 @@ void virtio_device::function_reset() {
     m_status = m_isr = 0;
     set_intx(false);
     show_selected();
+    forget_requests();
+}
+
+void virtio_device::forget_requests() {
+    ++m_epoch;
     device_reset();
 }
 

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 #include "abi/virtio.h"
@@ -59,8 +60,15 @@ protected:
     virtual void device_reset() = 0;
 
     void finish(const virtio_chain& chain, std::uint32_t written) { m_queues[chain.queue].complete(chain.head, written); }
+    /// Reads bytes [from, from + into.length) of what the driver gave. `then` follows, unless the device is reset before or the
+    /// bytes cannot be read, in which case it needs a reset.
+    void gather(const virtio_chain& chain, std::uint64_t from, const buffer_slice& into, std::function<void()> then);
+    /// Writes bytes from `to` on of what the driver gave room for.
+    void scatter(const virtio_chain& chain, std::uint64_t to, const buffer_slice& data);
     /// The driver broke the rules: nothing goes on until it resets the device.
     void needs_reset(const char* why);
+    /// The driver is there, and has not broken the rules.
+    bool driver_ok() const { return m_status & VIRTIO_STATUS_DRIVER_OK && !(m_status & VIRTIO_STATUS_NEEDS_RESET); }
     std::uint64_t accepted_features() const { return m_accepted; }
 
 private:
@@ -76,6 +84,7 @@ private:
     void connect_registers();
     virtio_queue* selected();
     void show_selected();
+    void forget_requests();
     void write_status(std::uint8_t status);
     std::uint8_t take_isr();
     std::uint16_t valid_vector(std::uint64_t wanted) const;
@@ -85,6 +94,7 @@ private:
     std::uint64_t m_offered, m_accepted = 0;
     std::vector<virtio_queue> m_queues;
     std::uint8_t m_status = 0, m_isr = 0;
+    std::uint32_t m_epoch = 0;  // what comes from before a reset is forgotten
     std::size_t m_window = 0;  // the capability that is a window on the BARs
 };
 

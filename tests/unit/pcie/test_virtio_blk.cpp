@@ -8,133 +8,40 @@
 #include <unistd.h>
 
 #include "pcie/virtio_blk.h"
-#include "storm_bench.h"
+#include "virtio_bench.h"
 
 using namespace fabricvp;
 using namespace fabricvp::pcie;
+using namespace fabricvp::pcie::test;
 
 namespace {
 
-constexpr std::uint64_t bar = 0x4000'0000, msix_bar = 0x4010'0000;
-constexpr std::uint64_t table = 0x1000, driver_ring = 0x2000, device_ring = 0x3000, header_at = 0x4000, status_at = 0x4100, data_at = 0x10000;
-constexpr std::uint64_t common = bar, isr = bar + 0x1000, device_config = bar + 0x2000, doorbell = bar + 0x3000;
-constexpr unsigned queue_size = 8;
+constexpr std::uint64_t header_at = 0x4000, status_at = 0x4100, data_at = 0x10000;
 
-class blk_bench final : public model {
+using blk_bench = virtio_bench<virtio_blk, virtio_blk_params>;
+
+class driver final : public virtio_driver {
 public:
-    test::host_memory memory{"memory"};
-    root_complex root;
-    virtio_blk disk;
+    explicit driver(blk_bench& b) : virtio_driver(b.memory, b.root, 1) {}
 
-    blk_bench(const sc_core::sc_module_name& name, const virtio_blk_params& p) : model(name), root("root", {}), disk("disk", p) {
-        root.memory.bind(memory.bus);
-        connect(root.root_port(0), disk.link);
-        root.bridges[0]->space.set(0x18, 3, 1 << 8 | 1 << 16);
-        root.bridges[0]->space.set(0x20, 4, 0x40104000);
-        root.bridges[0]->space.set(0x04, 2, 6);
-        disk.dma.id = 1 << 8;
-        enable();
-    }
-    void enable() {
-        disk.config.space.set(0x10, 4, bar);
-        disk.config.space.set(0x14, 4, msix_bar);
-        disk.config.space.set(0x04, 2, 6);
-    }
-};
-
-/// What a driver does.
-class driver {
-public:
-    explicit driver(blk_bench& b) : m_bench(b) {}
-
-    void run(ticks time = 1'000'000'000) { calendar::current().run_until(calendar::current().now() + time); }
-    void write(std::uint64_t address, std::uint64_t value, unsigned bytes) {
-        auto data = allocate_slice(bytes);
-        std::memcpy(data.data(), &value, bytes);
-        m_bench.root.host_write(address, data);
-        run(10'000'000);
-    }
-    std::uint64_t read(std::uint64_t address, unsigned bytes) {
-        auto data = allocate_slice(bytes);
-        m_bench.root.host_read(address, data, [](request_status) {});
-        run(10'000'000);
-        std::uint64_t value = 0;
-        std::memcpy(&value, data.data(), bytes);
-        return value;
-    }
-    std::uint32_t configure(std::uint64_t reg, bool store, std::uint32_t value, unsigned bytes = 4) {
-        auto data = allocate_slice(bytes);
-        std::memcpy(data.data(), &value, bytes);
-        m_bench.root.host_configuration(1 << 20 | reg, store, data, [](request_status) {});
-        run(10'000'000);
-        std::uint32_t got = 0;
-        std::memcpy(&got, data.data(), bytes);
-        return got;
-    }
-
-    /// Resets, agrees on features, sets the queue up. \returns the status that the device ends with
     std::uint64_t start(std::uint64_t features = VIRTIO_F_VERSION_1 | VIRTIO_F_INDIRECT_DESC | VIRTIO_BLK_F_FLUSH, bool aligned = true) {
-        write(common + VIRTIO_DEVICE_STATUS, 0, 1);
-        write(common + VIRTIO_DEVICE_STATUS, VIRTIO_STATUS_ACKNOWLEDGE | VIRTIO_STATUS_DRIVER, 1);
-        for (unsigned half = 0; half < 2; ++half) {
-            write(common + VIRTIO_DRIVER_FEATURE_SELECT, half, 4);
-            write(common + VIRTIO_DRIVER_FEATURE, features >> 32 * half & 0xffffffff, 4);
-        }
-        const auto agreed = VIRTIO_STATUS_ACKNOWLEDGE | VIRTIO_STATUS_DRIVER | VIRTIO_STATUS_FEATURES_OK;
-        write(common + VIRTIO_DEVICE_STATUS, agreed, 1);
-        if (!(read(common + VIRTIO_DEVICE_STATUS, 1) & VIRTIO_STATUS_FEATURES_OK)) return read(common + VIRTIO_DEVICE_STATUS, 1);
-        write(common + VIRTIO_QUEUE_SIZE, queue_size, 2);
-        // 64-bit registers by halves, as drivers write them.
-        for (const auto& [reg, value] : {std::pair{VIRTIO_QUEUE_DESCRIPTORS, table + (aligned ? 0 : 8)}, {VIRTIO_QUEUE_DRIVER, driver_ring}, {VIRTIO_QUEUE_DEVICE, device_ring}}) {
-            write(common + static_cast<unsigned>(reg), value & 0xffffffff, 4);
-            write(common + static_cast<unsigned>(reg) + 4, value >> 32, 4);
-        }
-        m_bench.memory.bytes.fill(driver_ring, 0, 0x100);
-        m_bench.memory.bytes.fill(device_ring, 0, 0x100);
-        m_posted = 0;
-        write(common + VIRTIO_QUEUE_ENABLE, 1, 2);
-        write(common + VIRTIO_DEVICE_STATUS, agreed | VIRTIO_STATUS_DRIVER_OK, 1);
-        return read(common + VIRTIO_DEVICE_STATUS, 1);
-    }
-
-    void descriptor(unsigned index, std::uint64_t address, std::uint32_t length, unsigned flags, unsigned next, std::uint64_t where = table) {
-        const virtio_descriptor d{address, length, static_cast<std::uint16_t>(flags), static_cast<std::uint16_t>(next)};
-        m_bench.memory.bytes.write(where + 16 * index, &d, sizeof d);
-    }
-    /// Makes chain `head` available and rings.
-    void post(unsigned head) {
-        const auto entry = static_cast<std::uint16_t>(head);
-        m_bench.memory.bytes.write(driver_ring + 4 + 2 * (m_posted % queue_size), &entry, 2);
-        ++m_posted;
-        m_bench.memory.bytes.write(driver_ring + 2, &m_posted, 2);
-        write(doorbell, 0, 2);
-        run();
+        return virtio_driver::start(features, aligned);
     }
     void header(std::uint32_t type, std::uint64_t sector) {
         const virtio_blk_request h{type, 0, sector};
-        m_bench.memory.bytes.write(header_at, &h, sizeof h);
+        bytes.write(header_at, &h, sizeof h);
         const std::uint8_t none = 0xee;
-        m_bench.memory.bytes.write(status_at, &none, 1);
+        bytes.write(status_at, &none, 1);
     }
     /// A request with one stretch of data. \returns its status byte
-    unsigned request(std::uint32_t type, std::uint64_t sector, std::uint32_t bytes, bool device_writes) {
+    unsigned request(std::uint32_t type, std::uint64_t sector, std::uint32_t length, bool device_writes) {
         header(type, sector);
-        descriptor(0, header_at, sizeof(virtio_blk_request), VIRTIO_DESC_NEXT, bytes ? 1 : 2);
-        descriptor(1, data_at, bytes, VIRTIO_DESC_NEXT | (device_writes ? unsigned{VIRTIO_DESC_WRITE} : 0u), 2);
+        descriptor(0, header_at, sizeof(virtio_blk_request), VIRTIO_DESC_NEXT, length ? 1 : 2);
+        descriptor(1, data_at, length, VIRTIO_DESC_NEXT | (device_writes ? unsigned{VIRTIO_DESC_WRITE} : 0u), 2);
         descriptor(2, status_at, 1, VIRTIO_DESC_WRITE, 0);
         post(0);
-        return m_bench.memory.bytes.data()[status_at];
+        return bytes.data()[status_at];
     }
-    unsigned used_index() const { return m_bench.memory.bytes.data()[device_ring + 2] | m_bench.memory.bytes.data()[device_ring + 3] << 8; }
-    virtio_used_element last_used() const {
-        virtio_used_element e;
-        m_bench.memory.bytes.read(device_ring + 4 + sizeof e * ((used_index() - 1) % queue_size), &e, sizeof e);
-        return e;
-    }
-
-private:
-    blk_bench& m_bench;
-    std::uint16_t m_posted = 0;
 };
 
 }  // namespace
@@ -192,7 +99,7 @@ TEST_CASE("a block device and its driver") {
     CHECK(d.used_index() == 1);
     CHECK(d.last_used().id == 0);
     CHECK(d.last_used().length == 70000 / 512 * 512 + 1);
-    const auto lines = [&] { return bench.root.intx[0].level() + bench.root.intx[1].level() + bench.root.intx[2].level() + bench.root.intx[3].level(); };
+    const auto lines = [&] { return d.interrupt_lines(); };
     CHECK(lines() == 1);
     CHECK(d.read(isr, 1) == VIRTIO_ISR_QUEUE);
     d.run();
@@ -216,7 +123,7 @@ TEST_CASE("a block device and its driver") {
     // --- flush, identification, an unknown type, ranges outside, parts of sectors ---
     CHECK(d.request(VIRTIO_BLK_FLUSH, 0, 0, false) == VIRTIO_BLK_OK);
     CHECK(d.request(VIRTIO_BLK_GET_ID, 0, 20, true) == VIRTIO_BLK_OK);
-    CHECK(std::string(reinterpret_cast<char*>(bytes.data() + data_at)) == "disk");
+    CHECK(std::string(reinterpret_cast<char*>(bytes.data() + data_at)) == "device");
     CHECK(d.request(99, 0, 512, true) == VIRTIO_BLK_UNSUPPORTED);
     CHECK(d.request(VIRTIO_BLK_IN, 2048, 512, true) == VIRTIO_BLK_IO_ERROR);
     CHECK(d.request(VIRTIO_BLK_IN, ~0ull, 512, true) == VIRTIO_BLK_IO_ERROR);
@@ -245,7 +152,7 @@ TEST_CASE("a block device and its driver") {
     CHECK(d.request(VIRTIO_BLK_FLUSH, 0, 0, false) == VIRTIO_BLK_OK);
     CHECK(lines() == 0);
     bytes.write(driver_ring, &wanted, 2);
-    const auto msix = bench.disk.config.space.find_capability(msi_x_id);
+    const auto msix = bench.device.config.space.find_capability(msi_x_id);
     d.write(msix_bar + 16, 0x30000, 8);
     d.write(msix_bar + 24, 0x77, 4);
     d.write(msix_bar + 28, 0, 4);
@@ -285,7 +192,7 @@ TEST_CASE("a block device and its driver") {
         REQUIRE(d.start() == 0xf);
         CHECK(d.request(VIRTIO_BLK_IN, 0, 512, true) == VIRTIO_BLK_OK);
     }
-    CHECK(bench.disk.broken.value() == mistakes.size());
+    CHECK(bench.device.broken.value() == mistakes.size());
     CHECK((d.start(VIRTIO_F_VERSION_1, false) & VIRTIO_STATUS_NEEDS_RESET) != 0);
 
     // --- a reset while a request is under way: nothing of it comes later ---

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ethernet/port.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace fabricvp::ethernet {
+
+namespace {
+
+link::channel_params channel_of(const port_params& p) {
+    link::channel_params c;
+    c.lanes = 1;
+    c.lane_rate = p.rate;
+    c.propagation = {0};  // the cable's, which is not known yet
+    return c;
+}
+
+}  // namespace
+
+void port_params::describe(parameter_visitor& v) {
+    v.field("rate", rate, between{1e6, 1e12}, "bytes a second each way; a link has what both its ends and its cable can");
+    v.field("queue", queue, between{1, 1e6}, "frames that wait to be sent");
+}
+
+void link_params::describe(parameter_visitor& v) {
+    v.field("rate", rate, between{1e6, 1e12}, "most bytes a second each way that the cable can");
+    v.field("propagation", propagation, between{1, 1e12}, "time of flight");
+}
+
+port::port(const sc_core::sc_module_name& name, const port_params& p, port_owner& owner, unsigned i)
+    : link::port<port_traits>(name, channel_of(p)), params(p), index(i), m_owner(owner), m_queue(p.queue) {}
+
+/// An end without a cable hears itself, if it could say anything: TLM sockets want to be bound.
+void port::before_end_of_elaboration() {
+    if (!m_joined) tx.bind(rx);
+}
+
+void port::send(const frame_ptr& f) {
+    ++frames_offered;
+    if (!m_joined || m_queue.full()) {
+        ++dropped;
+        return;
+    }
+    m_queue.push_back(f);
+    transmit();
+}
+
+void port::transmit() {
+    if (m_queue.empty()) return;
+    if (!idle()) return call_when_idle();
+    const auto f = m_queue.front();
+    m_queue.pop_front();
+    const auto passage = transmitter.send(now(), 0, f->wire_bytes(), f->wire_bytes());
+    ++frames_sent;
+    bytes_sent += f->bytes.length;
+    launch(*f, passage.tail_arrival + m_cable.propagation);
+    if (!m_queue.empty()) call_when_idle();
+    if (std::exchange(m_wanted, false)) m_owner.room_again(*this);
+}
+
+void port::deliver(const frame_ptr& f) {
+    ++frames_received;
+    bytes_received += f->bytes.length;
+    m_owner.frame_arrived(*this, f);
+}
+
+void port::reset() {
+    m_queue.clear();
+    m_wanted = false;
+    link::port<port_traits>::reset();
+    settle();
+}
+
+/// What follows from both ends and the cable.
+void port::settle() {
+    if (m_joined) transmitter.set_lane_rate(std::min({params.rate, partner()->params.rate, m_cable.rate}));
+}
+
+void connect(port& a, port& b, const link_params& cable) {
+    a.m_cable = b.m_cable = cable;
+    link::join<port_traits>(a, {}, b, {});
+    for (auto* p : {&a, &b}) {
+        p->m_joined = true;
+        p->settle();
+    }
+}
+
+}  // namespace fabricvp::ethernet

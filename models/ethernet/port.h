@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+// One end of an Ethernet link, full duplex (link/port.h): a queue of frames that wait to be sent. There is no flow control:
+// the block behind a port that finds no room there waits or drops. Frames are handed over when their last byte has come.
+// The two ends exchange nothing but frames, which take the cable's time of flight.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+
+#include <boost/circular_buffer.hpp>
+
+#include "base/parameters.h"
+#include "base/statistics.h"
+#include "ethernet/frame.h"
+#include "link/arrivals.h"
+#include "link/port.h"
+
+namespace fabricvp::ethernet {
+
+struct port_params {
+    bandwidth rate{1'250'000'000};  ///< each way; a link has what both its ends and its cable can
+    std::uint64_t queue = 64;       ///< frames that wait to be sent
+    void describe(parameter_visitor& v);
+};
+
+/// A cable.
+struct link_params {
+    bandwidth rate{50'000'000'000};  ///< at most, each way
+    duration propagation{50'000};    ///< time of flight; 5 ns/m
+    void describe(parameter_visitor& v);
+};
+
+class port;
+
+/// The block behind a port.
+class port_owner {
+public:
+    virtual void frame_arrived(port& at, const frame_ptr& f) = 0;
+    /// port::has_room() was false and is true now.
+    virtual void room_again(port& at) = 0;
+
+protected:
+    ~port_owner() = default;
+};
+
+struct port_traits {
+    using protocol = link_protocol;
+    using port = ethernet::port;
+    static constexpr unsigned classes = 1, kinds = 1;
+    using amounts = std::array<std::uint64_t, kinds>;
+    static unsigned class_of(const frame&) { return 0; }
+    static amounts credits_of(const frame&) { return {0}; }
+    static std::string describe(unsigned, const std::string& partner, const amounts&, const amounts&) { return "nothing of " + partner; }
+};
+
+using arrival_order = link::arrival_order<port, frame_ptr>;
+
+class port final : public link::port<port_traits> {
+public:
+    const port_params params;
+    const unsigned index;  ///< among its owner's ports
+
+    counter frames_offered{*this, "frames_offered", "1", "frames that the block behind this port handed over"};
+    counter frames_sent{*this, "frames_sent", "1", "frames sent"};
+    counter bytes_sent{*this, "bytes_sent", "B", "bytes sent, from the destination address to the end of the payload"};
+    counter frames_received{*this, "frames_received", "1", "frames handed to the block behind this port"};
+    counter bytes_received{*this, "bytes_received", "B", "bytes received, from the destination address to the end of the payload"};
+    counter dropped{*this, "dropped", "1", "frames for which there was no room, or no link"};
+
+    port(const sc_core::sc_module_name& name, const port_params& params, port_owner& owner, unsigned index = 0);
+
+    /// True if one frame more may wait. Otherwise port_owner::room_again() follows.
+    bool has_room() {
+        if (m_queue.size() < params.queue) return true;
+        m_wanted = true;
+        return false;
+    }
+    /// Sends a frame, which is the network's from here on; without room or a link it is dropped and counted.
+    void send(const frame_ptr& f);
+
+    /// True if a cable leads to another end.
+    bool joined() const { return m_joined; }
+
+    /// From now on, what arrives here and elsewhere at one time is handed over by rank. \param rank of this port among all, by path
+    void join_order(arrival_order& order, std::uint32_t rank) {
+        m_order = &order;
+        m_rank = rank;
+    }
+    /// Hands over what has arrived.
+    void deliver(const frame_ptr& f);
+
+    void reset() override;
+
+private:
+    friend class link::port<port_traits>;
+    friend void connect(port& a, port& b, const link_params& cable);
+
+    void before_end_of_elaboration() override;
+    ticks announced(frame&, ticks arrival) { return arrival; }
+    void arrived(const frame_ptr& f) {
+        if (m_order) m_order->due(*this, m_rank, f);
+        else deliver(f);
+    }
+    void ready() { transmit(); }
+    unsigned debug_access(frame&) { return 0; }
+    void transmit();
+    void settle();
+
+    port_owner& m_owner;
+    arrival_order* m_order = nullptr;
+    std::uint32_t m_rank = 0;
+    boost::circular_buffer<frame_ptr> m_queue;
+    link_params m_cable;
+    bool m_joined = false, m_wanted = false;
+};
+
+/// Joins two ports by a cable.
+void connect(port& a, port& b, const link_params& cable = {});
+
+}  // namespace fabricvp::ethernet
