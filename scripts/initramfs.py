@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""initramfs.py ROOT OUTPUT [rdma]: writes a small initramfs (cpio, newc) whose shell runs on the kernel's console.
+"""initramfs.py ROOT OUTPUT [rdma PROGRAM...]: writes a small initramfs (cpio, newc) whose shell runs on the kernel's console.
 
 ROOT holds unpacked Debian packages: busybox-static, a kernel, pciutils and the libraries it needs. The shell's prompt is
 `~ # `; `poweroff` powers off cleanly, `poweroff -f` at once; `modules` loads what disks need. With `rdma` it has the tools of
-libibverbs and perftest, and `rdma` loads what adapters need, with its arguments for ib_mthca. Folders and device nodes exist
-in the archive only, so no privileges are needed.
+libibverbs and perftest, infiniband-diags and opensm; `rdma` loads what adapters need, with its arguments for ib_mthca, and
+`network ADDRESS` what the first virtio network adapter needs, and gives it that IP address. Folders and device nodes exist in
+the archive only, so no privileges are needed. Programs that do not exist are left out.
 """
 import lzma
 import pathlib
@@ -18,8 +19,10 @@ import tempfile
 # In the order in which they must be loaded.
 MODULES = ["virtio_blk", "crc16", "crc32c_generic", "mbcache", "jbd2", "ext4"]
 RDMA_MODULES = ["ib_core", "ib_uverbs", "ib_umad", "ib_mthca"]
+NETWORK_MODULES = ["failover", "net_failover", "virtio_net"]
 RDMA_TOOLS = ["ibv_devinfo", "ibv_devices", *(f"ibv_{kind}_pingpong" for kind in ("rc", "uc", "ud", "srq")),
               *(f"ib_{verb}_{what}" for verb in ("write", "read", "send", "atomic") for what in ("bw", "lat"))]
+SUBNET_TOOLS = ["opensm", "ibnetdiscover", "smpquery", "ibstat", "perfquery"]
 
 INITTAB = """\
 ::sysinit:/etc/rc
@@ -45,6 +48,13 @@ ip link set lo up
 for m in $(cat /lib/modules/rdma_order); do
     if [ $m = ib_mthca ]; then insmod /lib/modules/$m.ko "$@"; else insmod /lib/modules/$m.ko; fi
 done
+"""
+
+LOAD_NETWORK = """\
+#!/bin/busybox sh
+ip link set lo up
+for m in $(cat /lib/modules/network_order); do insmod /lib/modules/$m.ko; done
+ip addr add $1/24 dev eth0 && ip link set eth0 up
 """
 
 PROFILE = "cd /\nexport HOME=/ PATH=/bin PS1='~ # '\n"
@@ -117,29 +127,32 @@ def stripped(module):
         return file.read_bytes()
 
 
-def rdma_entries(root):
-    """Modules, tools, libraries of RDMA, and what tells libibverbs of its driver."""
+def rdma_entries(root, programs):
+    """Modules, tools, libraries of RDMA, programs beside them, and what tells libibverbs of its driver."""
     provider, = root.glob("usr/lib/*/libibverbs/libmthca-rdmav*.so")
-    tools = {name: (root / "usr/bin" / name).read_bytes() for name in RDMA_TOOLS}
+    tools = {name: next(root.glob(f"usr/*bin/{name}")).read_bytes() for name in RDMA_TOOLS + SUBNET_TOOLS}
+    tools |= {program.name: program.read_bytes() for program in programs if program.exists()}
     found = libraries(root, provider.read_bytes())
     for program in tools.values():
         found |= libraries(root, program)
-    modules = {name: data for name in RDMA_MODULES if (data := kernel_module(root, name)) is not None}
-    if len(modules) < len(RDMA_MODULES):
-        sys.exit(f"initramfs: the kernel has no modules {', '.join(m for m in RDMA_MODULES if m not in modules)}")
+    orders = {"rdma": RDMA_MODULES, "network": NETWORK_MODULES}
+    modules = {name: kernel_module(root, name) for order in orders.values() for name in order}
+    if missing := [name for name, data in modules.items() if data is None]:
+        sys.exit(f"initramfs: the kernel has no modules {', '.join(missing)}")
     folder = provider.relative_to(root).parent
-    parents = [*reversed(folder.parents)][1:] + [folder, pathlib.PurePosixPath("etc/libibverbs.d")]
+    parents = [*reversed(folder.parents)][1:] + [folder, *map(pathlib.PurePosixPath, ("etc/libibverbs.d", "var", "var/cache", "var/cache/opensm", "var/log"))]
     yield from ((str(parent), stat.S_IFDIR | 0o755, b"", (0, 0)) for parent in parents)
     yield f"{folder}/{provider.name}", stat.S_IFREG | 0o755, provider.read_bytes(), (0, 0)
     yield "etc/libibverbs.d/mthca.driver", stat.S_IFREG | 0o644, b"driver mthca\n", (0, 0)
     yield "bin/rdma", stat.S_IFREG | 0o755, LOAD_RDMA.encode(), (0, 0)
-    yield "lib/modules/rdma_order", stat.S_IFREG | 0o644, "".join(f"{name}\n" for name in modules).encode(), (0, 0)
+    yield "bin/network", stat.S_IFREG | 0o755, LOAD_NETWORK.encode(), (0, 0)
+    yield from ((f"lib/modules/{name}_order", stat.S_IFREG | 0o644, "".join(f"{m}\n" for m in order).encode(), (0, 0)) for name, order in orders.items())
     yield from ((f"bin/{name}", stat.S_IFREG | 0o755, data, (0, 0)) for name, data in tools.items())
     yield from ((f"lib/{name}", stat.S_IFREG | 0o755, data, (0, 0)) for name, data in sorted(found.items()))
     yield from ((f"lib/modules/{name}.ko", stat.S_IFREG | 0o644, stripped(data), (0, 0)) for name, data in modules.items())
 
 
-def main(root, output, *wanted):
+def main(root, output, wanted="", *programs):
     root = pathlib.Path(root)
     program = (root / "usr/bin/busybox").read_bytes()
     lspci = (root / "usr/bin/lspci").read_bytes()
@@ -161,9 +174,9 @@ def main(root, output, *wanted):
     modules = {name: data for name in MODULES if (data := kernel_module(root, name)) is not None}
     entries += [(f"lib/modules/{name}.ko", stat.S_IFREG | 0o644, data, (0, 0)) for name, data in modules.items()]
     entries += [("lib/modules/order", stat.S_IFREG | 0o644, "".join(f"{name}\n" for name in modules).encode(), (0, 0))]
-    if "rdma" in wanted:
+    if wanted == "rdma":
         names = {name for name, *_ in entries}
-        entries += [entry for entry in rdma_entries(root) if entry[0] not in names]
+        entries += [entry for entry in rdma_entries(root, map(pathlib.Path, programs)) if entry[0] not in names]
     archive = b"".join(record(number, *entry) for number, entry in enumerate(entries, 1))
     archive += record(0, "TRAILER!!!", 0)
     with open(output, "wb") as file:

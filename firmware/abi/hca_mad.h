@@ -16,6 +16,13 @@ enum {
     HCA_MAD_ATTRIBUTE = HCA_HALF(0x10, 0, 16),
     HCA_MAD_MODIFIER = HCA_WORD(0x14),
     HCA_MAD_M_KEY = 0x18, /* 64 bits */
+    HCA_MAD_HOP_POINTER = 0x06, /* of directed routes; a byte, as the next one */
+    HCA_MAD_HOP_COUNT = 0x07,
+    HCA_MAD_MOST_HOPS = 63,
+    HCA_MAD_DIRECTED_SLID = HCA_HALF(0x20, 0, 16),
+    HCA_MAD_DIRECTED_DLID = HCA_HALF(0x22, 0, 16),
+    HCA_MAD_INITIAL_PATH = 0x80, /* bytes by hop, the first one's number is 1 */
+    HCA_MAD_RETURN_PATH = 0xc0,
     HCA_MAD_DATA = 0x40,
     HCA_MAD_DATA_SIZE = 64,
     HCA_MAD_SIZE = 256
@@ -31,9 +38,13 @@ enum {
     HCA_MAD_PORT_COUNTERS = 0x0012,
     HCA_MAD_NODE_DESCRIPTION = 0x0010, /* subnet management */
     HCA_MAD_NODE_INFO = 0x0011,
+    HCA_MAD_SWITCH_INFO = 0x0012,
     HCA_MAD_GUID_INFO = 0x0014,
     HCA_MAD_PORT_INFO = 0x0015,
-    HCA_MAD_PKEY_TABLE = 0x0016
+    HCA_MAD_PKEY_TABLE = 0x0016,
+    HCA_MAD_SL_TO_VL = 0x0017,
+    HCA_MAD_ARBITRATION = 0x0018,
+    HCA_MAD_FORWARDING = 0x0019 /* linear table */
 };
 
 enum {
@@ -50,7 +61,7 @@ enum {
     HCA_NODE_LOCAL_PORT = HCA_BYTE(36, 0, 8),
     HCA_NODE_VENDOR = HCA_FIELD(36, 0, 24)
 };
-enum { HCA_NODE_CHANNEL_ADAPTER = 1, HCA_OUI = 0x0002c9 };
+enum { HCA_NODE_CHANNEL_ADAPTER = 1, HCA_NODE_SWITCH = 2, HCA_OUI = 0x0002c9 };
 
 enum {
     HCA_PORT_M_KEY = 0,
@@ -73,6 +84,9 @@ enum {
     HCA_PORT_MTU_ACTIVE = HCA_BYTE(36, 4, 4),
     HCA_PORT_SM_SL = HCA_BYTE(36, 0, 4),
     HCA_PORT_LANES = HCA_BYTE(37, 4, 4),
+    HCA_PORT_HIGH_LIMIT = HCA_BYTE(38, 0, 8),
+    HCA_PORT_ARBITRATION_HIGH = HCA_BYTE(39, 0, 8), /* entries of the table */
+    HCA_PORT_ARBITRATION_LOW = HCA_BYTE(40, 0, 8),
     HCA_PORT_MTU_SUPPORTED = HCA_BYTE(41, 0, 4),
     HCA_PORT_LANES_OPERATIONAL = HCA_BYTE(43, 4, 4),
     HCA_PORT_PKEY_VIOLATIONS = HCA_HALF(46, 0, 16),
@@ -83,6 +97,16 @@ enum {
     HCA_PORT_EXTENDED_SPEED_ACTIVE = HCA_BYTE(62, 4, 4), /* FDR and faster */
     HCA_PORT_EXTENDED_SPEED_SUPPORTED = HCA_BYTE(62, 0, 4),
     HCA_PORT_EXTENDED_SPEED_ENABLED = HCA_BYTE(63, 0, 5)
+};
+
+enum { HCA_PORT_POLLING = 2, HCA_PORT_LINK_UP = 5 }; /* physical states */
+
+enum {
+    HCA_SWITCH_FORWARDING_CAPACITY = HCA_HALF(0, 0, 16), /* LIDs of the linear table */
+    HCA_SWITCH_FORWARDING_TOP = HCA_HALF(6, 0, 16),
+    HCA_SWITCH_LIFE_TIME = HCA_BYTE(11, 3, 5),
+    HCA_SWITCH_STATE_CHANGE = HCA_BYTE(11, 2, 1),
+    HCA_SWITCH_ENFORCED_PKEYS = HCA_HALF(14, 0, 16)
 };
 
 /* PortCounters; data in units of 4 bytes. */

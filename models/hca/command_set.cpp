@@ -254,8 +254,8 @@ unsigned command_set::init_ib(command& c) {
     const auto* i = c.in.data();
     auto& port = m.management.port;
     if (hca_get(i, HCA_IB_SET_GUID)) port.guids[0] = hca_get_long(i, HCA_IB_GUID);
-    if (hca_get(i, HCA_IB_SET_NODE_GUID)) port.node_guid = hca_get_long(i, HCA_IB_NODE_GUID);
-    if (hca_get(i, HCA_IB_SET_SYSTEM_GUID)) port.system_guid = hca_get_long(i, HCA_IB_SYSTEM_GUID);
+    if (hca_get(i, HCA_IB_SET_NODE_GUID)) m.management.node.node_guid = hca_get_long(i, HCA_IB_NODE_GUID);
+    if (hca_get(i, HCA_IB_SET_SYSTEM_GUID)) m.management.node.system_guid = hca_get_long(i, HCA_IB_SYSTEM_GUID);
     m.set_port(true);
     return HCA_OK;
 }
@@ -270,7 +270,7 @@ unsigned command_set::set_ib(command& c) {
     if (c.in_modifier != 1) return HCA_BAD_PARAMETER;
     const auto* i = c.in.data();
     auto& port = m.management.port;
-    if (hca_get(i, HCA_SET_IB_SYSTEM_GUID_GIVEN)) port.system_guid = hca_get_long(i, HCA_SET_IB_SYSTEM_GUID);
+    if (hca_get(i, HCA_SET_IB_SYSTEM_GUID_GIVEN)) m.management.node.system_guid = hca_get_long(i, HCA_SET_IB_SYSTEM_GUID);
     if (hca_get(i, HCA_SET_IB_RESET_QKEY_COUNTER)) port.qkey_violations = 0;
     port.capabilities = hca_get(i, HCA_SET_IB_CAPABILITIES);
     return HCA_OK;

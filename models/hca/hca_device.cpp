@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cstring>
 
-#include "abi/hca_mad.h"
 #include "base/log.h"
 #include "base/random_streams.h"
 
@@ -14,21 +13,7 @@ namespace {
 
 constexpr std::uint8_t vendor_specific = 0x09;
 constexpr std::size_t before_capabilities = 0x20;
-
-/// As PortInfo numbers widths, speeds, and the speeds that its four bits have no room for.
-unsigned width_code(network::link_width w) {
-    switch (w) {
-        case network::link_width::x1: return 1;
-        case network::link_width::x2: return 16;
-        case network::link_width::x4: return 2;
-        case network::link_width::x8: return 4;
-        default: return 8;
-    }
-}
-unsigned speed_code(network::link_rate r) { return r == network::link_rate::sdr ? 1 : r == network::link_rate::ddr ? 2 : 4; }
-unsigned extended_code(network::link_rate r) {
-    return r < network::link_rate::fdr10 ? 0 : r <= network::link_rate::fdr ? 1 : r == network::link_rate::edr ? 2 : r == network::link_rate::hdr ? 4 : 8;
-}
+constexpr unsigned most_mtu_code = 4;  // 2048, the most that Linux's driver knows
 
 }  // namespace
 
@@ -36,6 +21,7 @@ hca_device::hca_device(const sc_core::sc_module_name& name, const hca_params& p)
     : endpoint(name, p, {HCA_VENDOR, HCA_DEVICE, HCA_CLASS, HCA_REVISION, HCA_VENDOR, HCA_DEVICE}),
       params(p),
       translation("translation", p.translation, m_bus, contexts),
+      management("management", network.link),
       sends("sends", p.sends, m_bus, translation, pairs),
       receives("receives", p.receives, m_bus, translation, records, shared_receives, events, pairs),
       network("network", p.network, pairs),
@@ -78,10 +64,10 @@ hca_device::hca_device(const sc_core::sc_module_name& name, const hca_params& p)
     network.on_response_sent = [this](queue_pair& q) { responder.room(q); };
     network.on_state = [this] { show_port(); };
     management.refresh = [this] { show_port(); };
-    management.on_port_set = [this](unsigned wanted) {
-        network.link.set_lid(management.port.lid, static_cast<std::uint8_t>(management.port.lmc));
-        if (wanted == 3 || wanted == 4) network.link.set_state(static_cast<network::port_state>(wanted));
+    management.traffic = [this] {
+        return port_traffic{network.link.bytes_sent.total(), network.bytes_received.total(), network.link.packets_sent.total(), network.packets_received.total()};
     };
+    management.on_addresses = [this] { network.link.set_lid(management.port.lid, static_cast<std::uint8_t>(management.port.lmc)); };
     initial_port();
 }
 
@@ -91,17 +77,14 @@ void hca_device::initial_port() {
     // An EUI-64 of Mellanox' from the name, so that it stays the same from run to run.
     auto guid = params.guid;
     if (guid == 0) guid = std::uint64_t{HCA_OUI} << 40 | (stream_seed(0, this->name()) & 0xff'ffff'fff0);
-    port.system_guid = port.node_guid = guid;
+    management.node = {HCA_NODE_CHANNEL_ADAPTER, 1, HCA_DEVICE, HCA_REVISION, guid, guid, guid + 1, this->name()};
     port.guids.assign(std::size_t{1} << params.limits.log_gids, 0);
     port.guids[0] = guid + 1;
     port.pkeys.assign(std::size_t{1} << params.limits.log_pkeys, 0);
     port.pkeys[0] = 0xffff;
-    const auto width = width_code(params.network.link.width);
-    port.width_supported = port.width_enabled = width == 16 ? 17 : 2 * width - 1;
-    port.speed_supported = port.speed_enabled = speed_code(params.network.link.rate) * 2 - 1;
-    const auto extended = extended_code(params.network.link.rate);
-    port.extended_supported = extended ? 2 * extended - 1 : 0;
-    port.description = this->name();
+    network::show_abilities(port, params.network.link);
+    port.lanes_operational = port.lanes_supported;
+    port.mtu_supported = port.mtu_active = std::min(port.mtu_supported, most_mtu_code);
 }
 
 void hca_device::interrupt(unsigned number) {
@@ -115,14 +98,13 @@ void hca_device::set_port(bool up) { network.enable(up); }
 void hca_device::show_port() {
     auto& port = management.port;
     const auto before = port.state;
-    const auto& link = network.link;
-    port.state = network.enabled() ? static_cast<unsigned>(link.state()) : static_cast<unsigned>(network::port_state::down);
-    port.physical_state = network.enabled() && link.up() ? 5 : 2;
-    port.lid = link.lid();
-    port.lmc = link.lmc();
-    port.width_active = width_code(link.width());
-    port.speed_active = speed_code(link.rate());
-    port.extended_active = extended_code(link.rate());
+    network::show_link(port, network.link);
+    port.lid = network.link.lid();
+    port.lmc = network.link.lmc();
+    if (!network.enabled()) {
+        port.state = static_cast<unsigned>(network::port_state::down);
+        port.physical_state = HCA_PORT_POLLING;
+    }
     const bool active = port.state == 4, was = before == 4;
     if (active != was) events.post(event_entry(HCA_EVENT_PORT).set(HCA_EQE_SUBTYPE, active ? HCA_PORT_ACTIVE : HCA_PORT_DOWN).set(HCA_EQE_PORT, 1));
 }
@@ -148,14 +130,21 @@ queue_pair* hca_device::destination_of(const network::packet& p) {
 
 void hca_device::take_packet(const network::packet_ptr& p) {
     auto* q = p->damaged == network::damage::none && p->extensions() ? destination_of(*p) : nullptr;
-    if (!q) {
-        ++dropped;
-        return network.release(*p);
-    }
+    if (!q) return take_unclaimed(p);
     const auto op = network::operation_of(p->bth.opcode);
     if (q->attributes.type == HCA_QP_RC && op >= network::operation::read_response_first && op <= network::operation::atomic_acknowledge)
         return requester.receive(*q, p);
     responder.receive(*q, p);
+}
+
+/// Requests of subnet and performance management that no software has opened a queue pair for are answered here.
+void hca_device::take_unclaimed(const network::packet_ptr& p) {
+    const auto number = p->bth.destination_qp;
+    const bool ours = p->damaged == network::damage::none && number < 2 && network.enabled() && !pairs.find(pairs.special(number == 1));
+    const auto answer = ours ? management.answer(*p) : nullptr;
+    network.release(*p);
+    if (answer) network.send(answer);
+    else ++dropped;
 }
 
 void hca_device::bar_read(const pcie::bar_hit& at, std::uint8_t* to, std::uint32_t bytes) {

@@ -53,7 +53,7 @@ public:
     completion_queues completions{"completions", m_bus, translation, records, events};
     shared_receive_queues shared_receives{"shared_receives"};
     queue_pairs pairs{"pairs", completions, shared_receives, records};
-    hca::management management{"management"};
+    hca::management management;
     data_mover data{"data", m_bus, translation};
     send_queues sends;
     receive_queues receives;
@@ -89,6 +89,7 @@ private:
     void ring(std::uint32_t uar, unsigned which, std::uint32_t high, std::uint32_t low);
     void interrupt(unsigned number);
     void take_packet(const network::packet_ptr& p);
+    void take_unclaimed(const network::packet_ptr& p);
     queue_pair* destination_of(const network::packet& p);
     void show_port();
     void set_port(bool up);

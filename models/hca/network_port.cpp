@@ -32,7 +32,8 @@ void network_port::enable(bool on) {
 }
 
 bool network_port::try_send(const network::packet_ptr& p) {
-    if (own(p->lrh.dlid) && link.lane_of(*p) != network::management_lane) {
+    const bool managing = link.lane_of(*p) == network::management_lane;
+    if (own(p->lrh.dlid)) {
         ++packets_sent;
         ++looped;
         p->measure();
@@ -41,7 +42,7 @@ bool network_port::try_send(const network::packet_ptr& p) {
         if (!m_deliver.scheduled() || m_deliver.when() > m_loop.back().when) schedule(m_deliver, m_loop.back().when);
         return true;
     }
-    if (!m_enabled || link.state() != network::port_state::active) {
+    if (!m_enabled || (managing ? !link.up() : link.state() != network::port_state::active)) {
         ++undeliverable;
         return true;
     }
@@ -111,6 +112,7 @@ void network_port::state_changed(network::port&, network::port_state) {
 
 void network_port::packet_arrived(network::port&, const network::packet_ptr& p) {
     ++packets_received;
+    bytes_received += p->wire_bytes - 2u;  // without the symbols around
     m_arrivals.push_back({now() + params.receive_latency, p});
     if (!m_deliver.scheduled() || m_deliver.when() > m_arrivals.back().when) schedule(m_deliver, m_arrivals.back().when);
 }

@@ -33,6 +33,7 @@ public:
 
     counter packets_sent{*this, "packets_sent", "1", "packets handed to the link, and those that turned round"};
     counter packets_received{*this, "packets_received", "1", "packets that arrived"};
+    counter bytes_received{*this, "bytes_received", "B", "bytes that arrived, from LRH to VCRC"};
     counter looped{*this, "looped", "1", "packets that turned round inside the port"};
     counter undeliverable{*this, "undeliverable", "1", "packets dropped because the port was not active"};
 

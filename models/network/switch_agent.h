@@ -4,14 +4,13 @@
 // arbitration tables, P_Keys.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <deque>
-#include <string>
 #include <vector>
 
 #include "base/model.h"
 #include "base/statistics.h"
+#include "network/management.h"
 #include "network/switch.h"
 
 namespace fabricvp::network {
@@ -25,9 +24,9 @@ public:
     /// \param guid of the node \param latency from a request to its answer, or to its being passed on
     switch_agent(const sc_core::sc_module_name& name, network_switch& owner, std::uint64_t guid, duration latency);
 
-    std::uint64_t guid() const { return m_guid; }
-    std::uint16_t lid() const { return m_lid; }
-    void set_lid(std::uint16_t lid) { m_lid = lid; }
+    std::uint64_t guid() const { return m_node.node_guid; }
+    std::uint16_t lid() const { return m_own.lid; }
+    void set_lid(std::uint16_t lid) { m_own.lid = lid; }
 
     /// What the switch takes for itself. \param input port that it came in by
     void take(unsigned input, const packet_ptr& p);
@@ -38,7 +37,6 @@ public:
     void reset() override;
 
 private:
-    using mad = std::array<std::uint8_t, 256>;
     struct task {
         ticks when;
         unsigned input;
@@ -48,22 +46,21 @@ private:
 
     void work();
     void handle(task& t);
-    bool directed(task& t, bool& here, unsigned& output);
-    void answer(task& t, unsigned output);
+    void answer(task& t, bool set);
     unsigned subnet(bool set, unsigned attribute, std::uint32_t modifier, unsigned input, std::uint8_t* data);
-    void node_info(unsigned input, std::uint8_t* data) const;
     unsigned switch_info(bool set, std::uint8_t* data);
-    unsigned port_info(bool set, unsigned number, std::uint8_t* data);
+    unsigned port_info(bool set, unsigned number, unsigned input, std::uint8_t* data);
     unsigned forwarding(bool set, std::uint32_t block, std::uint8_t* data);
     unsigned lanes(bool set, unsigned input, unsigned output, std::uint8_t* data);
-    unsigned arbitration(bool set, unsigned block, unsigned number, std::uint8_t* data);
-    void send(unsigned output, const packet_ptr& p, const mad& data);
+    port_attributes& of_port(unsigned number);
+    void forget();
 
     network_switch& m_switch;
-    const std::uint64_t m_guid;
     const duration m_latency;
-    std::uint16_t m_lid = 0, m_manager_lid = 0, m_top = 0;
-    std::uint64_t m_m_key = 0;
+    node_attributes m_node;
+    port_attributes m_own;                 // port 0
+    std::vector<port_attributes> m_ports;  // the others, once somebody has asked
+    std::uint16_t m_top = 0;
     unsigned m_life_time = 0;
     bool m_changed = false;  // a port has changed its state, and the manager has not acknowledged it
     std::deque<task> m_tasks;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <functional>
 #include <random>
 
 #include "verbs_bench.h"
@@ -14,10 +15,15 @@ struct pair_bench {
     std::optional<completion_queue> cq_a, cq_b;
     std::optional<test_qp> qa, qb;
 
-    explicit pair_bench(const hca_params& p = {}) : host("host", 2, p) {
-        network::connect(host.adapters[0]->network.link, host.adapters[1]->network.link);
-        host.adapters[0]->network.link.configure(1);
-        host.adapters[1]->network.link.configure(2);
+    using join = std::function<void(network::port&, network::port&)>;
+    static void cable(network::port& a, network::port& b) {
+        network::connect(a, b);
+        a.configure(1);
+        b.configure(2);
+    }
+    /// \param lay the network between the two ports
+    explicit pair_bench(const hca_params& p = {}, const join& lay = cable) : host("host", 2, p) {
+        lay(host.adapters[0]->network.link, host.adapters[1]->network.link);
         for (auto* d : {&a, &b}) {
             d->start();
             d->create_eq(1, 4, HCA_INTERRUPT_MESSAGE);

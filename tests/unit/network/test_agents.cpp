@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Subnet management of switches, as a subnet manager at one of the adapters sees it.
-#include "unit/network/network_bench.h"
+#include "unit/network/mad_bench.h"
 
-#include <array>
 #include <cstring>
 #include <random>
 
-#include "abi/hca_mad.h"
 #include "network/subnet.h"
 #include "network/switch_agent.h"
 
@@ -15,8 +13,6 @@ using namespace fabricvp::test;
 using namespace fabricvp::time_literals;
 
 namespace {
-
-using mad = std::array<std::uint8_t, 256>;
 
 /// manager — s0 — s1 — other
 subnet_params chain() {
@@ -43,32 +39,6 @@ struct machines {
 machines& all() {
     static machines m;
     return m;
-}
-
-/// Of a request along ports, the first of which is the manager's own.
-mad directed(unsigned method, unsigned attribute, std::uint32_t modifier, const std::vector<unsigned>& path) {
-    mad d{};
-    d[0] = d[2] = 1;
-    d[1] = HCA_MAD_SUBNET_DIRECTED;
-    d[3] = static_cast<std::uint8_t>(method);
-    d[6] = 1;
-    d[7] = static_cast<std::uint8_t>(path.size());
-    hca_set(d.data(), HCA_MAD_ATTRIBUTE, attribute);
-    hca_set(d.data(), HCA_MAD_MODIFIER, modifier);
-    d[32] = d[33] = d[34] = d[35] = 0xff;
-    for (std::size_t i = 0; i < path.size(); ++i) d[128 + i + 1] = static_cast<std::uint8_t>(path[i]);
-    return d;
-}
-
-packet_ptr packet_of(const mad& d, std::uint16_t dlid = permissive_lid, std::uint16_t slid = permissive_lid) {
-    const auto p = make_packet();
-    p->lrh.dlid = dlid;
-    p->lrh.slid = slid;
-    p->bth.opcode = opcode_of(transport::ud, operation::send_only);
-    p->bth.destination_qp = 0;
-    p->payload = allocate_slice(d.size());
-    std::copy(d.begin(), d.end(), p->payload.data());
-    return p;
 }
 
 mad answer(const packet_ptr& request) {
