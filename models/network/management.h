@@ -50,7 +50,7 @@ void show_link(port_attributes& a, const port& p);
 
 void write_node_info(std::uint8_t* data, const node_attributes& n, std::size_t pkeys, unsigned local_port);
 void write_description(std::uint8_t* data, const std::string& text);
-void write_port_info(std::uint8_t* data, const port_attributes& a, unsigned number);
+void write_port_info(std::uint8_t* data, const port_attributes& a, unsigned local_port);
 
 // Each returns the status of the response; `data` is the request's on entry and the response's on return.
 

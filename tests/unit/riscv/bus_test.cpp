@@ -102,6 +102,22 @@ TEST_CASE("pages that a device has touched go through the calendar, misaligned a
     CHECK(b.read(data) == 2);
 }
 
+TEST_CASE("a store whose second half lies in a page that a device has touched") {
+    auto& b = hart_bench::restart();
+    b.memory.touch_by_device(data + 0x1000 - memory_base, 8);
+    program p(code);
+    p << sd(s2, a0, -16) << sd(s2, a0, -3) << ld(s3, a0, -3) << j(0);
+    b.load(p);
+    b.hart0.set_x(a0, data + 0x1000);
+    b.hart0.set_x(s2, 0x1122334455667788);
+    b.start(b.hart0, code);
+    b.run(3 * microsecond);
+    CHECK(b.read(data + 0x1000 - 16) == 0x1122334455667788);
+    CHECK(b.read(data + 0x1000 - 8) >> 40 == 0x667788);
+    CHECK((b.read(data + 0x1000) & 0xff'ffff'ffff) == 0x1122334455);
+    CHECK(b.hart0.x(s3) == 0x1122334455667788);
+}
+
 namespace {
 
 /// Counts what it is asked for.
