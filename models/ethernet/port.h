@@ -56,7 +56,7 @@ struct port_traits {
 
 using arrival_order = link::arrival_order<port, frame_ptr>;
 
-class port final : public link::port<port_traits> {
+class port final : public link::port<port_traits>, public link::arrival_end<port, frame_ptr> {
 public:
     const port_params params;
     const unsigned index;  ///< among its owner's ports
@@ -82,11 +82,6 @@ public:
     /// True if a cable leads to another end.
     bool joined() const { return m_joined; }
 
-    /// From now on, what arrives here and elsewhere at one time is handed over by rank. \param rank of this port among all, by path
-    void join_order(arrival_order& order, std::uint32_t rank) {
-        m_order = &order;
-        m_rank = rank;
-    }
     /// Hands over what has arrived.
     void deliver(const frame_ptr& f);
 
@@ -98,18 +93,13 @@ private:
 
     void before_end_of_elaboration() override;
     ticks announced(frame&, ticks arrival) { return arrival; }
-    void arrived(const frame_ptr& f) {
-        if (m_order) m_order->due(*this, m_rank, f);
-        else deliver(f);
-    }
+    void arrived(const frame_ptr& f) { hand_over(f); }
     void ready() { transmit(); }
     unsigned debug_access(frame&) { return 0; }
     void transmit();
     void settle();
 
     port_owner& m_owner;
-    arrival_order* m_order = nullptr;
-    std::uint32_t m_rank = 0;
     boost::circular_buffer<frame_ptr> m_queue;
     link_params m_cable;
     bool m_joined = false, m_wanted = false;

@@ -5,7 +5,10 @@
 #include <map>
 #include <set>
 #include <stdexcept>
+#include <utility>
 
+#include <boost/pending/disjoint_sets.hpp>
+#include <boost/property_map/property_map.hpp>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -18,24 +21,6 @@ namespace {
 [[noreturn]] void refuse(const std::string& origin, const std::string& why) {
     throw std::invalid_argument(fmt::format("{}{}ethernet: {}", origin, origin.empty() ? "" : ": ", why));
 }
-
-/// Which ends are joined already, however far apart: a link between two such would close a ring.
-class groups {
-public:
-    /// \returns false if they were joined before
-    bool join(const std::string& a, const std::string& b) {
-        const auto of_a = root(a), of_b = root(b);
-        m_above[of_a] = of_b;
-        return of_a != of_b;
-    }
-
-private:
-    std::string root(const std::string& name) {
-        const auto found = m_above.find(name);
-        return found == m_above.end() || found->second == name ? name : root(found->second);
-    }
-    std::map<std::string, std::string> m_above;
-};
 
 const segment_params& checked(const segment_params& p, const std::vector<segment::adapter>& adapters) {
     std::set<std::string> names, one_link, linked;
@@ -50,13 +35,20 @@ const segment_params& checked(const segment_params& p, const std::vector<segment
         if (!is_block_name(s.name)) refuse(s.origin, fmt::format("'{}' is no name for a switch: give letters, digits and _", s.name));
         if (!names.insert(s.name).second) refuse(s.origin, fmt::format("the name '{}' is taken twice", s.name));
     }
-    groups joined;
+    // Ends that are joined already, however far apart: a link between two such would close a ring.
+    std::map<std::string, int> ranks;
+    std::map<std::string, std::string> above;
+    const boost::associative_property_map<decltype(ranks)> rank_of(ranks);
+    const boost::associative_property_map<decltype(above)> above_of(above);
+    boost::disjoint_sets<decltype(rank_of), decltype(above_of)> joined(rank_of, above_of);
+    for (const auto& n : names) joined.make_set(n);
     for (const auto& l : p.links) {
         for (const auto& end : {l.from, l.to}) {
             if (!names.count(end)) refuse(l.origin, fmt::format("'{}' is none of: {}", end, fmt::join(names, ", ")));
             if (one_link.count(end) && !linked.insert(end).second) refuse(l.origin, fmt::format("'{}' is linked twice: it has one port", end));
         }
-        if (!joined.join(l.from, l.to)) refuse(l.origin, fmt::format("the link from '{}' to '{}' closes a ring, in which frames would go round for ever", l.from, l.to));
+        if (joined.find_set(l.from) == joined.find_set(l.to)) refuse(l.origin, fmt::format("the link from '{}' to '{}' closes a ring, in which frames would go round for ever", l.from, l.to));
+        joined.union_set(l.from, l.to);
     }
     return p;
 }
@@ -113,14 +105,12 @@ void segment::connect_links() {
     }
 }
 
-/// By path of the links: the name of the end that receives.
 void segment::rank_ports() {
     std::vector<port*> all;
     for (const auto& a : m_adapters) all.push_back(a.port);
     for (const auto& s : switches)
         for (const auto& p : s->ports) all.push_back(p.get());
-    std::sort(all.begin(), all.end(), [](const port* a, const port* b) { return std::string(a->name()) < b->name(); });
-    for (std::size_t i = 0; i < all.size(); ++i) all[i]->join_order(m_order, static_cast<std::uint32_t>(i));
+    link::rank_by_path(std::move(all), m_order);
 }
 
 void segment::reset() {

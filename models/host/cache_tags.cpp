@@ -16,9 +16,7 @@ cache_tags::cache_tags(std::uint64_t size, std::uint64_t ways, std::uint64_t lin
 
 cache_tags::entry* cache_tags::find(std::uint64_t address) {
     address = line_of(address);
-    // Lines are powers of two, and sets nearly always: no division then.
-    const auto number = address >> __builtin_ctzll(m_line);
-    auto* const first = m_sets & (m_sets - 1) ? set_of(address) : &m_entries[(number & (m_sets - 1)) * m_ways];
+    auto* const first = set_of(address);
     auto* const found = std::find_if(first, first + m_ways, [&](const entry& e) { return e.used && e.address == address; });
     return found == first + m_ways ? nullptr : found;
 }

@@ -45,7 +45,11 @@ private:
 
     entry* find(std::uint64_t address);
     const entry* find(std::uint64_t address) const { return const_cast<cache_tags*>(this)->find(address); }
-    entry* set_of(std::uint64_t address) { return &m_entries[address / m_line % m_sets * m_ways]; }
+    /// Lines are powers of two, and the number of sets nearly always is: no division then.
+    entry* set_of(std::uint64_t address) {
+        const auto line = address >> __builtin_ctzll(m_line);
+        return &m_entries[(m_sets & (m_sets - 1) ? line % m_sets : line & (m_sets - 1)) * m_ways];
+    }
 
     std::uint64_t m_line, m_ways, m_sets;
     std::uint64_t m_clock = 0;

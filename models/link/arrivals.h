@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <cstring>
 #include <vector>
 
 #include "base/calendar.h"
@@ -12,7 +13,7 @@ namespace fabricvp::link {
 /// Packets that arrive at one time are handed over in the order of their links' paths, whoever was announced first. So what
 /// happens does not depend on who told the receiver when, which would be otherwise if the ends of a link stood in different
 /// simulations. (Of one link they come in the order in which they were sent.)
-/// \tparam Port has a member deliver(const Packet&) \tparam Packet a pointer
+/// \tparam Port is an arrival_end<Port, Packet> and has a member deliver(const Packet&) \tparam Packet a pointer
 template <class Port, class Packet>
 class arrival_order {
 public:
@@ -43,5 +44,36 @@ private:
     std::vector<arrival> m_due, m_now;
     calendar_event m_all_here{method<&arrival_order::hand_over>, this};
 };
+
+/// What a port needs to take part. \tparam Port is derived from it
+template <class Port, class Packet>
+class arrival_end {
+public:
+    /// From now on, what arrives here and elsewhere at one time is handed over by rank. \param rank of this port among all, by path
+    void join_order(arrival_order<Port, Packet>& order, std::uint32_t rank) {
+        m_order = &order;
+        m_rank = rank;
+    }
+
+protected:
+    ~arrival_end() = default;
+    /// A packet has come: Port::deliver() follows when its turn is, or at once where there is no order.
+    void hand_over(const Packet& p) {
+        auto& self = static_cast<Port&>(*this);
+        if (m_order) m_order->due(self, m_rank, p);
+        else self.deliver(p);
+    }
+
+private:
+    arrival_order<Port, Packet>* m_order = nullptr;
+    std::uint32_t m_rank = 0;
+};
+
+/// Ranks ports by path of their links, which is the name of the end that receives.
+template <class Port, class Packet>
+void rank_by_path(std::vector<Port*> ports, arrival_order<Port, Packet>& order) {
+    std::sort(ports.begin(), ports.end(), [](const Port* a, const Port* b) { return std::strcmp(a->name(), b->name()) < 0; });
+    for (std::size_t i = 0; i < ports.size(); ++i) ports[i]->join_order(order, static_cast<std::uint32_t>(i));
+}
 
 }  // namespace fabricvp::link

@@ -99,7 +99,7 @@ struct port_traits {
 
 using arrival_order = link::arrival_order<port, packet_ptr>;
 
-class port final : public link::port<port_traits> {
+class port final : public link::port<port_traits>, public link::arrival_end<port, packet_ptr> {
 public:
     const port_params params;
     const unsigned index;  ///< among its owner's ports
@@ -180,11 +180,6 @@ public:
 
     packet_tap* tap = nullptr;
 
-    /// From now on, what arrives here and elsewhere at one time is handed over by rank. \param rank of this port among all, by path
-    void join_order(arrival_order& order, std::uint32_t rank) {
-        m_order = &order;
-        m_rank = rank;
-    }
     /// Hands over what has arrived.
     void deliver(const packet_ptr& p);
 
@@ -206,10 +201,7 @@ private:
     };
 
     ticks announced(packet& p, ticks head);
-    void arrived(const packet_ptr& p) {
-        if (m_order) m_order->due(*this, m_rank, p);
-        else deliver(p);
-    }
+    void arrived(const packet_ptr& p) { hand_over(p); }
     void ready() { transmit(); }
     unsigned debug_access(packet&) { return 0; }
 
@@ -227,8 +219,6 @@ private:
     void trained();
 
     port_owner& m_owner;
-    arrival_order* m_order = nullptr;
-    std::uint32_t m_rank = 0;
     std::array<boost::circular_buffer<queued>, virtual_lanes> m_queues;
     std::array<counter, drop_reasons> m_dropped;
     std::uint32_t m_filled = 0;      // lanes whose queue is not empty

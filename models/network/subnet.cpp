@@ -192,12 +192,10 @@ void subnet::connect_links() {
     }
 }
 
-/// By path of the links: the name of the end that receives.
 void subnet::rank_ports() {
     std::vector<port*> all;
     for_each_port([&](port& p) { all.push_back(&p); });
-    std::sort(all.begin(), all.end(), [](const port* a, const port* b) { return std::string(a->name()) < b->name(); });
-    for (std::size_t i = 0; i < all.size(); ++i) all[i]->join_order(m_order, static_cast<std::uint32_t>(i));
+    link::rank_by_path(std::move(all), m_order);
 }
 
 /// What a subnet manager would do.

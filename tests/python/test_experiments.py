@@ -263,7 +263,9 @@ def test_scale(command, tmp_path):
     assert result["experiment"] == "scale" and len(result["checks"]) == 2 and all(c["ok"] for c in result["checks"])
     table = pandas.read_csv(tmp_path / "found" / "scale.csv").set_index(["pattern", "devices"])
     assert set(table.index) == {(p, n) for p in ("uniform", "neighbour", "gups") for n in (4, 16)}
-    assert (table["packet_hops"] > 40_000).all() and (table["ns_per_hop"] > 1).all() and table["events_per_hop"].between(1, 3).all()
+    assert (table["packet_hops"].drop(index="gups") > 100_000).all()
+    assert (table.loc["gups", "packet_hops"] > 40_000).all()  # all of a recording, with four devices
+    assert (table["ns_per_hop"] > 1).all() and table["events_per_hop"].between(1, 3).all()
     assert (tmp_path / "found" / "cost.png").stat().st_size > 0
 
 
