@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "platform/machine.h"
 
-#include <stdexcept>
 
 #include <fmt/format.h>
 
 #include "base/clock_domain.h"
 #include "base/random_streams.h"
+#include "base/refusal.h"
 #include "pcie/virtio_net.h"
 
 namespace fabricvp {
@@ -17,7 +17,7 @@ void check_windows(const fabric::interconnect_params& f, duration patience) {
     for (const auto& s : f.switches) {
         if (!patience || s.netcrafter.pooling == fabric::netcrafter::pooling_mode::none) continue;
         if (clock_domain(s.clock).span(s.netcrafter.window) >= patience)
-            throw std::invalid_argument(fmt::format("fabric: {}.netcrafter.window of {} cycles is not shorter than simulation.watchdog", s.name, s.netcrafter.window.count));
+            refuse_at(s.where.of("netcrafter"), fmt::format("fabric: {}.netcrafter.window of {} cycles is not shorter than simulation.watchdog", s.name, s.netcrafter.window.count));
     }
 }
 
@@ -43,7 +43,7 @@ void node::plug_in() {
 
 void node::link_up() {
     if (!params.replay && params.gpus.size() > fabric::most_devices)
-        throw std::invalid_argument(fmt::format("fabric: {} GPUs: at most {} of a node", params.gpus.size(), fabric::most_devices));
+        refuse_at(params.gpus[fabric::most_devices].where.own(), fmt::format("fabric: {} GPUs: at most {} of a node", params.gpus.size(), fabric::most_devices));
     fabric = std::make_unique<fabric::interconnect>("fabric", params.fabric);
     for (std::size_t i = 0; i < gpus.size(); ++i)
         if (auto& terminal = *fabric->terminals[i]; terminal.link) gpus[i]->core.fabric.attach(terminal);

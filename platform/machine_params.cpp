@@ -32,7 +32,7 @@ void check_fabric_names(const node_params& n) {
     for (const auto& g : n.gpus) gpus.insert(g.name);
     const auto check = [&](const auto& item) {
         if (gpus.count(item.name))
-            throw input_error(fmt::format("{}: the name {} is taken: a GPU has it, which stands there in the fabric", item.origin, quoted(item.name)));
+            throw input_error(fmt::format("{}: the name {} is taken: a GPU has it, which stands there in the fabric", item.where.of("name"), quoted(item.name)));
     };
     for (const auto& s : n.fabric.switches) check(s);
     for (const auto& g : n.fabric.generators) check(g);
@@ -145,12 +145,14 @@ void fault_params::describe(parameter_visitor& v) {
 }
 
 void gpu_node_params::describe(parameter_visitor& v) {
+    where.note(v, {"below"});
     v.field("name", name, "name of the GPU: its path in statistics; gpu0, gpu1, … unless given");
     v.field("below", below, "where it is plugged in: root, or a switch of the PCIe tree");
     gpu::gpu_device_params::describe(v);
 }
 
 void hca_node_params::describe(parameter_visitor& v) {
+    where.note(v, {"below"});
     v.field("name", name, "name of the adapter: its path in statistics; hca0, hca1, … unless given");
     v.field("below", below, "where it is plugged in: root, or a switch of the PCIe tree");
     hca::hca_params::describe(v);
@@ -222,12 +224,12 @@ machine_params completed(machine_params p) {
         for (std::size_t i = 0; i < n.gpus.size(); ++i) {
             auto& gpu = n.gpus[i];
             if (gpu.name.empty()) gpu.name = fmt::format("gpu{}", i);
-            n.pcie.slots.push_back({gpu.name, gpu.below});
+            n.pcie.slots.push_back({gpu.name, gpu.below, gpu.where});
             n.fabric.devices.push_back(gpu.name);
         }
         for (std::size_t i = 0; i < n.hcas.size(); ++i) {
             if (n.hcas[i].name.empty()) n.hcas[i].name = fmt::format("hca{}", i);
-            n.pcie.slots.push_back({n.hcas[i].name, n.hcas[i].below});
+            n.pcie.slots.push_back({n.hcas[i].name, n.hcas[i].below, n.hcas[i].where});
         }
     }
     plug_in_adapters(p);

@@ -11,6 +11,7 @@
 
 #include "base/log.h"
 #include "base/parameters.h"
+#include "base/refusal.h"
 #include "ethernet/segment.h"
 #include "fabric/interconnect.h"
 #include "gpu/gpu_device.h"
@@ -59,12 +60,14 @@ struct fault_params {
 /// A GPU of a node, plugged into the PCIe tree.
 struct gpu_node_params : gpu::gpu_device_params {
     std::string name, below = "root";
+    written_at where;  ///< not described
     void describe(parameter_visitor& v);
 };
 
 /// An RDMA adapter of a node, plugged into the PCIe tree.
 struct hca_node_params : hca::hca_params {
     std::string name, below = "root";
+    written_at where;
     void describe(parameter_visitor& v);
 };
 

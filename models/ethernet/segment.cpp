@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <map>
 #include <set>
-#include <stdexcept>
 #include <utility>
 
 #include <boost/pending/disjoint_sets.hpp>
@@ -13,13 +12,14 @@
 #include <fmt/ranges.h>
 
 #include "base/described_blocks.h"
+#include "base/refusal.h"
 
 namespace fabricvp::ethernet {
 
 namespace {
 
 [[noreturn]] void refuse(const std::string& origin, const std::string& why) {
-    throw std::invalid_argument(fmt::format("{}{}ethernet: {}", origin, origin.empty() ? "" : ": ", why));
+    refuse_at(origin, "ethernet: " + why);
 }
 
 const segment_params& checked(const segment_params& p, const std::vector<segment::adapter>& adapters) {

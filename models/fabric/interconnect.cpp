@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <map>
 #include <set>
-#include <stdexcept>
 #include <utility>
 
 #include <fmt/format.h>
@@ -18,67 +17,70 @@ using link::find_routes, link::no_link, link::routing_table, link::topology;
 
 namespace {
 
-[[noreturn]] void refuse(const std::string& why) { throw std::invalid_argument("fabric: " + why); }
+[[noreturn]] void refuse(const std::string& origin, const std::string& why) { refuse_at(origin, "fabric: " + why); }
 
-void check_name(const std::string& name, const char* kind, std::set<std::string>& taken) {
-    if (!is_block_name(name)) refuse(fmt::format("'{}' is no name for a {}: give letters, digits and _", name, kind));
-    if (!taken.insert(name).second) refuse(fmt::format("the name '{}' is taken twice", name));
+void check_name(const std::string& name, const std::string& origin, const char* kind, std::set<std::string>& taken) {
+    if (!is_block_name(name)) refuse(origin, fmt::format("'{}' is no name for a {}: give letters, digits and _", name, kind));
+    if (!taken.insert(name).second) refuse(origin, fmt::format("the name '{}' is taken twice", name));
 }
 
 void check_netcrafter(const interconnect_params& p, const interconnect_params::switch_node& s) {
+    const auto origin = s.where.of("netcrafter");
     const auto elsewhere = [&](const std::string& name) {
         return std::any_of(p.switches.begin(), p.switches.end(), [&](const auto& other) { return other.name == name && other.cluster != s.cluster; });
     };
     if (std::none_of(p.links.begin(), p.links.end(), [&](const auto& l) { return (l.from == s.name && elsewhere(l.to)) || (l.to == s.name && elsewhere(l.from)); }))
-        refuse(fmt::format("{}.netcrafter is on, but '{}' has no link to another cluster", s.name, s.name));
+        refuse(origin, fmt::format("{}.netcrafter is on, but '{}' has no link to another cluster", s.name, s.name));
     if (s.netcrafter.pooling != netcrafter::pooling_mode::none && !s.netcrafter.stitching)
-        refuse(fmt::format("{}.netcrafter.pooling waits for packets to stitch: it needs stitching", s.name));
+        refuse(origin, fmt::format("{}.netcrafter.pooling waits for packets to stitch: it needs stitching", s.name));
     if (p.packet.header.bytes != netcrafter::header_bytes || p.packet.address.bytes != netcrafter::address_bytes)
-        refuse(fmt::format("{}.netcrafter has headers of {} B and addresses of {} B: packet.header and packet.address must be that", s.name, netcrafter::header_bytes, netcrafter::address_bytes));
-    if (p.packet.payload() % 4) refuse(fmt::format("{}.netcrafter cuts packets into flits that carry a multiple of 4 B: packet.flit less packet.crc is {}", s.name, p.packet.payload()));
+        refuse(p.where.of("packet"), fmt::format("{}.netcrafter has headers of {} B and addresses of {} B: packet.header and packet.address must be that", s.name, netcrafter::header_bytes, netcrafter::address_bytes));
+    if (p.packet.payload() % 4) refuse(p.where.of("packet"), fmt::format("{}.netcrafter cuts packets into flits that carry a multiple of 4 B: packet.flit less packet.crc is {}", s.name, p.packet.payload()));
 }
 
 const interconnect_params& checked(const interconnect_params& p) {
     std::set<std::string> names;
-    for (const auto& d : p.devices) check_name(d, "device", names);
-    for (const auto& g : p.generators) check_name(g.name, "generator", names);
-    if (names.size() > most_terminals) refuse(fmt::format("{} devices and generators: at most {}", names.size(), most_terminals));
+    for (const auto& d : p.devices) check_name(d, {}, "device", names);
+    for (const auto& g : p.generators) check_name(g.name, g.where.of("name"), "generator", names);
+    if (names.size() > most_terminals) refuse(p.where.own(), fmt::format("{} devices and generators: at most {}", names.size(), most_terminals));
     const auto ends = names;
-    for (const auto& s : p.switches) check_name(s.name, "switch", names);
+    for (const auto& s : p.switches) check_name(s.name, s.where.of("name"), "switch", names);
     std::map<std::string, unsigned> uses;
     for (const auto& l : p.links) {
-        for (const auto& end : {l.from, l.to}) {
-            if (!names.count(end)) refuse(fmt::format("a link goes to '{}', which is neither a switch nor a device", end));
-            if (ends.count(end) && ++uses[end] > 1) refuse(fmt::format("'{}' has more than one link: devices have one, switches many", end));
+        for (const auto* key : {"from", "to"}) {
+            const auto& end = *key == 'f' ? l.from : l.to;
+            if (!names.count(end))
+                refuse(l.where.of(key), fmt::format("a link goes {} '{}', which is neither a switch nor a device (allowed: {})", key, end, allowed_names(names)));
+            if (ends.count(end) && ++uses[end] > 1) refuse(l.where.of(key), fmt::format("'{}' has more than one link: devices have one, switches many", end));
         }
-        if (l.from == l.to) refuse(fmt::format("a link goes from '{}' to itself", l.from));
+        if (l.from == l.to) refuse(l.where.of("to"), fmt::format("a link goes from '{}' to itself", l.from));
         if (l.lanes_there >= 2 * l.lanes)
-            refuse(fmt::format("lanes_there of {} from '{}' to '{}': the link has {} lanes, and one at least must lead back", l.lanes_there, l.from, l.to, 2 * l.lanes));
+            refuse(l.where.of("lanes_there"), fmt::format("lanes_there of {} from '{}' to '{}': the link has {} lanes, and one at least must lead back", l.lanes_there, l.from, l.to, 2 * l.lanes));
     }
     for (const auto& s : p.switches)
         if (const auto n = std::count_if(p.links.begin(), p.links.end(), [&](const auto& l) { return l.from == s.name || l.to == s.name; });
             n > most_switch_ports)
-            refuse(fmt::format("the switch '{}' has {} links: at most {}", s.name, n, most_switch_ports));
+            refuse(s.where.own(), fmt::format("the switch '{}' has {} links: at most {}", s.name, n, most_switch_ports));
     for (const auto& g : p.generators)
-        if (!uses[g.name]) refuse(fmt::format("the generator '{}' has no link", g.name));
-    if (p.packet.crc.bytes >= p.packet.flit.bytes) refuse("packet.crc leaves no byte of a flit");
+        if (!uses[g.name]) refuse(g.where.own(), fmt::format("the generator '{}' has no link", g.name));
+    if (p.packet.crc.bytes >= p.packet.flit.bytes) refuse(p.where.of("packet"), "packet.crc leaves no byte of a flit");
     // A buffer that could never hold the longest packet would stop everything.
     const auto longest = p.packet.flits(static_cast<std::uint32_t>(p.packet.header.bytes + p.packet.address.bytes) + line_bytes);
-    const auto check_room = [&](std::uint64_t entries, const std::string& what) {
+    const auto check_room = [&](std::uint64_t entries, const std::string& what, const std::string& origin) {
         if (entries / data_channels < longest)
-            refuse(fmt::format("{} of {} flits leaves {} for requests: the longest packet has {}", what, entries, entries / data_channels, longest));
+            refuse(origin, fmt::format("{} of {} flits leaves {} for requests: the longest packet has {}", what, entries, entries / data_channels, longest));
     };
-    const auto check_walks = [&](std::uint64_t entries, const std::string& what) {
+    const auto check_walks = [&](std::uint64_t entries, const std::string& what, const std::string& origin) {
         const auto flits = p.packet.flits(static_cast<std::uint32_t>(p.packet.header.bytes + p.packet.address.bytes));
         if (p.packet.page_table_channels && entries / 2 < flits)
-            refuse(fmt::format("{} of {} flits leaves {} for requests: a page-table packet has {}", what, entries, entries / 2, flits));
+            refuse(origin, fmt::format("{} of {} flits leaves {} for requests: a page-table packet has {}", what, entries, entries / 2, flits));
     };
-    check_room(p.device.input.entries, "device.input.entries");
-    check_walks(p.device.input.page_table_entries, "device.input.page_table_entries");
+    check_room(p.device.input.entries, "device.input.entries", p.where.of("device"));
+    check_walks(p.device.input.page_table_entries, "device.input.page_table_entries", p.where.of("device"));
     for (const auto& s : p.switches) {
-        check_room(s.input.entries, s.name + ".input.entries");
-        check_walks(s.input.page_table_entries, s.name + ".input.page_table_entries");
-        check_room(s.output_entries, s.name + ".output_entries");
+        check_room(s.input.entries, s.name + ".input.entries", s.where.of("input"));
+        check_walks(s.input.page_table_entries, s.name + ".input.page_table_entries", s.where.of("input"));
+        check_room(s.output_entries, s.name + ".output_entries", s.where.of("output_entries"));
         if (s.netcrafter.on()) check_netcrafter(p, s);
     }
     return p;
@@ -128,13 +130,14 @@ std::string lanes_name(const std::vector<interconnect_params::link_node>& links,
 }  // namespace
 
 void interconnect_params::switch_node::describe(parameter_visitor& v) {
+    where.note(v, {"name", "input", "output_entries", "netcrafter"});
     v.field("name", name, "name of the switch");
-    if (auto where = v.origin_of("name"); !where.empty()) origin = std::move(where);
     v.field("cluster", cluster, between{0, 1000}, "cluster to which it and the devices on it belong");
     switch_params::describe(v);
 }
 
 void interconnect_params::link_node::describe(parameter_visitor& v) {
+    where.note(v, {"from", "to", "lanes_there"});
     v.field("from", from, "a switch, a GPU or a generator");
     v.field("to", to, "a switch, a GPU or a generator");
     link_params::describe(v);
@@ -148,12 +151,13 @@ link_params interconnect_params::link_node::with_lanes(std::uint64_t count) cons
 }
 
 void interconnect_params::generator_node::describe(parameter_visitor& v) {
+    where.note(v, {"name"});
     v.field("name", name, "name of the generator");
-    if (auto where = v.origin_of("name"); !where.empty()) origin = std::move(where);
     generator_params::describe(v);
 }
 
 void interconnect_params::describe(parameter_visitor& v) {
+    where.note(v, {"packet", "device"});
     v.group("packet", packet, "sizes of packets and flits");
     v.group("device", device, "where every device is attached");
     v.field("failure_time", failure_time, between{0, 1e12}, "from the loss of a packet at a dead link or switch until its requester is told");
@@ -249,7 +253,7 @@ void interconnect::route() {
             const bool first = m_topology.links[link].first == v;
             switches[i]->set_route(static_cast<unsigned>(d), (first ? ends.a : ends.b)->index, others->cluster[d]);
         }
-        switches[i]->check_room();
+        switches[i]->check_room(params.switches[i].where.of("netcrafter"));
     }
     tell_of_launches(table);
 }

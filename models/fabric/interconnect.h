@@ -10,6 +10,7 @@
 
 #include "base/model.h"
 #include "base/parameters.h"
+#include "base/refusal.h"
 #include "fabric/generator.h"
 #include "fabric/switch.h"
 #include "fabric/terminal.h"
@@ -19,12 +20,14 @@ namespace fabricvp::fabric {
 
 struct interconnect_params {
     struct switch_node : switch_params {
-        std::string name, origin;  ///< and where it is written, not described
+        std::string name;
+        written_at where;  ///< not described
         std::uint64_t cluster = 0;
         void describe(parameter_visitor& v);
     };
     struct link_node : link_params {
         std::string from, to;
+        written_at where;
         std::uint64_t lanes_there = 0;  ///< of both directions' lanes; 0: half of them
         void describe(parameter_visitor& v);
         /// One direction of the link.
@@ -35,12 +38,14 @@ struct interconnect_params {
         link_params with_lanes(std::uint64_t count) const;
     };
     struct generator_node : generator_params {
-        std::string name, origin;
+        std::string name;
+        written_at where;
         void describe(parameter_visitor& v);
     };
 
     packet_format packet;
     terminal_params device;
+    written_at where;
     duration failure_time{1'000'000};
     std::vector<switch_node> switches;
     std::vector<link_node> links;

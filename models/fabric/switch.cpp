@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "base/log.h"
+#include "base/refusal.h"
 #include "fabric/netcrafter/controller.h"
 
 namespace fabricvp::fabric {
@@ -45,10 +46,10 @@ void fabric_switch::set_route(unsigned terminal, unsigned port, unsigned cluster
         if (u) u->know(terminal);
 }
 
-void fabric_switch::check_room() const {
+void fabric_switch::check_room(const std::string& origin) const {
     for (const auto& e : m_egress)
         if (const auto* c = dynamic_cast<const netcrafter::controller*>(e.get()); c && c->queue().entries() < c->queue().least_entries(c->queue().clusters()))
-            throw std::invalid_argument(fmt::format("fabric: {}.netcrafter.entries of {} flits: {} other clusters need {}, for a longest packet on each virtual channel",
+            refuse_at(origin, fmt::format("fabric: {}.netcrafter.entries of {} flits: {} other clusters need {}, for a longest packet on each virtual channel",
                                                     basename(), c->queue().entries(), c->queue().clusters(), c->queue().least_entries(c->queue().clusters())));
 }
 

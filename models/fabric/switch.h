@@ -72,8 +72,8 @@ public:
     /// Takes over packets that cannot get on from here.
     std::function<void(const packet_ptr&)> on_lost;
 
-    /// \throws std::invalid_argument if a queue is too small for all that goes through it
-    void check_room() const;
+    /// \param origin where the switch's controllers are described \throws std::invalid_argument if a queue is too small for all that goes through it
+    void check_room(const std::string& origin = {}) const;
 
     unsigned ports() const { return static_cast<unsigned>(m_ports.size()); }
     port& at(unsigned index) { return *m_ports[index]; }

@@ -10,6 +10,7 @@
 #include "abi/memory_map.h"
 #include "base/described_blocks.h"
 #include "base/random_streams.h"
+#include "base/refusal.h"
 #include "host/device_tree.h"
 
 namespace fabricvp::host {
@@ -111,7 +112,7 @@ void host_complex::add_devices() {
             bus.map(d.name, d.base, device.registers.size(), device.bus);
             if (d.interrupt) device.interrupt.connect([this, &d](bool level) { set_interrupt_source(static_cast<unsigned>(d.interrupt), level); });
         } catch (const std::invalid_argument& refused) {
-            throw std::invalid_argument(fmt::format("{}{}host: device {}: {}", d.origin, d.origin.empty() ? "" : ": ", d.name, refused.what()));
+            refuse_at(d.origin, fmt::format("host: device {}: {}", d.name, refused.what()));
         }
     }
 }

@@ -4,13 +4,13 @@
 #include <algorithm>
 #include <map>
 #include <set>
-#include <stdexcept>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include "base/described_blocks.h"
 #include "base/log.h"
+#include "base/refusal.h"
 #include "network/switch_agent.h"
 
 namespace fabricvp::network {
@@ -18,7 +18,7 @@ namespace fabricvp::network {
 namespace {
 
 [[noreturn]] void refuse(const std::string& origin, const std::string& why) {
-    throw std::invalid_argument(fmt::format("{}{}network: {}", origin, origin.empty() ? "" : ": ", why));
+    refuse_at(origin, "network: " + why);
 }
 
 void check_name(const std::string& name, const std::string& origin, const char* kind, std::set<std::string>& taken) {

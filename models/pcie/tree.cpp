@@ -20,8 +20,10 @@ std::uint64_t children_of(const tree_params& p, const std::string& where) {
                                       std::count_if(p.slots.begin(), p.slots.end(), below));
 }
 
-void check_power_of_two(std::uint64_t value, const std::string& what) {
-    if (value == 0 || value & (value - 1)) throw std::invalid_argument(fmt::format("pcie: {} is {}: give a power of two", what, value));
+[[noreturn]] void refuse(const std::string& origin, const std::string& why) { refuse_at(origin, "pcie: " + why); }
+
+void check_power_of_two(std::uint64_t value, const std::string& what, const std::string& origin) {
+    if (value == 0 || value & (value - 1)) refuse(origin, fmt::format("{} is {}: give a power of two", what, value));
 }
 
 /// The root complex with as many ports as the description plugs into it, once the description has been checked.
@@ -29,35 +31,35 @@ root_complex_params checked_root(const tree_params& p) {
     std::set<std::string> names{"root"};
     const auto check = [&](const auto& n, const char* kind) {
         if (!is_block_name(n.name))
-            throw std::invalid_argument(fmt::format("pcie: '{}' is no name for {}: give letters, digits and _", n.name, kind));
+            refuse(n.where.of("name"), fmt::format("'{}' is no name for {}: give letters, digits and _", n.name, kind));
         if (!names.count(n.below))
-            throw std::invalid_argument(fmt::format("pcie: {} '{}' is below '{}', which is neither root nor a switch listed before it",
-                                                    kind, n.name, n.below));
-        if (names.count(n.name)) throw std::invalid_argument(fmt::format("pcie: the name '{}' is taken twice", n.name));
+            refuse(n.where.of("below"), fmt::format("{} '{}' is below '{}', which is neither root nor a switch listed before it (allowed: {})", kind, n.name,
+                                                    n.below, allowed_names(names)));
+        if (names.count(n.name)) refuse(n.where.of("name"), fmt::format("the name '{}' is taken twice", n.name));
     };
     for (const auto& s : p.switches) {
         check(s, "switch");
         names.insert(s.name);
-        check_power_of_two(s.upstream_port.max_payload, s.name + ".upstream_port.max_payload");
-        check_power_of_two(s.downstream_port.max_payload, s.name + ".downstream_port.max_payload");
+        check_power_of_two(s.upstream_port.max_payload, s.name + ".upstream_port.max_payload", s.where.of("upstream_port"));
+        check_power_of_two(s.downstream_port.max_payload, s.name + ".downstream_port.max_payload", s.where.of("downstream_port"));
         const auto ports = children_of(p, s.name);
-        if (ports < 1 || ports > 31) throw std::invalid_argument(fmt::format("pcie: switch '{}' has {} ports in use: 1 … 31", s.name, ports));
+        if (ports < 1 || ports > 31) refuse(s.where.own(), fmt::format("switch '{}' has {} ports in use: 1 … 31", s.name, ports));
     }
     std::set<std::string> endpoints;
     for (const auto& e : p.endpoints) {
         check(e, "endpoint");
-        check_power_of_two(e.device.settings().endpoint().link.max_payload, e.name + ".link.max_payload");
-        if (!endpoints.insert(e.name).second) throw std::invalid_argument(fmt::format("pcie: the name '{}' is taken twice", e.name));
+        check_power_of_two(e.device.settings().endpoint().link.max_payload, e.name + ".link.max_payload", e.where.of("link"));
+        if (!endpoints.insert(e.name).second) refuse(e.where.of("name"), fmt::format("the name '{}' is taken twice", e.name));
     }
     for (const auto& s : p.slots) {
         check(s, "device");
-        if (!endpoints.insert(s.name).second) throw std::invalid_argument(fmt::format("pcie: the name '{}' is taken twice", s.name));
+        if (!endpoints.insert(s.name).second) refuse(s.where.own(), fmt::format("the name '{}' is taken twice", s.name));
     }
-    check_power_of_two(p.root.root_port.max_payload, "root.root_port.max_payload");
-    check_power_of_two(p.root.peer_to_peer_payload, "root.peer_to_peer_payload");
+    check_power_of_two(p.root.root_port.max_payload, "root.root_port.max_payload", p.where.of("root"));
+    check_power_of_two(p.root.peer_to_peer_payload, "root.peer_to_peer_payload", p.where.of("root"));
     auto root = p.root;
     root.root_ports = children_of(p, "root");
-    if (root.root_ports > 31) throw std::invalid_argument("pcie: more than 31 links below the root complex");
+    if (root.root_ports > 31) refuse(p.where.own(), "more than 31 links below the root complex");
     return root;
 }
 
@@ -66,6 +68,7 @@ constexpr const char* turns_help = "TLPs from here that may pass one after the o
 }  // namespace
 
 void tree_params::switch_node::describe(parameter_visitor& v) {
+    where.note(v, {"name", "below", "upstream_port", "downstream_port"});
     v.field("name", name, "name of the switch");
     v.field("below", below, "root, or a switch listed before");
     v.group("upstream_port", upstream_port, "the port towards the root");
@@ -76,6 +79,7 @@ void tree_params::switch_node::describe(parameter_visitor& v) {
 }
 
 void tree_params::endpoint_node::describe(parameter_visitor& v) {
+    where.note(v, {"name", "below", "link"});
     v.field("name", name, "name of the endpoint");
     v.field("below", below, "root, or a switch");
     v.field("turns", turns, between{1, 1024}, turns_help);
@@ -83,6 +87,7 @@ void tree_params::endpoint_node::describe(parameter_visitor& v) {
 }
 
 void tree_params::describe(parameter_visitor& v) {
+    where.note(v, {"root"});
     v.group("root", root, "root complex");
     describe_blocks(v, "switches", switches, nullptr, "switches");
     describe_blocks(v, "endpoints", endpoints, nullptr, "devices");
@@ -105,7 +110,7 @@ tree::tree(const sc_core::sc_module_name& name, const tree_params& p) : model(na
         try {
             endpoints.push_back(e.device.settings().make(e.name));
         } catch (const std::invalid_argument& refused) {
-            throw std::invalid_argument(fmt::format("pcie: {}: {}", e.name, refused.what()));
+            refuse(e.where.own(), fmt::format("{}: {}", e.name, refused.what()));
         }
         connect(port, endpoints.back()->link);
     }

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/parameters.h"
+#include "base/refusal.h"
 #include "pcie/copy_engine.h"
 #include "pcie/device_kind.h"
 #include "pcie/root_complex.h"
@@ -19,6 +20,7 @@ namespace fabricvp::pcie {
 struct tree_params {
     struct switch_node {
         std::string name, below = "root";
+        written_at where;  ///< not described
         port_params upstream_port, downstream_port;
         bool hot_plug = false;
         std::uint64_t turns = 1, turns_from_above = 1;
@@ -26,6 +28,7 @@ struct tree_params {
     };
     struct endpoint_node {
         std::string name, below = "root";
+        written_at where;
         chosen_device device;
         std::uint64_t turns = 1;
         void describe(parameter_visitor& v);
@@ -34,9 +37,11 @@ struct tree_params {
     /// Where a device that is not this tree's is plugged in (a GPU, an RDMA adapter).
     struct slot_node {
         std::string name, below = "root";
+        written_at where;
     };
 
     root_complex_params root;
+    written_at where;
     std::vector<switch_node> switches;
     std::vector<endpoint_node> endpoints;
     std::vector<slot_node> slots;  ///< filled in by whoever builds the devices, so not described

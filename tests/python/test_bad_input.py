@@ -72,3 +72,98 @@ def test_ports_and_consoles(machine):
     assert 0 < port < 65536
     with pytest.raises(fabricvp.InputError):
         machine().listen_gdb(port)
+
+
+GPU = "{below: switch0, compute_units: 1, memory: {capacity: 64 MiB}}"
+
+
+def told(tmp_path, text, **options):
+    """The refusal of a configuration that stands in machine.yaml, without the folder."""
+    config = tmp_path / "machine.yaml"
+    config.write_text(text)
+    with pytest.raises(fabricvp.InputError) as caught:
+        fabricvp.spawn(config, **options)
+    assert "\n" not in str(caught.value)
+    return str(caught.value).replace(str(tmp_path) + "/", "")
+
+
+def pcie_tree(*lines):
+    return "node:\n  pcie:\n" + "".join(f"    {line}\n" for line in lines)
+
+
+@pytest.mark.parametrize("lines, refusal", [
+    (["switches: [{name: a}]", "endpoints:", "  - {name: d, kind: virtio_blk, below: a}", "  - {name: e, kind: virtio_blk,", "     below: b}"],
+     "machine.yaml:7: pcie: endpoint 'e' is below 'b', which is neither root nor a switch listed before it (allowed: a, root)"),
+    (["switches:", "  - {name: a, below: b}", "  - {name: b}"],
+     "machine.yaml:4: pcie: switch 'a' is below 'b', which is neither root nor a switch listed before it (allowed: root)"),
+    (["switches:", "  - name: a", "    upstream_port: {max_payload: 384}", "endpoints: [{name: e, kind: virtio_blk, below: a}]"],
+     "machine.yaml:5: pcie: a.upstream_port.max_payload is 384: give a power of two"),
+    (["switches:", "  - name: a", "", "    downstream_port: {max_payload: 384}", "endpoints: [{name: e, kind: virtio_blk, below: a}]"],
+     "machine.yaml:6: pcie: a.downstream_port.max_payload is 384: give a power of two"),
+    (["switches:", "  - {name: a}", "  - {name: idle}", "endpoints: [{name: e, kind: virtio_blk, below: a}]"],
+     "machine.yaml:5: pcie: switch 'idle' has 0 ports in use: 1 … 31"),
+    (["endpoints:", "  - name: e", "    kind: virtio_blk", "    link: {max_payload: 384}"],
+     "machine.yaml:6: pcie: e.link.max_payload is 384: give a power of two"),
+    (["endpoints:", "  - {name: d, kind: virtio_blk}", "  - {name: e, kind: virtio_blk, queue_size: 6}"],
+     "machine.yaml:5: pcie: e: queue_size is 6: give a power of two"),
+    (["root: {peer_to_peer_payload: 384 B}", "endpoints: [{name: e, kind: virtio_blk}]"],
+     "machine.yaml:3: pcie: root.peer_to_peer_payload is 384: give a power of two"),
+    (["endpoints: [" + ", ".join(f"{{name: e{i}, kind: virtio_blk}}" for i in range(32)) + "]"],
+     "machine.yaml:3: pcie: more than 31 links below the root complex")])
+def test_pcie_trees_are_refused_where_they_are_written(tmp_path, lines, refusal):
+    assert told(tmp_path, pcie_tree(*lines)) == refusal
+
+
+@pytest.mark.parametrize("lines, refusal", [
+    (["gpus:", "  - compute_units: 1", "    below: switch9"],
+     "machine.yaml:6: pcie: device 'gpu0' is below 'switch9', which is neither root nor a switch listed before it (allowed: root, switch0)"),
+    (["hcas:", "  - {below: root}", "  - {below: switch9}"],
+     "machine.yaml:6: pcie: device 'hca1' is below 'switch9', which is neither root nor a switch listed before it (allowed: root, switch0)"),
+    (["hcas:", "  - {below: root}", "  - {below: root, name: disk}"], "machine.yaml:6: pcie: the name 'disk' is taken twice")])
+def test_devices_below_nothing_are_refused_where_they_are_written(tmp_path, lines, refusal):
+    tree = pcie_tree("{switches: [{name: switch0}], endpoints: [{name: disk, kind: virtio_blk, below: switch0}]}")
+    assert told(tmp_path, tree + "".join(f"  {line}\n" for line in lines)) == refusal
+
+
+def fabric(*lines, gpus=2):
+    return (pcie_tree("{switches: [{name: switch0}]}") + f"  gpus: [{', '.join([GPU] * gpus)}]\n  fabric:\n" + "".join(f"    {line}\n" for line in lines))
+
+
+LINKS = ["links:", "  - {from: gpu0, to: s}", "  - {from: gpu1, to: s}"]  # behind one line
+
+
+@pytest.mark.parametrize("lines, refusal", [
+    (["switches: [{name: s}]", *LINKS, "  - from: s", "    to: gpu7"],
+     "machine.yaml:11: fabric: a link goes to 'gpu7', which is neither a switch nor a device (allowed: gpu0, gpu1, s)"),
+    (["switches: [{name: s}]", *LINKS, "  - from: gpu7", "    to: s"],
+     "machine.yaml:10: fabric: a link goes from 'gpu7', which is neither a switch nor a device (allowed: gpu0, gpu1, s)"),
+    (["switches: [{name: s}]", *LINKS, "  - {from: gpu1, to: s}"], "machine.yaml:10: fabric: 'gpu1' has more than one link: devices have one, switches many"),
+    (["switches: [{name: s}]", *LINKS, "  - {from: s, to: s}"], "machine.yaml:10: fabric: a link goes from 's' to itself"),
+    (["switches: [{name: s}]", *LINKS, "  - {from: t, to: s}"], "machine.yaml:10: fabric: a link goes from 't', which is neither a switch nor a device (allowed: gpu0, gpu1, s)"),
+    (["switches: [{name: s}]", "links:", "  - {from: gpu1, to: s}", "  - from: gpu0", "    to: s", "    lanes: 4", "    lanes_there: 8"],
+     "machine.yaml:12: fabric: lanes_there of 8 from 'gpu0' to 's': the link has 8 lanes, and one at least must lead back"),
+    (["switches: [{name: s, input: {entries: 8}}]", *LINKS],
+     "machine.yaml:6: fabric: s.input.entries of 8 flits leaves 4 for requests: the longest packet has 5"),
+    (["device: {input: {entries: 8}}", "switches: [{name: s}]", *LINKS],
+     "machine.yaml:6: fabric: device.input.entries of 8 flits leaves 4 for requests: the longest packet has 5"),
+    (["switches:", "  - name: s", "    output_entries: 8", *LINKS],
+     "machine.yaml:8: fabric: s.output_entries of 8 flits leaves 4 for requests: the longest packet has 5"),
+    (["packet: {flit: 8 B, crc: 8 B}", "switches: [{name: s}]", *LINKS], "machine.yaml:6: fabric: packet.crc leaves no byte of a flit"),
+    (["switches:", "  - name: s", "    netcrafter: {stitching: true}", *LINKS],
+     "machine.yaml:8: fabric: s.netcrafter is on, but 's' has no link to another cluster"),
+    (["switches: [{name: s}]", *LINKS, "generators:", "  - {name: g}"], "machine.yaml:11: fabric: the generator 'g' has no link"),
+    (["switches:", "  - {name: gpu1}", *LINKS], "machine.yaml:7: the name 'gpu1' is taken: a GPU has it, which stands there in the fabric")])
+def test_fabrics_are_refused_where_they_are_written(tmp_path, lines, refusal):
+    assert told(tmp_path, fabric(*lines)) == refusal
+
+
+def test_a_window_beyond_the_watchdog_is_refused_where_it_is_written(tmp_path):
+    lines = ["switches:", "  - {name: t, cluster: 1}", "  - name: s", "    netcrafter: {stitching: true, pooling: plain, window: 100000 cycles}", "links:",
+             "  - {from: gpu0, to: s}", "  - {from: gpu1, to: t}", "  - {from: s, to: t}"]
+    refusal = told(tmp_path, "simulation: {watchdog: 1 us}\n" + fabric(*lines))
+    assert refusal == "machine.yaml:10: fabric: s.netcrafter.window of 100000 cycles is not shorter than simulation.watchdog"
+
+
+def test_overrides_are_named_as_the_place(tmp_path):
+    refusal = told(tmp_path, fabric("switches: [{name: s}]", *LINKS), overrides={"node.fabric.links.1.to": "u"})
+    assert "--set 'node.fabric.links.1.to=u': fabric: a link goes to 'u'" in refusal
