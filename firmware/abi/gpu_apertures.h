@@ -34,6 +34,7 @@
 #define GPU_PTE_TYPE_SHIFT 8
 #define GPU_PTE_TYPE_CACHED 0         /* L1 caches may hold it */
 #define GPU_PTE_TYPE_UNCACHED 1       /* every access goes to its point of coherence */
+#define GPU_PTE_TYPE_DEVICE 2         /* registers: not cached either, and each lane's access arrives by itself, as wide as it is */
 #define GPU_PTE_PPN_SHIFT 10
 /* A leaf that is not valid but has this bit: whoever touches the page waits until the driver has mapped it (GPU_PAGE_REQUEST). */
 #define GPU_PTE_DEMAND 0x10

@@ -20,6 +20,8 @@ bool of_sdma(std::uint64_t offset) { return offset - GPU_SDMA_REGISTERS < GPU_SD
 
 void gpu_front_params::describe(parameter_visitor& v) {
     v.group("window", window, "what reads and writes device memory from outside");
+    v.choice("peer_writes", peer_writes,
+             "when lanes see what the host or a device writes into this GPU's memory: on_arrival, in order, or at_bank, when the line's bank of L2 gets to it");
     v.field("queue", queue, between{1, 4096}, "requests to device memory that have arrived and not left for L2; further ones wait outside");
     v.group("sdma", sdma, "the copy engine");
 }
@@ -86,7 +88,17 @@ void gpu_front::raise(unsigned vector) {
     m_attachment.interrupt_message(vector);
 }
 
+/// What has arrived before is seen before what comes now.
+void gpu_front::settle() {
+    if (params.peer_writes == peer_writes::on_arrival) return;
+    window.settle([this](std::uint64_t line, const std::uint8_t* from, std::uint64_t mask) {
+        m_core.memory.memory.write_line(offset_of(line), from, mask);
+        m_core.memory.l2.reservations.written(offset_of(line), 0);
+    });
+}
+
 void gpu_front::read_registers(std::uint64_t offset, std::uint8_t* to, std::uint32_t bytes) {
+    settle();
     std::memset(to, 0, bytes);
     if (offset >= GPU_SRAM_WINDOW) {
         const auto at = offset - GPU_SRAM_WINDOW;
@@ -100,6 +112,7 @@ void gpu_front::read_registers(std::uint64_t offset, std::uint8_t* to, std::uint
 }
 
 void gpu_front::write_registers(std::uint64_t offset, const std::uint8_t* from, std::uint32_t bytes) {
+    settle();
     if (offset >= GPU_SRAM_WINDOW) {
         const auto at = offset - GPU_SRAM_WINDOW;
         if (m_core.processor.memory.contains(at, bytes)) m_core.processor.host_write(at, from, bytes);
@@ -113,6 +126,7 @@ void gpu_front::write_registers(std::uint64_t offset, const std::uint8_t* from, 
 
 void gpu_front::write_doorbell(std::uint64_t offset, const std::uint8_t* from, std::uint32_t bytes) {
     if (offset % 8 || (bytes != 4 && bytes != 8)) return;
+    settle();
     std::uint64_t value = 0;
     std::memcpy(&value, from, bytes);
     m_core.processor.ring(static_cast<unsigned>(offset / 8), value);
@@ -121,10 +135,15 @@ void gpu_front::write_doorbell(std::uint64_t offset, const std::uint8_t* from, s
 /// Device memory is written at the L2, so reservations of lanes hear of it.
 void gpu_front::write_memory(std::uint64_t offset, const std::uint8_t* from, std::uint32_t bytes) {
     if (!m_core.memory.memory.bytes.contains(offset, bytes)) return;
+    bytes_received += bytes;
+    if (params.peer_writes == peer_writes::at_bank) {
+        const auto data = allocate_slice(bytes);
+        std::memcpy(data.data(), from, bytes);
+        return window.post_write(physical(offset), data, *this, 0);
+    }
     for (auto line = offset & ~std::uint64_t{line_bytes - 1}; line < offset + bytes; line += line_bytes)
         m_core.memory.l2.reservations.written(line, 0);
     m_core.memory.memory.bytes.write(offset, from, bytes);
-    bytes_received += bytes;
     window.account_write(physical(offset), bytes, *this, 0);
 }
 
@@ -152,6 +171,7 @@ void gpu_front::transfer_done(std::uint64_t place, memory_fault fault) {
 
 std::uint64_t gpu_front::atomic(std::uint64_t offset, unsigned size, atomic_extension::operation what, std::uint64_t operand,
                                 std::uint64_t compare) {
+    settle();
     m_core.memory.l2.reservations.written(offset & ~std::uint64_t{line_bytes - 1}, 0);
     const auto old = m_core.memory.memory.atomic(offset, size, what, operand, compare);
     window.account_write(physical(offset), size, *this, 0);

@@ -15,8 +15,15 @@
 
 namespace fabricvp::gpu {
 
+/// When lanes see what others write into a GPU's memory through its window.
+enum class peer_writes {
+    on_arrival,  ///< at once, in the order of arrival
+    at_bank      ///< each line when its bank of L2 gets to it, so that a busy bank lets later lines of others be seen first
+};
+
 struct gpu_front_params {
     gpu_memory_port_params window;
+    gpu::peer_writes peer_writes = gpu::peer_writes::on_arrival;
     std::uint64_t queue = 16;
     sdma_engine_params sdma;
     void describe(parameter_visitor& v);
@@ -49,9 +56,9 @@ public:
     counter bytes_received{*this, "bytes_received", "B", "bytes written into this GPU's memory through the window"};
     counter bytes_sent{*this, "bytes_sent", "B", "bytes read from this GPU's memory through the window"};
 
-    /// What comes in through the window goes to L2 as requests of compute units do. A write is seen as soon as it has
-    /// arrived, in the order in which writes arrive; its time at L2 and in memory is taken behind it. A read is performed
-    /// at L2.
+    /// What comes in through the window goes to L2 as requests of compute units do. A write is seen as `peer_writes` says; on
+    /// arrival, its time at L2 and in memory is taken behind it. A read is performed at L2. What arrives behind writes (reads,
+    /// atomics, doorbells, registers) never shows a state without them.
     gpu_memory_port window;
 
     sdma_engine sdma;
@@ -83,6 +90,7 @@ public:
 private:
     void transfer_done(std::uint64_t cookie, memory_fault fault) override;
     void raise(unsigned vector);
+    void settle();
     std::uint64_t physical(std::uint64_t offset) const { return std::uint64_t{m_core.memory.router.where()} << GPU_PA_WHERE_SHIFT | offset; }
 
     struct pending_read {
@@ -96,3 +104,11 @@ private:
 };
 
 }  // namespace fabricvp::gpu
+
+namespace fabricvp {
+template <>
+struct choice_traits<gpu::peer_writes> {
+    static constexpr std::pair<gpu::peer_writes, const char*> names[] = {{gpu::peer_writes::on_arrival, "on_arrival"},
+                                                                         {gpu::peer_writes::at_bank, "at_bank"}};
+};
+}  // namespace fabricvp

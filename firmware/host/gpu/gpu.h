@@ -82,6 +82,9 @@ gpu_address gpu_allocate_on(struct gpu_node* node, unsigned gpu, uint64_t bytes)
 gpu_address gpu_allocate_large(struct gpu_node* node, unsigned gpu, uint64_t bytes);
 /* Lets kernels reach host memory; `memory` is page aligned. */
 gpu_address gpu_map_host(struct gpu_node* node, void* memory, uint64_t bytes, bool writable);
+/* Lets kernels reach registers of a device, as a page of an adapter's doorbells; `at` is page aligned. Nothing is cached or merged:
+ * each lane's load or store goes there by itself, those of a line in lane order. */
+gpu_address gpu_map_device(struct gpu_node* node, uintptr_t at, uint64_t bytes);
 /* The next allocation begins a stretch of 2 MiB of its own. */
 void gpu_align(struct gpu_node* node, uint64_t alignment);
 /* Physical address behind a virtual one, 0 if unmapped; of a withdrawn page, where its contents lie. */

@@ -195,14 +195,21 @@ gpu_address gpu_allocate_large(struct gpu_node* node, unsigned gpu, uint64_t byt
 
 void gpu_align(struct gpu_node* node, uint64_t alignment) { node->next = (node->next + alignment - 1) & ~(alignment - 1); }
 
-gpu_address gpu_map_host(struct gpu_node* node, void* memory, uint64_t bytes, bool writable) {
+static gpu_address map_bus(struct gpu_node* node, uintptr_t bus, uint64_t bytes, bool writable, uint64_t type) {
     const gpu_address begin = node->next;
     const uint64_t flags = writable ? read_write & ~(uint64_t)GPU_PTE_EXECUTE : GPU_PTE_VALID | GPU_PTE_READ | GPU_PTE_ACCESSED;
-    for (uint64_t at = 0; at < bytes; at += GPU_PAGE)
-        map_page(node, begin + at, (uintptr_t)memory + at, flags | GPU_PTE_TYPE_UNCACHED << GPU_PTE_TYPE_SHIFT, 0);
+    for (uint64_t at = 0; at < bytes; at += GPU_PAGE) map_page(node, begin + at, bus + at, flags | type << GPU_PTE_TYPE_SHIFT, 0);
     write_tables(node);
     node->next = begin + (pages_of(bytes) + 1) * GPU_PAGE;
     return begin;
+}
+
+gpu_address gpu_map_host(struct gpu_node* node, void* memory, uint64_t bytes, bool writable) {
+    return map_bus(node, (uintptr_t)memory, bytes, writable, GPU_PTE_TYPE_UNCACHED);
+}
+
+gpu_address gpu_map_device(struct gpu_node* node, uintptr_t at, uint64_t bytes) {
+    return map_bus(node, at, bytes, true, GPU_PTE_TYPE_DEVICE);
 }
 
 /* Bytes from `at` on that lie behind each other in physical memory, at most `bytes`. */

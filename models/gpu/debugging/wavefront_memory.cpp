@@ -54,7 +54,7 @@ std::size_t wavefront_memory::copy(const wavefront_place& p, unsigned lane, std:
         translation t;
         if (!m_memory.debug_translate(p.address_space, global, t) || t.fault != memory_fault::none) break;
         const auto physical = t.at(global);
-        const bool cached = t.type != GPU_PTE_TYPE_UNCACHED;
+        const bool cached = t.type == GPU_PTE_TYPE_CACHED;
         if (write || !cached || !l1.peek(physical, data + done, static_cast<unsigned>(part)))
             if (!access(p.address_space, global, data + done, part, write)) break;
         if (write && cached) {

@@ -30,10 +30,12 @@ struct alignas(wavefront_lanes) access_state : on_large_pages {
     piece_client* unit = nullptr;
     vector_access_ptr access;
     access_state* next_free = nullptr;
-    unsigned count = 0;          ///< pieces
+    unsigned count = 0;          ///< pieces as the coalescer has made them
+    unsigned made = 0;           ///< with those that were cut out of them, which stand behind
     unsigned translated = 0;     ///< pieces that translation has dealt with, done or waiting
     std::uint64_t serial = 0;
     std::uint64_t passing = 0;   ///< bit n: piece n goes past the L1 cache
+    std::uint64_t exact = 0;     ///< bit n: piece n is one lane's access to a device, and asks for its bytes alone
     std::uint64_t ordered = 0;   ///< bit n: piece n is counted in remote_order
     ticks front = 0;             ///< earliest time of the first lookup
     ticks ready = 0;             ///< when what is there so far has reached the registers

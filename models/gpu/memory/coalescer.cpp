@@ -151,6 +151,17 @@ unsigned coalescer::split_lanes(vector_access& a, pieces& to) {
     return count;
 }
 
+unsigned coalescer::cut(vector_access& a, pieces& to, unsigned piece, unsigned made) {
+    const std::uint64_t line = to[piece].line;
+    unsigned next = piece;
+    for (lane_mask rest = to[piece].lanes; rest; rest &= rest - 1) {
+        const auto i = static_cast<unsigned>(__builtin_ctzll(rest));
+        to[next] = {line, lane_mask{1} << i, bytes_at(a.address[i], a.bytes)};
+        next = made++;
+    }
+    return made - 1;
+}
+
 void coalescer::scatter(vector_access& a, const access_piece& piece, const std::uint8_t* line) {
     switch (a.bytes) {
         case 1: return scatter_words<std::uint8_t>(a, piece.lanes, line);

@@ -25,6 +25,9 @@ public:
     unsigned split(vector_access& access, pieces& to);
     /// One piece a lane (atomics are performed one by one).
     static unsigned split_lanes(vector_access& access, pieces& to);
+    /// Cuts piece `piece` into one a lane, in lane order: that of the first stays, the others go behind all that have been
+    /// `made`. There is room, since no lane is in two pieces. \returns how many there are now
+    static unsigned cut(vector_access& access, pieces& to, unsigned piece, unsigned made);
 
     /// Copies what the piece's lanes want out of a line into access.data.
     static void scatter(vector_access& access, const access_piece& piece, const std::uint8_t* line);

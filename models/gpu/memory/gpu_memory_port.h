@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <functional>
 #include <vector>
 
 #include "base/buffer.h"
@@ -43,6 +44,12 @@ public:
     }
     /// Takes the time of a write of `bytes` that are in memory already.
     void account_write(std::uint64_t physical, std::size_t bytes, transfer_client& client, std::uint64_t cookie);
+    /// A write of which each line is seen when its bank gets to it: lines of different banks in any order. A read behind it
+    /// leaves when all of it has been acknowledged.
+    void post_write(std::uint64_t physical, const buffer_slice& data, transfer_client& client, std::uint64_t cookie);
+    /// Has all that post_write() was given seen now, in order: for what must not be seen before it. \param store what
+    /// writes the bytes of a line whose bits are set
+    void settle(const std::function<void(std::uint64_t line, const std::uint8_t* from, std::uint64_t mask)>& store);
     /// Transfers of which lines have not left.
     std::size_t waiting() const { return m_queue.size(); }
 
@@ -54,7 +61,7 @@ private:
         buffer_slice data;
         std::size_t bytes = 0;
         transfer_client* client = nullptr;
-        bool write = false, committed = false;
+        bool write = false, committed = false, at_service = false;
         std::size_t sent = 0;        // bytes
         unsigned pending = 0;        // lines
         memory_fault fault = memory_fault::none;
@@ -63,7 +70,12 @@ private:
     };
     using transfer_ptr = pooled_ptr<transfer>;
 
-    void start(std::uint64_t physical, const buffer_slice& data, transfer_client& client, std::uint64_t cookie, bool write);
+    struct part {                    // of a transfer that lies in one line
+        std::uint64_t line;
+        unsigned first, bytes;
+    };
+    part next_part(const transfer& t) const;
+    transfer_ptr start(std::uint64_t physical, const buffer_slice& data, transfer_client& client, std::uint64_t cookie, bool write);
     void enqueue(const transfer_ptr& t);
     void advance();
     void send_line(const transfer_ptr& t);
@@ -75,6 +87,8 @@ private:
     pool<transfer> m_pool;
     fifo<transfer_ptr> m_queue;      // that have lines to send
     std::vector<transfer_ptr> m_active;  // that have not ended
+    fifo<line_request_ptr> m_posted;     // of post_write() that have left, until the first of them has been seen
+    unsigned m_unacknowledged = 0;       // of them
     unsigned m_outstanding = 0;
     std::uint64_t m_epoch = 0;       // answers to what a reset has dropped are recognised by it
     calendar_event m_next{method<&gpu_memory_port::advance>, this};

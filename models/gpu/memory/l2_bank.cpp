@@ -108,6 +108,7 @@ bool l2_bank::serve(const line_request_ptr& request) {
     const std::uint64_t index = index_of(offset_of(r.line));
     const ticks start = std::max(now(), m_free);
     ticks done = start + m_latency;
+    bool commits_later = false;
     if (r.kind == access_kind::unlock) {  // concerns only what is there
         m_free = start + m_service;
         unlock(r, index);
@@ -136,7 +137,8 @@ bool l2_bank::serve(const line_request_ptr& request) {
                 r.spans.add(m_dram.access_span, span_kind::service, served, done);
             }
         }
-        perform(r, at);
+        commits_later = r.at_service && is_write && start > now();
+        if (!commits_later) perform(r, at);
         if (r.kind == access_kind::atomic) {
             r.spans.add(m_atomic_span, span_kind::service, done, done + m_atomic);
             done += m_atomic;
@@ -147,8 +149,18 @@ bool l2_bank::serve(const line_request_ptr& request) {
     if (start > arrived) r.spans.add(m_queue_span, span_kind::queueing, arrived, start);
     r.spans.add(m_lookup_span, span_kind::service, start, start + m_latency);
     r.spans.add(m_answer_span, span_kind::service, done, done + m_answer);
+    if (commits_later) {
+        r.done = done;
+        m_flights.launch<&l2_bank::commit>(request, start, *this);
+        return true;
+    }
     m_flights.answer(request, done + m_answer);
     return true;
+}
+
+void l2_bank::commit(const line_request_ptr& request) {
+    perform(*request, l2_tags::absent);  // a write changes no tag any more
+    m_flights.answer(request, request->done + m_answer);
 }
 
 void l2_bank::perform(line_request& r, std::size_t at) {
@@ -165,6 +177,7 @@ void l2_bank::perform(line_request& r, std::size_t at) {
             if (r.committed) break;
             m_memory.write_line(offset, r.data.data(), r.byte_mask);
             m_reservations.written(offset, r.owner);
+            r.committed = true;
             break;
         case access_kind::atomic:
             ++atomics;

@@ -3,6 +3,8 @@
 // arrive, at their arrival: reads sample and writes commit then. What the bank works out in closed form is when the answer
 // is there: after the requests before it, the lookup, and on a miss the memory channel. A read of a line that is being
 // fetched waits for that fetch (it shares the MSHR). Only where all MSHRs are taken does the bank stop and wait.
+// A write that asks for it (`at_service`) commits when its turn has come in that reckoning, so that requests that arrive
+// until then still see what was there before.
 #pragma once
 
 #include <vector>
@@ -80,6 +82,7 @@ private:
     ticks fetch(const line_request& request, std::uint64_t index, ticks at);
     void evict(std::size_t victim, ticks at);
     void perform(line_request& request, std::size_t at);
+    void commit(const line_request_ptr& request);
     void unlock(line_request& request, std::uint64_t index);
     void retry();
     std::uint64_t index_of(std::uint64_t offset) const;

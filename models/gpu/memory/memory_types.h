@@ -115,25 +115,28 @@ public:
     std::uint8_t needed_sectors = 0xf;     ///< reads: bit n, sector n; set by the requester
     std::uint8_t valid_sectors = 0;        ///< of the answer; all unless a trimmer cut it
     bool sectored = false;                 ///< reads: for a sector cache, which takes the needed sectors alone
+    bool exact = false;                    ///< reads: of a device's register, so no byte but those of `byte_mask` is asked for
     std::uint8_t size = 0;                 ///< atomics: 4 or 8, at `offset`
     std::uint8_t offset = 0;
     atomic_extension::operation operation = atomic_extension::operation::add;
     bool succeeded = false;                ///< store_conditional, lock
     bool committed = false;                ///< a write whose bytes are in memory already: it takes its time only
+    bool at_service = false;               ///< a write that commits when the bank gets to it, not when it arrives there
     std::uint64_t line = 0;                ///< physical address, 64-byte aligned (abi/gpu_apertures.h)
     line_client* client = nullptr;
     std::uint64_t cookie = 0;              ///< the client's own
     std::uint32_t record = 0;              ///< its number in a recording; 0: none
     void* context = nullptr;               ///< the client's own
     ticks issued = 0;
+    ticks done = 0;                        ///< the bank's own: when a write that waits to commit is to be answered
     alignas(64) std::array<std::uint8_t, line_bytes> data;
-    std::uint64_t byte_mask = 0;           ///< writes: bit n, byte n
+    std::uint64_t byte_mask = 0;           ///< writes, exact reads: bit n, byte n
     std::uint64_t operand = 0, compare = 0;  ///< atomics; the old value comes back in `operand`
     std::uint64_t owner = 0;               ///< of a reservation: unique in the node
     span_list spans;
 
     void recycle() {
-        page_table = succeeded = committed = sectored = false;
+        page_table = succeeded = committed = sectored = exact = at_service = false;
         fault = memory_fault::none;
         needed_sectors = 0xf;
         valid_sectors = 0;

@@ -44,7 +44,11 @@ void system_port::read(const line_request_ptr& request) {
     ++reads;
     const unsigned first = static_cast<unsigned>(__builtin_ctz(request->needed_sectors | 1u << line_sectors)) % line_sectors;
     const unsigned last = request->needed_sectors ? 31u - static_cast<unsigned>(__builtin_clz(request->needed_sectors)) : line_sectors - 1;
-    const auto from = first * sector_bytes, bytes = (last + 1 - first) * sector_bytes;
+    auto from = first * sector_bytes, bytes = (last + 1 - first) * sector_bytes;
+    if (request->exact) {
+        from = static_cast<unsigned>(__builtin_ctzll(request->byte_mask));
+        bytes = static_cast<unsigned>(__builtin_popcountll(request->byte_mask));  // one lane's, so they lie together
+    }
     const auto slice = allocate_slice(bytes);
     const ticks sent = now();
     m_dma.read(offset_of(request->line) + from, slice, [this, sent, request, slice, from, first, last](pcie::request_status status) {

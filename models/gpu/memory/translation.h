@@ -17,7 +17,7 @@ struct translation {
     std::uint64_t physical = 0;   ///< of the page's first byte
     std::uint8_t page_bits = small_page_bits;  ///< or large_page_bits
     std::uint8_t permissions = 0;  ///< GPU_PTE_READ, _WRITE, _EXECUTE
-    std::uint8_t type = 0;         ///< GPU_PTE_TYPE_CACHED, _UNCACHED
+    std::uint8_t type = 0;         ///< GPU_PTE_TYPE_CACHED, _UNCACHED, _DEVICE
     memory_fault fault = memory_fault::none;
     // For spans: when the shared TLB had looked it up, and from when to when a walker worked (0: no walk).
     ticks looked_up = 0, walk_begin = 0, walk_end = 0;

@@ -59,10 +59,11 @@ void vector_memory_unit::issue(const vector_access_ptr& access) {
     s.access = access;
     s.translated = 0;
     s.serial = ++m_serial;
-    s.passing = s.ordered = 0;
+    s.passing = s.ordered = s.exact = 0;
     const bool by_lane = a.kind != access_kind::read && a.kind != access_kind::write;
     s.count = by_lane ? coalescer::split_lanes(a, s.pieces) : m_coalescer.split(a, s.pieces);
     if (by_lane || a.scope != memory_scope::plain) s.passing = ~std::uint64_t{0};
+    s.made = s.count;
     lines_per_access.add(s.count);
     s.front = now() + m_latency + tlb.latency();
     s.ready = now();
@@ -126,9 +127,30 @@ void vector_memory_unit::enter(access_state& s, unsigned piece, const translatio
     const memory_fault fault = t.check(permissions_for(*s.access));
     if (fault != memory_fault::none) return piece_failed(s, piece, fault);
     s.pieces[piece].line = t.at(s.pieces[piece].line);
-    if (t.type == GPU_PTE_TYPE_UNCACHED) s.passing |= std::uint64_t{1} << piece;
-    if (m_port.empty() && !m_pumping && look_up(s, piece)) return;
+    const bool idle = m_port.empty() && !m_pumping;
+    if (t.type == GPU_PTE_TYPE_CACHED) {
+        if (!idle || !look_up(s, piece)) m_port.push(s.ref(piece));
+        return;
+    }
+    line_up_uncached(s, piece, t);
+    if (idle) pump();
+}
+
+/// Lanes of a device's line go on as pieces of their own.
+void vector_memory_unit::line_up_uncached(access_state& s, unsigned piece, const translation& t) {
+    s.passing |= std::uint64_t{1} << piece;
     m_port.push(s.ref(piece));
+    if (t.type != GPU_PTE_TYPE_DEVICE) return;
+    s.exact |= std::uint64_t{1} << piece;
+    const unsigned first = s.made;
+    s.made = coalescer::cut(*s.access, s.pieces, piece, first);
+    s.access->pieces += s.made - first;
+    for (unsigned i = first; i < s.made; ++i) {
+        s.passing |= std::uint64_t{1} << i;
+        s.exact |= std::uint64_t{1} << i;
+        s.since[i] = s.since[piece];
+        m_port.push(s.ref(i));
+    }
 }
 
 void vector_memory_unit::pieces_translated(piece_queue pieces, const translation& t) {
@@ -146,8 +168,8 @@ void vector_memory_unit::pieces_translated(piece_queue pieces, const translation
         s.since[i] = std::max(s.since[i], now());
         if (s.access->record) note_walk(s, i, page_of(s.pieces[i].line));
         s.pieces[i].line = t.at(s.pieces[i].line);
-        if (t.type == GPU_PTE_TYPE_UNCACHED) s.passing |= std::uint64_t{1} << i;
-        m_port.push(r);
+        if (t.type == GPU_PTE_TYPE_CACHED) m_port.push(r);
+        else line_up_uncached(s, i, t);
     }
     while (!failed.empty()) {
         const piece_ref r = failed.pop();
@@ -219,6 +241,8 @@ bool vector_memory_unit::past_l1(access_state& s, unsigned piece, ticks at) {
         ++scoped_loads;
         r.kind = access_kind::read;
         r.needed_sectors = sectors_of(p.bytes);
+        r.exact = s.exact >> piece & 1;
+        if (r.exact) r.byte_mask = p.bytes;
         l1.pass(p.line);
     } else {
         ++atomics;

@@ -5,6 +5,9 @@
 // Order: pieces that touch the same line never overtake each other. They meet in one queue behind translation (pieces of
 // a page that is being looked up wait together, in order), go to their point of coherence by one path, and the L1 cache
 // closes fetches that a store or an atomic comes after. For remote memory see remote_order.
+//
+// Registers of devices (GPU_PTE_TYPE_DEVICE) are told apart from memory by translation, so their pieces are cut into lanes
+// there: each lane's load or store is one transaction of its own width, those of a line in lane order.
 #pragma once
 
 #include <memory>
@@ -89,6 +92,7 @@ private:
     bool translate(access_state& state);
     void note_walk(access_state& state, unsigned piece, std::uint64_t page);
     void enter(access_state& state, unsigned piece, const translation& t);
+    void line_up_uncached(access_state& state, unsigned piece, const translation& t);
     void pump();
     bool look_up(access_state& state, unsigned piece);
     bool past_l1(access_state& state, unsigned piece, ticks at);

@@ -13,12 +13,13 @@ namespace {
 
 constexpr std::uint64_t memory_at = 0x1'0000'0000, doorbells_at = memory_at + (64 << 20);
 
-gpu_device_params parameters(std::uint64_t outstanding, std::uint64_t queue) {
+gpu_device_params parameters(std::uint64_t outstanding, std::uint64_t queue, peer_writes writes = peer_writes::on_arrival) {
     gpu_device_params p;
     p.core.compute_units = 1;
     p.core.memory.capacity = {64 << 20};
     p.front.window.outstanding = outstanding;
     p.front.queue = queue;
+    p.front.peer_writes = writes;
     return p;
 }
 
@@ -28,9 +29,9 @@ struct bench {
     gpu_device gpu;
     line_listener units;  // in the place of compute units
 
-    explicit bench(const std::string& name, std::uint64_t outstanding = 32, std::uint64_t queue = 16)
+    explicit bench(const std::string& name, std::uint64_t outstanding = 32, std::uint64_t queue = 16, peer_writes writes = peer_writes::on_arrival)
         : memory((name + "_memory").c_str()), root((name + "_root").c_str(), pcie::root_complex_params{}),
-          gpu((name + "_gpu").c_str(), parameters(outstanding, queue), 0) {
+          gpu((name + "_gpu").c_str(), parameters(outstanding, queue, writes), 0) {
         root.memory.bind(memory.bus);
         pcie::connect(root.root_port(0), gpu.link);
         set_up();
@@ -84,7 +85,7 @@ struct bench {
 
 struct benches {
     calendar cal{"calendar"};
-    bench usual{"usual"}, narrow{"narrow", 1, 1};
+    bench usual{"usual"}, narrow{"narrow", 1, 1}, at_bank{"at_bank", 32, 16, peer_writes::at_bank};
 };
 benches& all() {
     static benches b;
@@ -107,7 +108,7 @@ ticks l2_round() {
 }  // namespace
 
 TEST_CASE("bytes arrive where they belong, through L2") {
-    for (auto* b : {&all().usual, &all().narrow}) {
+    for (auto* b : {&all().usual, &all().narrow, &all().at_bank}) {
         fresh(*b);
         std::vector<std::uint8_t> bytes(5000);
         for (std::size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<std::uint8_t>(i * 7 + i / 256);
@@ -222,7 +223,7 @@ TEST_CASE("a memory that is slow to take writes holds them up on the link") {
 }
 
 TEST_CASE("a reset drops what is under way, and what comes after is served") {
-    for (auto* b : {&all().usual, &all().narrow}) {
+    for (auto* b : {&all().usual, &all().narrow, &all().at_bank}) {
         fresh(*b);
         bench::answer lost;
         for (unsigned i = 0; i < 40; ++i) b->write(memory_at + i * 64, std::vector<std::uint8_t>(64, 3));
@@ -238,4 +239,95 @@ TEST_CASE("a reset drops what is under way, and what comes after is served") {
         REQUIRE(back.took != never);
         CHECK(back.data.data()[7] == 8);
     }
+}
+
+namespace {
+
+/// The host writes data to a line of a busy bank and a flag to one of an idle bank, in that order. \returns how long the flag
+/// could be seen and the data not
+ticks flag_before_data(bench& b) {
+    fresh(b);
+    constexpr std::uint64_t data_at = 0x100000, flag_at = 0x100080;
+    CHECK(&b.bank(data_at) != &b.bank(flag_at));
+    b.time(memory_at + data_at);
+    b.time(memory_at + flag_at);
+    b.flood(3000, 0);
+    b.write(memory_at + data_at, std::vector<std::uint8_t>(64, 1));
+    b.write(memory_at + flag_at, std::vector<std::uint8_t>(8, 1));
+    auto& bytes = b.gpu.core.memory.memory.bytes;
+    auto& c = calendar::current();
+    ticks flag_seen = never, data_seen = never;
+    for (const ticks end = c.now() + 20'000'000; c.now() < end; c.run_until(c.next_event_time())) {
+        std::uint8_t data = 0, flag = 0;
+        bytes.read(data_at + 63, &data, 1);
+        bytes.read(flag_at, &flag, 1);
+        if (flag && flag_seen == never) flag_seen = c.now();
+        if (data && data_seen == never) data_seen = c.now();
+    }
+    REQUIRE(flag_seen != never);
+    REQUIRE(data_seen != never);
+    return data_seen > flag_seen ? data_seen - flag_seen : 0;
+}
+
+}  // namespace
+
+TEST_CASE("writes that commit at their banks: a flag overtakes data that wait for a busy one") {
+    CHECK(flag_before_data(all().usual) == 0);
+    CHECK(flag_before_data(all().at_bank) > 1'000'000);  // 3000 requests wait for a bank that serves one a nanosecond
+}
+
+TEST_CASE("a read behind writes that commit at their banks comes when all of them are there") {
+    auto& b = fresh(all().at_bank);
+    b.time(memory_at + 0x100000);
+    b.flood(3000, 0);
+    for (unsigned i = 0; i < 40; ++i) b.write(memory_at + 0x100000 + i * 64, std::vector<std::uint8_t>(64, static_cast<std::uint8_t>(i + 1)));
+    bool answered = false;
+    const auto data = allocate_slice(8);
+    b.root.host_read(memory_at + 0x8080, data, [&](pcie::request_status) {  // of a bank that has nothing to do
+        answered = true;
+        for (unsigned i = 0; i < 40; ++i) {
+            std::uint8_t byte = 0;
+            b.gpu.core.memory.memory.bytes.read(0x100000 + i * 64, &byte, 1);
+            CHECK(byte == i + 1);
+        }
+    });
+    b.run();
+    CHECK(answered);
+}
+
+TEST_CASE("of writes to one line that commit at its bank the last one stays") {
+    auto& b = fresh(all().at_bank);
+    b.time(memory_at + 0x100000);
+    for (unsigned i = 1; i <= 200; ++i) {
+        if (i % 20 == 0) b.flood(100, 0);
+        b.write(memory_at + 0x100000 + i % 7, std::vector<std::uint8_t>(8, static_cast<std::uint8_t>(i)));
+        calendar::current().run_until(b.now() + i % 13 * 1'000);
+    }
+    bench::answer back;
+    b.read(memory_at + 0x100000, 16, back);
+    b.run();
+    std::vector<std::uint8_t> wanted(16, 0);
+    for (unsigned i = 1; i <= 200; ++i) std::fill_n(wanted.begin() + i % 7, 8, static_cast<std::uint8_t>(i));
+    CHECK(std::memcmp(back.data.data(), wanted.data(), 14) == 0);
+}
+
+TEST_CASE("a load from a register of a device asks PCIe for its bytes alone") {
+    auto& b = fresh(all().usual);
+    const auto load = [&b](bool exact) {
+        b.units.answers.clear();
+        auto r = b.units.make(access_kind::read, 0x3000);
+        r->byte_mask = 0xffull << 24;
+        r->needed_sectors = 0x2;
+        r->exact = exact;
+        const auto before = b.root.root_port(0).payload_sent.value();
+        b.gpu.core.router().send(r);
+        b.run();
+        REQUIRE(b.units.answers.size() == 1);
+        CHECK(b.units.answers[0].data[24] == 24);
+        CHECK(b.units.answers[0].data[31] == 31);
+        return b.root.root_port(0).payload_sent.value() - before;
+    };
+    for (std::uint8_t i = 0; i < 64; ++i) b.memory.bytes.write(0x3000 + i, &i, 1);
+    CHECK(load(false) == 16);
+    CHECK(load(true) == 8);
 }

@@ -130,3 +130,21 @@ TEST_CASE("lanes one by one") {
         CHECK(__builtin_popcountll(b.pieces[n].bytes) == 4);
     }
 }
+
+TEST_CASE("one piece is cut into lanes") {
+    auto& b = instance();
+    auto a = make(8, 0x8000'0000'0000'00f1);
+    for (unsigned i = 0; i < 64; ++i) a->address[i] = 0x8000'0000 + (i == 5 ? 64 : 8 * (i % 2));
+    REQUIRE(b.unit.split(*a, b.pieces) == 2);
+    const auto other = b.pieces[1];
+    REQUIRE(coalescer::cut(*a, b.pieces, 0, 2) == 6);
+    const unsigned lanes[] = {0, 5, 4, 6, 7, 63};
+    for (const unsigned n : {0u, 2u, 3u, 4u, 5u}) {
+        CHECK(b.pieces[n].line == 0x8000'0000);
+        CHECK(b.pieces[n].lanes == lane_mask{1} << lanes[n]);
+        CHECK(b.pieces[n].bytes == 0xffull << 8 * (lanes[n] % 2));
+    }
+    CHECK(b.pieces[1].lanes == other.lanes);
+    CHECK(coalescer::cut(*a, b.pieces, 1, 6) == 6);  // one lane: nothing to cut
+    CHECK(b.pieces[1].lanes == other.lanes);
+}

@@ -3,6 +3,7 @@
 #include <catch2/catch.hpp>
 
 #include <cstring>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -30,6 +31,12 @@ gpu_front_params narrow() {
     gpu_front_params p;
     p.window.outstanding = 1;
     p.queue = 2;
+    return p;
+}
+
+gpu_front_params at_bank() {
+    gpu_front_params p;
+    p.peer_writes = peer_writes::at_bank;
     return p;
 }
 
@@ -83,8 +90,8 @@ struct bench final : gpu_attachment {
 
 struct benches {
     calendar cal{"calendar"};
-    bench usual, narrow;
-    benches() : usual("front", {}), narrow("narrow_front", ::narrow()) { cal.run_until(0); }
+    bench usual, narrow, at_bank;
+    benches() : usual("front", {}), narrow("narrow_front", ::narrow()), at_bank("at_bank_front", ::at_bank()) { cal.run_until(0); }
 };
 benches& all() {
     static benches b;
@@ -154,6 +161,41 @@ TEST_CASE("device memory is read, written and changed through L2") {
     CHECK(b.front.atomic(0x4000, 8, atomic_extension::operation::compare_swap, 9, 41) == 42);
     CHECK(b.front.atomic(0x4000, 8, atomic_extension::operation::compare_swap, 9, 42) == 42);
     CHECK(b.peek<std::uint64_t>(0x4000) == 9);
+}
+
+TEST_CASE("atomics, doorbells and registers show no state without the writes that came before them") {
+    bench& b = all().at_bank;
+    b.wait();
+    auto& bytes = b.core.memory.memory.bytes;
+    const auto inside = [&bytes](std::uint64_t at) {
+        std::uint64_t value = 0;
+        bytes.read(at, &value, 8);
+        return value;
+    };
+    const std::uint64_t bell = 1;
+    const std::function<void()> behind[] = {[&] { b.front.atomic(0x7000, 8, atomic_extension::operation::add, 1, 0); },
+                                            [&] { b.front.write_doorbell(8 * 40, reinterpret_cast<const std::uint8_t*>(&bell), 8); },
+                                            [&] { b.get<std::uint32_t>(GPU_ID); }, [&] { b.set<std::uint32_t>(GPU_PAGE_RETRY, 1); }};
+    std::uint64_t value = 10;
+    for (const ticks later : {ticks{0}, ticks{8'000}}) {  // lines wait in the window, and on their way to a bank
+        for (const auto& f : behind) {
+            ++value;
+            b.poke(0x5000, value);
+            b.poke(0x5ffc, value);  // two lines
+            b.wait(later);
+            CHECK(inside(0x5000) != value);
+            f();
+            CHECK(inside(0x5000) == value);
+            CHECK(inside(0x5ffc) == value);
+            b.wait();
+        }
+    }
+    b.poke<std::uint64_t>(0x5000, 40);
+    b.wait(8'000);
+    CHECK(b.front.atomic(0x5000, 8, atomic_extension::operation::add, 2, 0) == 40);
+    b.wait();
+    CHECK(inside(0x5000) == 42);  // what was on its way does not come again
+    CHECK(b.peek<std::uint64_t>(0x5000) == 42);
 }
 
 TEST_CASE("a full window says so, and tells when there is room") {
