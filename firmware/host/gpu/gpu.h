@@ -80,6 +80,10 @@ gpu_address gpu_allocate(struct gpu_node* node, uint64_t bytes, gpu_placement pl
 gpu_address gpu_allocate_on(struct gpu_node* node, unsigned gpu, uint64_t bytes);
 /* The same in pages of 2 MiB, as far as it fills them. */
 gpu_address gpu_allocate_large(struct gpu_node* node, unsigned gpu, uint64_t bytes);
+/* Device memory in one piece, of whole pages of 2 MiB: for devices that know nothing of page tables. */
+gpu_address gpu_allocate_piece(struct gpu_node* node, unsigned gpu, uint64_t bytes);
+/* Where devices reach what is mapped there; contiguous to the end of the page. Panics if nothing is. */
+uint64_t gpu_bus_address(const struct gpu_node* node, gpu_address at);
 /* Lets kernels reach host memory; `memory` is page aligned. */
 gpu_address gpu_map_host(struct gpu_node* node, void* memory, uint64_t bytes, bool writable);
 /* Lets kernels reach registers of a device, as a page of an adapter's doorbells; `at` is page aligned. Nothing is cached or merged:

@@ -195,6 +195,25 @@ gpu_address gpu_allocate_large(struct gpu_node* node, unsigned gpu, uint64_t byt
 
 void gpu_align(struct gpu_node* node, uint64_t alignment) { node->next = (node->next + alignment - 1) & ~(alignment - 1); }
 
+gpu_address gpu_allocate_piece(struct gpu_node* node, unsigned gpu, uint64_t bytes) {
+    gpu_align(node, GPU_LARGE_PAGE);
+    const gpu_address begin = node->next;
+    const uint64_t pages = (bytes + GPU_LARGE_PAGE - 1) / GPU_LARGE_PAGE;
+    for (uint64_t page = pages; page-- > 0;) /* they are taken from the top of the memory down */
+        map_page(node, begin + page * GPU_LARGE_PAGE, take_large_page(node, gpu), read_write, 1);
+    write_tables(node);
+    node->next = begin + pages * GPU_LARGE_PAGE + GPU_PAGE;
+    return begin;
+}
+
+uint64_t gpu_bus_address(const struct gpu_node* node, gpu_address at) {
+    const uint64_t physical = gpu_physical(node, at);
+    if (!physical) panic("nothing is mapped at 0x%lx", at);
+    const uint64_t where = physical >> GPU_PA_WHERE_SHIFT;
+    if (where == GPU_PA_SYSTEM) return physical;
+    return node->gpu[where - GPU_PA_GPU0].function->bars[GPU_BAR_MEMORY].address + (physical & GPU_PA_OFFSET_MASK);
+}
+
 static gpu_address map_bus(struct gpu_node* node, uintptr_t bus, uint64_t bytes, bool writable, uint64_t type) {
     const gpu_address begin = node->next;
     const uint64_t flags = writable ? read_write & ~(uint64_t)GPU_PTE_EXECUTE : GPU_PTE_VALID | GPU_PTE_READ | GPU_PTE_ACCESSED;

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Queue pairs for lanes (or harts) that post and poll by themselves, connected to as many of another node, and memory for payload. */
+#ifndef FABRICVP_HOST_GPURDMA_ENDPOINT_H
+#define FABRICVP_HOST_GPURDMA_ENDPOINT_H
+
+#include "gpu/verbs/queues.h"
+#include "host/gpurdma/place.h"
+#include "host/rdma/party.h"
+
+enum { ENDPOINT_MOST_PAIRS = 1024, ENDPOINT_PAIRS_A_PAGE = 120 }; /* records of a page are for so many queue pairs and completion queues */
+
+struct endpoint_shape {
+    unsigned pairs;
+    unsigned log_sends, log_receives, log_cq;
+    bool lanes;                /* who posts: lanes, or a hart */
+    bool queues_in_gpu, cqs_in_gpu, records_in_gpu, payload_in_gpu;
+    uint64_t payload;          /* bytes */
+};
+
+struct endpoint {
+    struct party* party;
+    struct gpu_node* node;
+    unsigned with;             /* the other node */
+    struct endpoint_shape shape;
+    struct verbs_uar uar[(ENDPOINT_MOST_PAIRS + ENDPOINT_PAIRS_A_PAGE - 1) / ENDPOINT_PAIRS_A_PAGE];
+    struct verbs_cq* cq;
+    struct verbs_qp* qp;
+    struct place payload, described; /* of `described`: the queue pairs, behind them the completion queues */
+    struct verbs_mr mr;
+    struct {
+        uint64_t address;      /* of its payload */
+        uint32_t rkey;
+    } remote;
+};
+
+/* Both nodes call it; what is not shown by `shape` is the same on both. Panics if it cannot be made. */
+void endpoint_open(struct endpoint* e, struct party* party, struct gpu_node* node, unsigned with, const struct endpoint_shape* shape);
+/* The queues as whoever posts has them. */
+uint64_t endpoint_pairs(const struct endpoint* e);
+uint64_t endpoint_cqs(const struct endpoint* e);
+/* Address of `place` as whoever posts has it. */
+static inline uint64_t endpoint_address(const struct endpoint* e, const struct place* place) { return e->shape.lanes ? place->lanes : place->memory.at; }
+
+#endif

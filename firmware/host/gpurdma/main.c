@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* RDMA that kernels control: makes queue pairs whose queues, completions and doorbell records lie where it is told, hands them to
+ * kernels, which write entries, ring the adapter and poll completions, and checks every byte at the far side. What is done, and
+ * how, stands as `key=number` on the kernel command line of node 0 (see `options`), which tells the others; `nodes` every node needs.
+ * Lines that begin with "# " have measured figures; all others depend on nothing but whether everything is right. */
+#include "host/apps/command_line.h"
+#include "host/console.h"
+#include "host/gpurdma/writes.h"
+#include "host/machine.h"
+#include "host/rdma/measure.h"
+
+enum { NODES, SIZE, MESSAGES, GROUPS, TEAMS, LANES, BATCH, SIGNAL, WINDOW, RUNS, REUSE, INLINE, READS, TIMED, REVOKE, HART, QUEUES_IN_GPU, CQS_IN_GPU, RECORDS_IN_GPU, PAYLOAD_IN_GPU, TARGET_IN_GPU, OPTIONS };
+static struct option {
+    const char* key;
+    uint64_t value;
+} options[OPTIONS] = {
+    [NODES] = {"nodes", 2},          /* that take part; neighbours have to do with each other */
+    [SIZE] = {"size", 8},            /* bytes of a message */
+    [MESSAGES] = {"messages", 1024}, /* of a team */
+    [GROUPS] = {"groups", 1},        /* work-groups */
+    [TEAMS] = {"teams", 1},          /* of a work-group, each with a queue pair */
+    [LANES] = {"lanes", 1},          /* of a team, which post together */
+    [BATCH] = {"batch", 1},          /* entries a doorbell */
+    [SIGNAL] = {"signal", 1},        /* entries for one completion */
+    [WINDOW] = {"window", 1},        /* entries under way before completions are polled */
+    [RUNS] = {"runs", 3},
+    [REUSE] = {"reuse", 0},          /* 1: entries are written in full once, then only what changes */
+    [INLINE] = {"inline", 0},        /* 1: the payload, at most 8 bytes, stands in the entry */
+    [READS] = {"reads", 0},          /* 1: reads from the other node, not writes */
+    [TIMED] = {"timed", 0},          /* 1: looks at the clock between steps */
+    [REVOKE] = {"revoke", 0},        /* 1: the last run meets a region that has been taken back */
+    [HART] = {"hart", 0},            /* 1: the host's hart does all this in place of a lane */
+    [QUEUES_IN_GPU] = {"gpu_queues", 1}, /* 1: in the GPU's memory, 0: in the host's; likewise: */
+    [CQS_IN_GPU] = {"gpu_cqs", 1},
+    [RECORDS_IN_GPU] = {"gpu_records", 1}, /* doorbell records */
+    [PAYLOAD_IN_GPU] = {"gpu_payload", 1}, /* what is sent */
+    [TARGET_IN_GPU] = {"gpu_target", 0}, /* where it goes to */
+};
+
+static struct party party;
+static struct gpu_node node;
+static struct gpu_queue_handle queue;
+
+static void read_options(void) {
+    const char* line = fdt_text(&machine.tree, fdt_find_path(&machine.tree, "/chosen"), "bootargs");
+    for (struct option* o = options; o < options + OPTIONS; ++o) {
+        const char* at = command_line_find(line, o->key);
+        if (!command_line_number(at ? at + strlen(o->key) + 1 : NULL, o->value, &o->value)) panic("%s is no number", o->key);
+    }
+    if (options[NODES].value < 2 || options[NODES].value > MOST_PARTIES || options[NODES].value % 2) panic("nodes=%lu: an even number up to %u", options[NODES].value, MOST_PARTIES);
+}
+
+/* Node 0 knows what all do. */
+static void share_options(void) {
+    uint64_t values[OPTIONS], unused[OPTIONS];
+    for (unsigned i = 0; i < OPTIONS; ++i) values[i] = options[i].value;
+    for (unsigned i = 1; !party.index && i < party.count; ++i) party_exchange(&party, i, values, unused, sizeof values);
+    if (party.index) party_exchange(&party, 0, values, values, sizeof values);
+    for (unsigned i = 0; i < OPTIONS; ++i) options[i].value = values[i];
+}
+
+static unsigned flag(unsigned option, unsigned bit) { return options[option].value ? bit : 0; }
+
+int main(void) {
+    read_options();
+    party_join(&party, (unsigned)options[NODES].value);
+    share_options();
+    if (!gpu_start(&node, &party.pci) || !node.count) panic("there is no GPU");
+    gpu_print(&node);
+    gpu_create_queue(&queue, &node, 0, 4, GPU_SMALL_SCRATCH, 1);
+    clock_start();
+    const struct writes w = {.party = &party, .node = &node, .queue = &queue, .with = party.index ^ 1, .groups = options[GROUPS].value,
+                             .teams = options[TEAMS].value, .lanes = options[LANES].value, .messages = options[MESSAGES].value, .size = options[SIZE].value,
+                             .batch = options[BATCH].value, .signal_every = options[SIGNAL].value, .window = options[WINDOW].value, .runs = options[RUNS].value,
+                             .flags = flag(REUSE, RDMA_REUSE) | flag(INLINE, RDMA_IN_ENTRY) | flag(READS, RDMA_READS) | flag(TIMED, RDMA_TIMED),
+                             .hart = options[HART].value, .revoked = options[REVOKE].value, .queues_in_gpu = options[QUEUES_IN_GPU].value, .cqs_in_gpu = options[CQS_IN_GPU].value,
+                             .records_in_gpu = options[RECORDS_IN_GPU].value, .payload_in_gpu = options[PAYLOAD_IN_GPU].value, .target_in_gpu = options[TARGET_IN_GPU].value};
+    const bool right = writes_run(&w);
+    party_leave(&party);
+    console_printf("%s\n", right ? "all ok, powering off" : "FAILED");
+    return right ? 0 : 1;
+}

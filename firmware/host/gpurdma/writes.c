@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "host/gpurdma/writes.h"
+
+#include "gpu/kernels/rdma_writer.h"
+#include "host/console.h"
+#include "host/gpu/images.h"
+#include "host/heap.h"
+#include "host/machine.h"
+#include "host/rdma/measure.h"
+#include "host/region.h"
+#include "pcie_demo/pattern.h"
+
+enum { AREA = 2 << 20, MOST_SLOTS = 1024, GUARD = 4096, UNTOUCHED = 0xa5, MOST_MESSAGE = 1 << 20, MOST_ENTRIES = 1 << 14, SEED = 40 };
+
+static bool is_power(uint64_t n) { return n && !(n & (n - 1)); }
+
+static unsigned log2_up(uint64_t n) {
+    unsigned log = 0;
+    while ((UINT64_C(1) << log) < n) ++log;
+    return log;
+}
+
+static void check_options(const struct writes* w) {
+    if (!w->size || w->size > MOST_MESSAGE || ((w->flags & RDMA_IN_ENTRY) && (w->size > RDMA_MOST_INLINE - 4 || (w->flags & (RDMA_READS | RDMA_REUSE)))))
+        panic("size: 1 to %u bytes, inline writes up to 8 and not with reuse", MOST_MESSAGE);
+    if (!w->batch || w->batch > RDMA_MOST_RUNG || !is_power(w->signal_every) || w->window < w->batch || w->window < w->signal_every || w->window > MOST_ENTRIES)
+        panic("batch: 1 to %u; signal: a power of two; window: no less than these, up to %u", RDMA_MOST_RUNG, MOST_ENTRIES);
+    if (!w->messages || w->messages % w->signal_every || !w->runs) panic("messages: a multiple of signal, and at least one run");
+    if (!w->lanes || w->lanes * w->teams > 1024 || (w->lanes > 1 && w->teams > RDMA_MOST_TEAMS)) panic("lanes, teams: up to 1024 work-items a group, %u teams", RDMA_MOST_TEAMS);
+    if (w->hart && w->groups * w->teams * w->lanes != 1) panic("hart: one group, one team, one lane");
+}
+
+/* The geometry of the payload, the same on both nodes. */
+struct slots {
+    uint64_t pitch, slots, teams, bytes;
+};
+static struct slots slots_of(const struct writes* w) {
+    struct slots s = {.pitch = (w->size + 7) & ~UINT64_C(7), .teams = w->groups * w->teams, .slots = 1};
+    while (2 * s.slots <= MOST_SLOTS && s.slots < w->messages && 2 * s.slots * s.pitch * s.teams <= AREA) s.slots *= 2;
+    s.bytes = s.teams * s.slots * s.pitch;
+    return s;
+}
+
+/* What has to be in a slot's first `size` bytes; the rest, and what lies behind all slots, stays UNTOUCHED. */
+static bool is_right(const struct writes* w, const struct slots* s, const uint8_t* at) {
+    const uint64_t untouched = UINT64_C(0x0101010101010101) * UNTOUCHED, rest = w->size % 8, used = s->teams * (w->messages < s->slots ? w->messages : s->slots);
+    uint64_t difference = 0;
+    if (rest == 0 && used == s->teams * s->slots) {
+        difference = !pattern_check(at, s->bytes, SEED);
+    } else {
+        for (uint64_t i = 0; i < s->bytes / 8; ++i) {
+            const uint64_t slot = i * 8 / s->pitch, last = (i + 1) * 8 % s->pitch == 0;
+            const uint64_t mask = slot % s->slots >= w->messages ? 0 : last && rest ? (UINT64_C(1) << 8 * rest) - 1 : ~UINT64_C(0);
+            difference |= ((const uint64_t*)at)[i] ^ ((pattern_word(SEED, i) & mask) | (untouched & ~mask));
+        }
+    }
+    for (uint64_t i = 0; i < GUARD / 8; ++i) difference |= ((const uint64_t*)(at + s->bytes))[i] ^ untouched;
+    return !difference;
+}
+
+struct outcome {
+    uint64_t cycles, writing, ringing, polling, polls, ended, clock; /* times: of the team that took longest */
+    unsigned syndrome, failed;
+    unsigned fault;
+};
+
+static struct gpu_kernel kernel(struct gpu_node* node) {
+    static struct gpu_kernel found;
+    const struct image* image = find_image("rdma_writes");
+    if (found.object) return found;
+    const gpu_address at = image ? gpu_load_image(node, image->start, image->bytes) : 0;
+    if (at) found = gpu_find_kernel(image->start, image->bytes, at, "rdma_writes");
+    if (!found.object) panic("kernel rdma_writes is missing");
+    return found;
+}
+
+static struct outcome run_once(const struct writes* w, const struct rdma_writes_arguments* a, const struct place* teams, struct rdma_team* results) {
+    struct outcome o = {.clock = w->hart ? 0 : w->node->gpu[0].clock};
+    const uint64_t count = w->groups * w->teams;
+    if (w->hart) {
+        struct rdma_writer writer;
+        rdma_writer_begin(&writer, a, 0, 0, NULL);
+        rdma_write_all(&writer);
+    } else {
+        const struct gpu_grid grid = {.items = {(uint32_t)(w->groups * w->teams * w->lanes)}, .group = {(uint16_t)(w->teams * w->lanes)}};
+        o.fault = gpu_wait(w->queue, gpu_dispatch(w->queue, kernel(w->node), &grid, a, sizeof *a));
+        if (o.fault) gpu_print_faults(w->node, &w->node->gpu[0]);
+    }
+    place_read(w->node, results, teams, 0, count * sizeof *results);
+    for (uint64_t i = 0; i < count; ++i) {
+        const struct rdma_team* t = &results[i];
+        if (t->syndrome && !o.syndrome) o.syndrome = t->syndrome, o.failed = t->failed;
+        o.ended += t->ended;
+        o.polls += t->polls;
+        if (t->cycles <= o.cycles) continue;
+        o.cycles = t->cycles, o.writing = t->writing, o.ringing = t->ringing, o.polling = t->polling;
+    }
+    return o;
+}
+
+static uint64_t picoseconds(const struct outcome* o, uint64_t cycles) { return o->clock ? cycles * 1000000 / (o->clock / 1000000) : clock_picoseconds(cycles); }
+
+static void print(const struct writes* w, const struct outcome* o) {
+    const uint64_t messages = w->groups * w->teams * w->messages;
+    console_printf("# writes %lu messages %lu bytes %lu ps, writing %lu ringing %lu polling %lu ps, %lu polls\n", messages, w->size, picoseconds(o, o->cycles),
+                   picoseconds(o, o->writing), picoseconds(o, o->ringing), picoseconds(o, o->polling), o->polls);
+}
+
+static bool post_all(const struct writes* w, struct endpoint* e, const struct slots* s) {
+    const uint64_t count = s->teams;
+    struct rdma_team* results = heap_allocate(count * sizeof *results);
+    if (!results) panic("no memory for results");
+    const struct place teams = place_take(w->node, count * sizeof *results, !w->hart);
+    struct rdma_writes_arguments a = {.pairs = endpoint_pairs(e), .cqs = endpoint_cqs(e), .teams = endpoint_address(e, &teams), .local = e->payload.lanes,
+                                      .remote = e->remote.address, .lkey = e->mr.key, .rkey = e->remote.rkey, .bytes = (uint32_t)w->size,
+                                      .pitch = (uint32_t)s->pitch, .slots = (uint32_t)s->slots, .messages = (uint32_t)w->messages, .lanes = (uint32_t)w->lanes,
+                                      .batch = (uint32_t)w->batch, .signal = (uint32_t)w->signal_every, .window = (uint32_t)w->window, .flags = (uint32_t)w->flags};
+    bool right = true;
+    for (uint64_t run = 0; run < w->runs; ++run) {
+        const bool last = run + 1 == w->runs, revoked = last && w->revoked;
+        if (revoked) party_meet(w->party, w->with); /* only now is nothing under way */
+        party_meet(w->party, w->with);
+        if (last) region_begin("writes");
+        const struct outcome o = run_once(w, &a, &teams, results);
+        if (last) region_end();
+        const bool well = !o.fault && (revoked ? o.syndrome == HCA_REMOTE_ACCESS && o.ended == 0 : !o.syndrome && o.ended == count * w->messages);
+        if (!revoked) print(w, &o);
+        if (!well || revoked) console_printf("%lu of %lu messages ended, message %u: %s\n", o.ended, count * w->messages, o.failed, verbs_syndrome_name(o.syndrome));
+        right = right && well;
+    }
+    heap_free(results);
+    return right;
+}
+
+bool writes_run(const struct writes* w) {
+    static struct endpoint e;
+    check_options(w);
+    const struct slots s = slots_of(w);
+    const bool active = w->party->index < w->with, reads = w->flags & RDMA_READS, source = active != reads;
+    const unsigned log_sends = log2_up(w->window) ? log2_up(w->window) : 1;
+    const struct endpoint_shape shape = {.pairs = (unsigned)s.teams, .log_sends = log_sends, .log_receives = 1, .log_cq = log_sends + 1, .lanes = !w->hart,
+                                         .queues_in_gpu = w->queues_in_gpu, .cqs_in_gpu = w->cqs_in_gpu, .records_in_gpu = w->records_in_gpu,
+                                         .payload_in_gpu = source ? w->payload_in_gpu : w->target_in_gpu, .payload = s.bytes + GUARD};
+    uint8_t* bytes = heap_allocate_aligned(shape.payload, GPU_PAGE);
+    if (!bytes) panic("no memory for the payload");
+    endpoint_open(&e, w->party, w->node, w->with, &shape);
+    if (source) pattern_write(bytes, s.bytes, SEED);
+    else memset(bytes, UNTOUCHED, shape.payload);
+    place_write(w->node, &e.payload, 0, bytes, shape.payload);
+    party_meet(w->party, w->with);
+    bool right = true;
+    if (active) right = post_all(w, &e, &s);
+    for (uint64_t run = 0; !active && run < w->runs; ++run) {
+        if (w->revoked && run + 1 == w->runs) {
+            party_meet(w->party, w->with);
+            verbs_unregister(&e.mr);
+        }
+        party_meet(w->party, w->with);
+    }
+    party_meet(w->party, w->with);
+    if (!source) {
+        place_read(w->node, bytes, &e.payload, 0, shape.payload);
+        if (!is_right(w, &s, bytes)) {
+            console_printf("what has arrived is not what was sent\n");
+            right = false;
+        }
+    }
+    heap_free(bytes);
+    console_printf("writes     %s\n", right ? "ok" : "FAILED");
+    return right;
+}

@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: Apache-2.0
+"""RDMA that kernels control: lanes write entries, ring the adapter and poll completions; the far side checks every byte."""
+
+import re
+
+import pytest
+
+import fabricvp
+
+WRITES = re.compile(r"^# writes (\d+) messages (\d+) bytes (\d+) ps", re.MULTILINE)
+QUEUES_IN_HOST = "gpu_queues=0 gpu_cqs=0 gpu_records=0 gpu_payload=0"
+
+
+def run(options, **overrides):
+    """Consoles of both nodes, seconds of each run, statistics of the last one."""
+    with fabricvp.spawn("gpurdma_pair", node__images__append=f"nodes=2 {options}", **overrides) as platform:
+        ended = platform.run("100 ms")
+        consoles = [node.console.output.replace("\r", "") for node in platform.nodes]
+        assert ended.outcome == fabricvp.Outcome.POWER_OFF, (ended.detail, consoles)
+        seconds = [int(ps) / 1e12 for _, _, ps in WRITES.findall(consoles[0])]
+        assert all("writes     ok" in text for text in consoles), consoles
+        return consoles, seconds, platform.statistics.snapshot()
+
+
+def test_one_lane_posts_a_thousand_writes():
+    _, seconds, values = run("messages=1024 runs=3")
+    assert len(seconds) == 3 and max(seconds) < 1.01 * min(seconds)
+    assert values["node0.hca0.sends.posted"] >= 1024 and values["node0.hca0.bad_doorbells"] == 0 and values["node0.hca0.retries"] == 0
+    assert values["node0.gpu0.system.writes"] >= 1024  # doorbells come from lanes; all else stays in the GPU's memory
+    assert 2e-6 < seconds[0] / 1024 < 10e-6
+
+
+@pytest.mark.parametrize("options, messages", [
+    (f"messages=64 runs=2 {QUEUES_IN_HOST}", 64),
+    ("messages=64 runs=2 size=3 gpu_target=1 gpu_payload=0", 64),
+    ("messages=64 runs=2 inline=1", 64),
+    ("messages=64 runs=2 reads=1 size=4096", 64),
+    ("messages=256 runs=2 reuse=1 window=64 batch=16 signal=16", 256),
+    ("messages=510 runs=2 window=512 batch=255 signal=2", 510),
+    ("messages=128 runs=2 lanes=32 batch=32 window=64", 128),
+    ("messages=64 runs=2 lanes=16 teams=4 groups=3 batch=16 signal=16 window=32", 64 * 12),
+    ("messages=32 runs=2 teams=64 window=8 batch=8", 32 * 64),
+    ("messages=2 runs=1 size=1048576", 2),
+    ("messages=64 runs=2 hart=1", 64),
+    (f"messages=64 runs=2 hart=1 {QUEUES_IN_HOST} window=64 batch=16", 64),
+])
+def test_ways_to_post(options, messages):
+    consoles, seconds, values = run(options)
+    assert [int(n) for n, _, _ in WRITES.findall(consoles[0])] == [messages] * len(seconds) and seconds
+    assert values["node0.hca0.bad_doorbells"] == values["node0.hca0.retries"] == values["node0.hca0.sends.failures"] == 0
+
+
+def test_what_is_done_together_is_faster():
+    """Nothing but order is asked here; figures stand in the experiments."""
+    naive, reused, pipelined, batched, together = (run(f"messages=256 runs=1 {how}")[1][0] for how in (
+        "", "reuse=1", "reuse=1 window=256", "reuse=1 window=256 batch=64 signal=64", "lanes=32 batch=32 window=256 signal=32"))
+    assert naive > reused > pipelined > batched > together
+
+
+def test_a_revoked_region_is_the_kernels_error():
+    consoles, seconds, values = run("messages=64 runs=2 revoke=1 window=64 signal=16 batch=16")
+    assert len(seconds) == 1
+    assert "0 of 64 messages ended, message 0: remote access" in consoles[0], consoles[0]
+
+
+def test_runs_are_the_same_to_the_picosecond():
+    options = "messages=64 runs=2 lanes=16 teams=4 groups=3 batch=16 signal=16 window=32"
+    (text, _, first), (again, _, second) = run(options), run(options)
+    assert text == again
+    assert [key for key in first if first[key] != second[key] and not key.startswith("sim.")] == []
+
+
+@pytest.mark.parametrize("options, why", [
+    ("batch=256 window=256", "batch: 1 to 255"), ("signal=3 window=8", "signal: a power of two"), ("batch=8 window=4", "window: no less"),
+    ("inline=1 size=9", "inline writes up to 8"), ("hart=1 lanes=2", "hart: one group"), ("messages=100 signal=64 window=64", "a multiple of signal"),
+    ("lanes=65 teams=64", "up to 1024 work-items"), ("size=0", "1 to 1048576 bytes")])
+def test_what_does_not_fit_is_said(options, why):
+    with fabricvp.spawn("gpurdma_pair", node__images__append=f"nodes=2 {options}") as platform:
+        ended = platform.run("300 ms")
+        assert ended.outcome == fabricvp.Outcome.GUEST_FAILURE
+        assert why in platform.nodes[0].console.output
