@@ -9,6 +9,7 @@
 
 #include "base/log.h"
 #include "base/spans.h"
+#include "hca/entry_text.h"
 #include "platform/apps.h"
 #include "platform/config/config_printer.h"
 #include "platform/fabric_drawing.h"
@@ -243,6 +244,13 @@ std::uint16_t platform::listen_gdb(std::size_t node, std::uint16_t port, bool ho
     if (!a.wavefronts.empty())
         hooks.stop_only = [&a](const std::string& kernel) {
             for (auto& w : a.wavefronts) w->stop_only(kernel);
+        };
+    if (auto& adapters = m->hardware->nodes[node]->hcas; !adapters.empty())
+        hooks.queue_pair = [&adapters](std::uint32_t number) {
+            std::string text;
+            for (const auto& hca : adapters)
+                if (const auto* q = hca->pairs.find(number)) text += fmt::format("{} qp {:#x}: {}", hca->name(), number, hca::text_of(*q));
+            return text;
         };
     hooks.start_trace = [this](const std::string& file) {
         m->recording = std::make_unique<trace_recording>(0, never, "", trace::options().most_bytes, file);

@@ -4,7 +4,9 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/bus_log.h"
 #include "base/log.h"
+#include "hca/entry_text.h"
 
 namespace fabricvp::hca {
 
@@ -77,8 +79,10 @@ void receive_queues::fetch_own(queue_pair& q, done finished) {
         auto* now = m_pairs.find(number, serial);
         if (!now || !ok) return finished(take_status::failed);
         const auto stride = now->attributes.rq.stride();
-        for (std::uint32_t i = 0; i < count; ++i)
+        for (std::uint32_t i = 0; i < count; ++i) {
             now->receives.ready.push_back(decode_receive(bytes.data() + i * stride, stride, static_cast<std::uint32_t>(first + i * stride)));
+            if (bus_log::of_hca()) bus_log::line(*this, "qp {:#x} receive entry at {:#x}: {}", number, first + i * stride, text_of(now->receives.ready.back()));
+        }
         take_own(*now, finished, true);
     };
     read_region(m_bus, m_memory, {rq.lkey, rq.domain, first, static_cast<std::uint32_t>(bytes.length), local_read}, bytes, std::move(decode));
@@ -140,6 +144,7 @@ void receive_queues::fetch_shared(std::uint32_t srqn, std::uint32_t serial) {
             return answer(srqn, take_status::failed, nullptr);
         }
         const auto entry = decode_receive(bytes.data(), stride, static_cast<std::uint32_t>(at));
+        if (bus_log::of_hca()) bus_log::line(*this, "shared queue {:#x} receive entry at {:#x}: {}", srqn, at, text_of(entry));
         now->next = std::uint64_t{hca_get32(bytes.data()) & ~0x3fu};
         ++now->taken;
         ++taken;

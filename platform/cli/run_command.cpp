@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "base/bus_log.h"
 #include "base/log.h"
 #include "base/spans.h"
 #include "platform/cli/command.h"
@@ -83,6 +84,7 @@ options::options_description describe() {
         "trace-size", options::value<std::string>()->value_name("SIZE"), "end the trace before its file grows larger (default 256 MiB)")(
         "capture", options::value<std::string>()->value_name("FILE"), "write packets of the network there as they leave adapters: for Wireshark, or a table if it ends in .csv")(
         "capture-filter", options::value<std::string>()->value_name("GLOB"), "only ports with such names, e.g. network.switch0.*")(
+        "log-bus", options::value<arguments>()->value_name("KIND"), "print what blocks of this kind read from their bus and write to it, decoded; hca: doorbells, work queue entries, completions")(
         "spans", "record where the time of every access goes: per component in stats.json, one by one in the trace")(
         "quiet", "no progress and no summary");
     o.add(run).add(image_options()).add(kernel_options()).add(override_options());
@@ -104,6 +106,9 @@ int execute(const options::variables_map& given) {
     if (given.count("spans") && !given.count("out")) throw input_error("--spans needs --out, the folder where stats.json goes");
     if (given.count("spans")) span_recorder::current().enable(true);
     if (given.count("gdb-nowait") && !given.count("gdb")) throw input_error("--gdb-nowait needs --gdb");
+    if (given.count("log-bus"))
+        for (const auto& kind : given["log-bus"].as<arguments>())
+            if (!bus_log::show(kind)) throw input_error(fmt::format("--log-bus: '{}' is no kind of block that tells; there is {}", kind, fmt::join(bus_log::kinds(), ", ")));
     for (const auto& [node, port] : by_node(given, "gdb", *p)) {
         const bool wait = !given.count("gdb-nowait");
         const auto chosen = p->listen_gdb(node, static_cast<std::uint16_t>(number_option(port, 0, 65535, "--gdb")), wait);

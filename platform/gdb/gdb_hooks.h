@@ -44,6 +44,8 @@ struct gdb_hooks {
     std::function<void()> restart_statistics;
     /// Breakpoints are to stop only wavefronts of one kernel; empty: of all.
     std::function<void(const std::string& kernel)> stop_only;
+    /// What adapters of the node know of a queue pair; empty if none has it.
+    std::function<std::string(std::uint32_t number)> queue_pair;
     /// Starts a trace into `file` (empty: the default) and returns the file's name. \throws std::exception with one line
     std::function<std::string(const std::string& file)> start_trace;
     std::function<void()> stop_trace;

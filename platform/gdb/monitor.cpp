@@ -26,6 +26,7 @@ std::string monitor::execute(std::string_view line) {
         if (command == "trace" && extra.empty()) return trace(argument, more);
         if (command == "kernel" && more.empty()) return kernel(argument);
         if (command == "lane" && more.empty()) return lane(argument);
+        if (command == "qp" && more.empty()) return queue_pair(argument);
         if (command == "reset" && argument.empty()) return reset();
         if (command == "time" && argument.empty()) return time();
     } catch (const std::exception& e) {
@@ -42,6 +43,7 @@ std::string monitor::help() const {
            "monitor trace off         end the trace\n"
            "monitor kernel [NAME]     breakpoints stop only wavefronts of this kernel; without a name of all\n"
            "monitor lane [N]          which lane of a wavefront is shown, or show another one\n"
+           "monitor qp N              a queue pair of the node's RDMA adapters: state, counters, entries\n"
            "monitor reset             power-on reset of the node\n"
            "monitor time              simulated time\n"
            "To look at device registers: set mem inaccessible-by-default off\n";
@@ -89,6 +91,17 @@ std::string monitor::lane(const std::string& argument) {
         return fmt::format("lane {}; GDB shows its registers after `maintenance flush register-cache`\n", target.lane());
     }
     return fmt::format("{} {}\n", target.debug_name(), target.debug_state());
+}
+
+std::string monitor::queue_pair(const std::string& number) const {
+    if (!m_hooks.queue_pair) return "there is no RDMA adapter\n";
+    constexpr std::size_t most_digits = 8;
+    const bool hexadecimal = number.compare(0, 2, "0x") == 0;
+    const auto digits = hexadecimal ? number.substr(2) : number;
+    if (digits.empty() || digits.size() > most_digits || digits.find_first_not_of(hexadecimal ? "0123456789abcdefABCDEF" : "0123456789") != std::string::npos)
+        return "usage: monitor qp N, its number, decimal or 0x…\n";
+    const auto text = m_hooks.queue_pair(static_cast<std::uint32_t>(std::stoul(digits, nullptr, hexadecimal ? 16 : 10)));
+    return text.empty() ? fmt::format("no adapter of this node has a queue pair {}\n", number) : text;
 }
 
 std::string monitor::reset() {

@@ -26,6 +26,7 @@ private:
     std::string reset();
     std::string kernel(const std::string& name);
     std::string lane(const std::string& argument);
+    std::string queue_pair(const std::string& number) const;
     std::string time() const;
 
     const gdb_hooks& m_hooks;

@@ -30,6 +30,7 @@ CHANGED = {
     "run linux": ("describe linux", "needs the kernel that `make linux` fetches"),
     "run hello --set node.host.harts=2 --gdb 3333 --console none &": ("run hello --set node.host.harts=2 --console none", DEBUGGER),
     "run gpu --app vectoradd --size 256 --gdb 7777": ("run gpu --app vectoradd --size 256", DEBUGGER),
+    "run rdma_pair --append nodes=2 --gdb 7777": ("describe rdma_pair", DEBUGGER),
     "run gpu --app spmv --size 4096": ("run gpu --app spmv --size 1024", LONG),
     "run gpu --app spmv --size 4096 --out results": ("run gpu --app spmv --size 1024 --out results", LONG),
     'run gpu --kernel-elf saxpy/saxpy.elf --grid 4096 --arg file:a.bin --arg file:b.bin --arg "zeros:16 KiB" --arg f32:2.5 --arg u64:4096 --out results': (
@@ -44,6 +45,7 @@ CHANGED = {
     "experiment replay --out results": ("experiment replay --quick --only transpose --out results", LONG),
     "experiment replay --quick --out results": ("experiment replay --quick --only transpose --out results", LONG),
     "experiment rdma --out results": ("experiment rdma --quick --out results", LONG),
+    "experiment gpurdma-ordering --out results": ("experiment gpurdma-ordering --quick --out results", LONG),
     "experiment scale --out results": ("experiment scale --quick --devices 4 16 --patterns uniform --out results", LONG),
     "experiment gpu-workloads --quick --out results": ("experiment gpu-workloads --quick --only reduction --no-spans --out results", LONG),
     "experiment gpu-workloads --out results": ("experiment gpu-workloads --quick --only reduction --no-spans --out results", LONG),

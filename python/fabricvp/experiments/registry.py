@@ -22,6 +22,7 @@ EXPERIMENTS: dict[str, tuple[str, str]] = {
     "lanes": ("fabricvp.experiments.lanes", "lanes that turn around between four sockets, beside links of twice the bandwidth"),
     "what-if": ("fabricvp.experiments.what_if", "NetCrafter and lanes that turn on the slow link, alone and together, at several bandwidths"),
     "rdma": ("fabricvp.experiments.rdma", "RDMA between two nodes: latency, bandwidth, message rate beside published hardware"),
+    "gpurdma-ordering": ("fabricvp.experiments.gpurdma_ordering", "kernels that poll what RDMA writes: old and early data, a CRC that finds them, what repairs cost"),
     "gpu-workloads": ("fabricvp.experiments.gpu_workloads", "workloads on four GPUs in two clusters, beside an all-fast fabric"),
 }
 

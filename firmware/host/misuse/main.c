@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Kernels that use queue pairs wrongly: what is dropped, what fails, what a program hears of it, and that nobody else is
+ * touched. Each case leaves a second queue pair, with a page of doorbells of its own, at work. Both nodes run this; node 0
+ * has the kernel. */
+#include "gpu/kernels/rdma_misuse.h"
+#include "host/console.h"
+#include "host/gpu/images.h"
+#include "host/gpurdma/endpoint.h"
+#include "host/heap.h"
+#include "host/machine.h"
+
+enum { BYTES = 4096, LOG_SENDS = 4, LOG_CQ_ENTRIES = 5, POLLS = 2000, UNTOUCHED = 0xa5, WORD = 8 };
+static const uint64_t first_word = 0x1122334455667788;
+
+static struct party party;
+static struct gpu_node node;
+static struct gpu_queue_handle queue;
+static struct endpoint one, other; /* whose queues are used wrongly; whose are not */
+static struct place results;
+static unsigned wrong;
+
+struct state { /* how far the queues of an endpoint have come */
+    uint32_t head, consumer;
+    uint64_t writes;
+};
+static struct state of_one, of_other;
+
+static void report(const char* what, bool right) {
+    console_printf("%s %s\n", what, right ? "ok" : "FAILED");
+    wrong += !right;
+}
+
+static struct gpu_kernel kernel(void) {
+    static struct gpu_kernel k;
+    const struct image* file = find_image("rdma_misuse");
+    if (!k.object) k = gpu_find_kernel(file->start, file->bytes, gpu_load_image(&node, file->start, file->bytes), "rdma_misuse");
+    if (!k.object) panic("the kernel cannot be loaded");
+    return k;
+}
+
+static struct rdma_misuse_arguments arguments_of(struct endpoint* e, const struct state* s) {
+    struct rdma_misuse_arguments a = {.result = results.lanes, .local = e->payload.lanes, .remote = e->remote.address + s->writes * WORD, .lkey = e->mr.key,
+                                      .rkey = e->remote.rkey, .head = s->head, .consumer = s->consumer, .rung = 1, .polls = POLLS};
+    place_read(&node, &a.pair, &e->described, 0, sizeof a.pair);
+    place_read(&node, &a.cq, &e->described, sizeof a.pair, sizeof a.cq);
+    return a;
+}
+
+/* \returns the fault that ended the kernel, 0 if none did */
+static unsigned run(const struct rdma_misuse_arguments* a, struct rdma_misuse_result* r) {
+    const struct gpu_grid grid = {.items = {1, 1, 1}, .group = {1, 1, 1}};
+    const unsigned fault = gpu_wait(&queue, gpu_dispatch(&queue, kernel(), &grid, a, sizeof *a));
+    place_read(&node, r, &results, 0, sizeof *r);
+    return fault;
+}
+
+/* One write as it should be. */
+static bool works(struct endpoint* e, struct state* s) {
+    struct rdma_misuse_result r;
+    const struct rdma_misuse_arguments a = arguments_of(e, s);
+    if (run(&a, &r) || r.syndrome) return false;
+    ++s->head, ++s->consumer, ++s->writes;
+    return true;
+}
+
+static enum hca_qp_state state_of(struct verbs_qp* q) {
+    uint8_t context[HCA_QPC_SIZE];
+    if (!verbs_query_qp(q, context)) panic("the queue pair cannot be queried");
+    return (enum hca_qp_state)hca_get(context, HCA_QPC_STATE);
+}
+
+static void foreign_page(void) {
+    struct rdma_misuse_result r;
+    struct rdma_misuse_arguments a = arguments_of(&one, &of_one);
+    a.pair.doorbell = arguments_of(&other, &of_other).pair.doorbell;
+    bool right = !run(&a, &r) && r.syndrome == RDMA_SILENCE && r.polls == POLLS;
+    a = arguments_of(&one, &of_one);
+    a.pair.number ^= 0x800000; /* nobody's */
+    right = right && !run(&a, &r) && r.syndrome == RDMA_SILENCE;
+    report("doorbells of another page, of nobody's queue: silence,", right && state_of(&one.qp[0]) == HCA_QP_RTS);
+    report("both queue pairs work", works(&one, &of_one) && works(&other, &of_other));
+}
+
+static void unmapped_queue(void) {
+    struct rdma_misuse_result r;
+    struct rdma_misuse_arguments a = arguments_of(&one, &of_one);
+    a.pair.sends = node.next + GPU_LARGE_PAGE;
+    const unsigned fault = run(&a, &r);
+    gpu_print_faults(&node, &node.gpu[0]);
+    report("entries in memory that is not mapped: a fault,", fault == GPU_FAULT_UNMAPPED && gpu_reset_queue(&queue));
+    a = arguments_of(&one, &of_one);
+    a.cq.entries = node.next + GPU_LARGE_PAGE;
+    const unsigned second = run(&a, &r); /* the write has been posted */
+    ++of_one.head, ++of_one.consumer, ++of_one.writes;
+    gpu_print_faults(&node, &node.gpu[0]);
+    report("completions in memory that is not mapped: a fault,", second == GPU_FAULT_UNMAPPED && gpu_reset_queue(&queue));
+    report("both queue pairs work", works(&one, &of_one) && works(&other, &of_other));
+}
+
+static void beyond_ring(void) {
+    struct rdma_misuse_result r;
+    const volatile uint32_t* events = &party.hca.events[HCA_EVENT_WQ_CATASTROPHE];
+    verbs_take_events(&party.hca);
+    const uint32_t before = *events;
+    struct rdma_misuse_arguments a = arguments_of(&one, &of_one);
+    a.rung = (1 << LOG_SENDS) + 1;
+    const bool silent = !run(&a, &r) && r.syndrome == RDMA_SILENCE;
+    verbs_take_events(&party.hca);
+    report("posting beyond the ring: an event, the queue pair has failed,", silent && *events == before + 1 && state_of(&one.qp[0]) == HCA_QP_ERR);
+    report("the other queue pair works", state_of(&other.qp[0]) == HCA_QP_RTS && works(&other, &of_other));
+}
+
+static void destroyed_cq(void) {
+    struct rdma_misuse_result r;
+    static uint8_t before[HCA_CQE_SIZE << LOG_CQ_ENTRIES], after[sizeof before];
+    struct place entries = {.memory = other.cq[0].buffer.memory, .lanes = arguments_of(&other, &of_other).cq.entries, .in_gpu = true};
+    verbs_destroy_cq(&other.cq[0]);
+    place_read(&node, before, &entries, 0, sizeof before);
+    const struct rdma_misuse_arguments a = arguments_of(&other, &of_other);
+    const bool silent = !run(&a, &r) && r.syndrome == RDMA_SILENCE;
+    ++of_other.writes;
+    place_read(&node, after, &entries, 0, sizeof after);
+    report("a completion queue that is gone: silence, and its memory stays as it was,", silent && memcmp(before, after, sizeof before) == 0);
+}
+
+/* What has been written at the other node: so many words each, and nothing behind. */
+static void tell_and_check(void) {
+    uint64_t mine[2] = {of_one.writes, of_other.writes}, theirs[2];
+    party_exchange(&party, party.index ^ 1, mine, theirs, sizeof mine);
+    if (!party.index) return;
+    struct endpoint* const all[] = {&one, &other};
+    for (unsigned i = 0; i < 2; ++i) {
+        static uint64_t words[BYTES / 8];
+        bool right = true;
+        place_read(&node, words, &all[i]->payload, 0, sizeof words);
+        for (unsigned w = 0; w < BYTES / 8; ++w) right = right && words[w] == (w < theirs[i] ? first_word : UINT64_C(0x0101010101010101) * UNTOUCHED);
+        report(i ? "what the other one wrote" : "what the first one wrote", right);
+    }
+}
+
+int main(void) {
+    party_join(&party, 2);
+    if (!gpu_start(&node, &party.pci) || !node.count) panic("there is no GPU");
+    gpu_create_queue(&queue, &node, 0, 4, GPU_SMALL_SCRATCH, 1);
+    results = place_take(&node, sizeof(struct rdma_misuse_result), true);
+    const struct endpoint_shape shape = {.pairs = 1, .log_sends = LOG_SENDS, .log_receives = 1, .log_cq = LOG_CQ_ENTRIES, .lanes = true, .queues_in_gpu = true,
+                                         .cqs_in_gpu = true, .records_in_gpu = true, .payload_in_gpu = true, .payload = BYTES};
+    static uint8_t bytes[BYTES];
+    for (unsigned i = 0; i < 2; ++i) {
+        struct endpoint* e = i ? &other : &one;
+        endpoint_open(e, &party, &node, party.index ^ 1, &shape);
+        memset(bytes, UNTOUCHED, BYTES);
+        if (!party.index) memcpy(bytes, &first_word, sizeof first_word);
+        place_write(&node, &e->payload, 0, bytes, BYTES);
+    }
+    party_meet(&party, party.index ^ 1);
+    if (!party.index) {
+        report("both queue pairs work", works(&one, &of_one) && works(&other, &of_other));
+        foreign_page();
+        unmapped_queue();
+        beyond_ring();
+        destroyed_cq();
+    }
+    tell_and_check();
+    party_leave(&party);
+    console_printf("%s\n", wrong ? "FAILED" : "all ok, powering off");
+    return wrong ? 1 : 0;
+}

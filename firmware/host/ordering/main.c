@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a running kernel sees of data that another node writes into its GPU's memory: node 1 writes words, and then says so (a
+ * flag, or a completion); a kernel of node 0 waits for that and looks at the words. Options are numbers on the kernel command
+ * line of node 0, which tells the other one. Lines that begin with "# " have measured figures. */
+#include "gpu/kernels/ordering.h"
+#include "host/apps/command_line.h"
+#include "host/console.h"
+#include "host/gpu/gpu.h"
+#include "host/gpu/images.h"
+#include "host/heap.h"
+#include "host/machine.h"
+#include "host/rdma/measure.h"
+#include "host/region.h"
+
+enum { BYTES, ROUNDS, FLAG, READ, CHECK, FLUSH, HOST_COMPLETIONS, LOAD, STRIDE, OPTIONS };
+static struct option {
+    const char* key;
+    uint64_t value;
+} options[OPTIONS] = {
+    [BYTES] = {"bytes", 4096},     /* of data, a multiple of 4 */
+    [ROUNDS] = {"rounds", 100},
+    [FLAG] = {"flag", ORDERING_APART}, /* enum ordering_flag */
+    [READ] = {"read", ORDERING_ACQUIRE}, /* enum ordering_read */
+    [CHECK] = {"check", 1},        /* 1: the kernel computes CRCs */
+    [FLUSH] = {"flush", 0},        /* 1: the writer reads from the GPU's memory between data and flag */
+    [HOST_COMPLETIONS] = {"host_cq", 0}, /* 1: the completion queue lies in the host's memory, not in the GPU's */
+    [LOAD] = {"load", 0},          /* wavefronts that keep a bank of L2 busy */
+    [STRIDE] = {"stride", 1024},   /* bytes from one line of a bank to the next: banks times their interleave */
+};
+
+/* The piece of device memory: data, flag (in a bank of its own), what the kernel has done, completions, lines for the load. */
+enum { DATA = 0, MOST_BYTES = 1 << 16, FLAG_AT = MOST_BYTES + 64 + 3 * 128, DONE_AT = FLAG_AT + 128, STOP_AT = DONE_AT + 128, RESULT_AT = STOP_AT + 128,
+       COMPLETIONS_AT = 2 * MOST_BYTES, LOAD_AT = 4 * MOST_BYTES, MOST_ROUNDS = (1 << LOG_CQ) - 1, LANES = 64, LOADED_LINES = 64 };
+enum { MOST_POLLS = 100000 };
+
+static struct party party;
+static struct gpu_node node;
+static struct gpu_queue_handle queue;
+static struct channel channel;
+static gpu_address piece;
+static struct verbs_memory host_completions;
+
+static void read_options(void) {
+    const char* line = fdt_text(&machine.tree, fdt_find_path(&machine.tree, "/chosen"), "bootargs");
+    for (struct option* o = options; o < options + OPTIONS; ++o) {
+        const char* at = command_line_find(line, o->key);
+        if (!command_line_number(at ? at + strlen(o->key) + 1 : NULL, o->value, &o->value)) panic("%s is no number", o->key);
+    }
+    if (!options[BYTES].value || options[BYTES].value % 4 || options[BYTES].value > MOST_BYTES) panic("bytes=%lu: a multiple of 4 up to %u", options[BYTES].value, MOST_BYTES);
+    if (!options[ROUNDS].value || options[ROUNDS].value > MOST_ROUNDS) panic("rounds=%lu: 1 to %u", options[ROUNDS].value, MOST_ROUNDS);
+    if (options[FLAG].value > ORDERING_COMPLETION) panic("flag=%lu: 0 to %u", options[FLAG].value, ORDERING_COMPLETION);
+    if (options[READ].value > ORDERING_BYPASS) panic("read=%lu: 0 to %u", options[READ].value, ORDERING_BYPASS);
+    if (options[FLUSH].value && options[FLAG].value == ORDERING_BEHIND) panic("flush=1: not with flag=0, where data and flag are one write");
+    if (!options[STRIDE].value || options[STRIDE].value > 8192 || options[STRIDE].value % 64) panic("stride=%lu: a multiple of 64 up to 8192", options[STRIDE].value);
+}
+
+static void share_options(void) {
+    uint64_t mine[OPTIONS], theirs[OPTIONS];
+    for (unsigned i = 0; i < OPTIONS; ++i) mine[i] = options[i].value;
+    party_exchange(&party, party.index ^ 1, mine, theirs, sizeof mine);
+    for (unsigned i = 0; party.index && i < OPTIONS; ++i) options[i].value = theirs[i];
+}
+
+static uint32_t crc32(const uint8_t* data, uint64_t bytes) {
+    uint32_t crc = ~UINT32_C(0);
+    for (uint64_t i = 0; i < bytes; ++i) {
+        crc ^= data[i];
+        for (unsigned bit = 0; bit < 8; ++bit) crc = crc & 1 ? crc >> 1 ^ UINT32_C(0xedb88320) : crc >> 1;
+    }
+    return ~crc;
+}
+
+/* ---- the node with the GPU ---- */
+
+static struct verbs_memory in_piece(uint64_t offset, uint64_t bytes) {
+    const uint64_t physical = gpu_physical(&node, piece) + offset;
+    return (struct verbs_memory){gpu_reach(&node, piece + offset), node.gpu[0].function->bars[GPU_BAR_MEMORY].address + (physical & GPU_PA_OFFSET_MASK), bytes};
+}
+static struct verbs_memory device_memory(struct party* p, uint64_t bytes) {
+    (void)p;
+    return in_piece(DATA, bytes);
+}
+/* Two queues are asked for: of sends, then of receives, and no send is posted here. */
+static struct verbs_memory device_completions(struct party* p, uint64_t bytes) {
+    static unsigned number;
+    (void)p;
+    return in_piece(COMPLETIONS_AT + number++ * (uint64_t)HCA_PAGE * 2, bytes);
+}
+static struct verbs_memory own_completions(struct party* p, uint64_t bytes) {
+    (void)p;
+    host_completions = verbs_host_memory(heap_allocate_aligned((bytes + HCA_PAGE - 1) & ~(uint64_t)(HCA_PAGE - 1), HCA_PAGE), bytes);
+    return host_completions;
+}
+
+static void post_receives(void) {
+    for (uint64_t i = 0; i < options[ROUNDS].value; ++i)
+        if (verbs_post_receive(&channel.qp, &(struct verbs_receive){.id = i}, 1) != 1) panic("a receive does not fit");
+}
+
+static struct gpu_kernel kernel(void) {
+    const struct image* file = find_image("ordering_kernel");
+    const gpu_address image = gpu_load_image(&node, file->start, file->bytes);
+    const struct gpu_kernel k = gpu_find_kernel(file->start, file->bytes, image, "ordering");
+    if (!k.object) panic("the kernel cannot be loaded");
+    return k;
+}
+
+static void print(const struct ordering_result* r) {
+    console_printf("rounds %u wrong %u stale %u early %u words %u found %u missed %u alarms %u\n", r->rounds, r->wrong, r->stale, r->early, r->words, r->found,
+                   r->missed, r->alarms);
+    const uint64_t mhz = node.gpu[0].clock / 1000000;
+    console_printf("# cycles at %lu MHz: acquiring %lu reading %lu repairing %lu tries %u\n", mhz, r->acquiring, r->reading, r->repairing, r->tries);
+}
+
+static bool look(void) {
+    const bool completions = options[FLAG].value == ORDERING_COMPLETION;
+    gpu_create_queue(&queue, &node, 0, 4, GPU_SMALL_SCRATCH, 1);
+    post_receives();
+    const gpu_address cq = options[HOST_COMPLETIONS].value ? gpu_map_host(&node, (void*)host_completions.at, HCA_PAGE * 2, false) : piece + COMPLETIONS_AT + HCA_PAGE * 2;
+    const struct ordering_arguments a = {
+        .data = piece + DATA, .flag = completions ? cq : options[FLAG].value == ORDERING_BEHIND ? piece + DATA + ((options[BYTES].value + 7) & ~UINT64_C(7)) : piece + FLAG_AT,
+        .done = piece + DONE_AT, .result = piece + RESULT_AT, .load = piece + LOAD_AT, .stop = piece + STOP_AT, .words = (uint32_t)options[BYTES].value / 4,
+        .rounds = (uint32_t)options[ROUNDS].value, .flag_kind = (uint32_t)options[FLAG].value, .read = (uint32_t)options[READ].value,
+        .check = (uint32_t)options[CHECK].value, .completions = 1 << LOG_CQ, .stride = (uint32_t)options[STRIDE].value, .lines = LOADED_LINES, .polls = MOST_POLLS};
+    const struct gpu_grid grid = {.items = {(uint32_t)(1 + options[LOAD].value) * LANES, 1, 1}, .group = {LANES, 1, 1}};
+    const uint64_t packet = gpu_dispatch(&queue, kernel(), &grid, &a, sizeof a);
+    party_meet(&party, 1);
+    region_begin("ordering");
+    const unsigned fault = gpu_wait(&queue, packet);
+    region_end();
+    if (fault) {
+        gpu_print_faults(&node, &node.gpu[0]);
+        console_printf("the kernel has failed: %s\n", gpu_fault_name(fault));
+        return false;
+    }
+    struct ordering_result r;
+    gpu_read(&node, &r, piece + RESULT_AT, sizeof r);
+    print(&r);
+    return !r.gave_up && r.rounds == options[ROUNDS].value && !r.missed && !r.alarms;
+}
+
+/* ---- the node that writes ---- */
+
+enum { OWN_FLAG = MOST_BYTES + 64, OWN_DONE = OWN_FLAG + 64, OWN_BYTES = OWN_DONE + 64, MOST_REQUESTS = 3, POSTED_ALONE = 32 };
+
+static void wait_until_seen(uint64_t round) {
+    struct verbs_element e;
+    struct verbs_completion c;
+    const struct verbs_send r = channel_request(&channel, HCA_OP_READ, &e, OWN_DONE, DONE_AT, 8);
+    for (unsigned tries = 0;; ++tries) {
+        const unsigned status = channel_send(&channel, &r, &c);
+        if (status) panic("the other node cannot be read: %s", verbs_syndrome_name(status));
+        if (*(volatile uint64_t*)channel_at(&channel, OWN_DONE) == round) return;
+        if (tries == 20000) panic("round %lu is not seen", round);
+    }
+}
+
+/* Data, what flushes them, what tells of them; by one doorbell. */
+static void write_round(uint64_t round) {
+    const uint64_t bytes = options[BYTES].value, padded = (bytes + 7) & ~UINT64_C(7);
+    uint32_t* words = (uint32_t*)channel_at(&channel, 0);
+    for (uint32_t i = 0; i < bytes / 4; ++i) words[i] = ordering_word((uint32_t)round, i);
+    const uint32_t sum = crc32((const uint8_t*)words, bytes);
+    const uint64_t flag = round | (uint64_t)sum << 32;
+    const bool behind = options[FLAG].value == ORDERING_BEHIND, completion = options[FLAG].value == ORDERING_COMPLETION;
+    memcpy(channel_at(&channel, behind ? padded : OWN_FLAG), &flag, sizeof flag);
+    struct verbs_element e[MOST_REQUESTS];
+    struct verbs_send all[MOST_REQUESTS];
+    unsigned count = 0;
+    all[count] = channel_request(&channel, HCA_OP_WRITE, &e[count], 0, DATA, (uint32_t)(behind ? padded + 8 : bytes));
+    ++count;
+    if (options[FLUSH].value) {
+        all[count] = channel_request(&channel, HCA_OP_READ, &e[count], OWN_DONE, DONE_AT, 8);
+        ++count;
+    }
+    if (!behind) {
+        all[count] = channel_request(&channel, completion ? HCA_OP_WRITE_IMMEDIATE : HCA_OP_WRITE, &e[count], OWN_FLAG, FLAG_AT, completion ? 0 : 8);
+        if (completion) all[count].elements = 0;
+        else all[count].flags |= VERBS_INLINE;
+        all[count].immediate = sum;
+        if (options[FLUSH].value) all[count].flags |= VERBS_FENCE;
+        ++count;
+    }
+    if (verbs_post_send(&channel.qp, all, count) != count) panic("requests do not fit");
+    struct verbs_completion c;
+    for (unsigned i = 0; i < count; ++i)
+        if (!verbs_wait(&channel.send_cq, &c, PATIENCE_US) || c.syndrome) panic("round %lu: %s", round, verbs_syndrome_name(c.syndrome));
+}
+
+static bool write_all(void) {
+    party_meet(&party, 0);
+    clock_start();
+    uint64_t cycles = 0;
+    for (uint64_t round = 1; round <= options[ROUNDS].value; ++round) {
+        const uint64_t begin = clock_cycles();
+        write_round(round);
+        wait_until_seen(round);
+        cycles += clock_cycles() - begin;
+    }
+    console_printf("# a round %lu ps\n", clock_picoseconds(cycles) / options[ROUNDS].value);
+    return true;
+}
+
+int main(void) {
+    read_options();
+    party_join(&party, 2);
+    share_options();
+    const bool writer = party.index == 1;
+    struct channel_shape s = {.type = HCA_QP_RC, .log_sends = 7, .log_receives = 9, .elements = 1, .inline_bytes = POSTED_ALONE, .bytes = writer ? OWN_BYTES : COMPLETIONS_AT};
+    if (!writer) {
+        if (!gpu_start(&node, &party.pci) || !node.count) panic("there is no GPU");
+        piece = gpu_allocate_large(&node, 0, GPU_LARGE_PAGE);
+        s.memory = device_memory;
+        s.cqs = options[HOST_COMPLETIONS].value ? own_completions : device_completions;
+    }
+    channel_open(&channel, &party, party.index ^ 1, &s);
+    const bool right = writer ? write_all() : look();
+    party_meet(&party, party.index ^ 1);
+    console_printf("%s\n", right ? "all ok, powering off" : "FAILED");
+    return right ? 0 : 1;
+}

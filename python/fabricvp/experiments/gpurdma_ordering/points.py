@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The pair of nodes of `configs/gpurdma_pair.yaml`, with the firmware that looks (firmware/host/ordering)."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from ...errors import InputError
+from ...platform import Platform
+from ...results import Outcome
+from ..machines import use
+
+#: What tells the kernel that data have come: options of the firmware.
+FLAGS = {"behind the data, same line": "bytes=56 flag=0", "behind the data, same write": "bytes=4096 flag=0", "a write of its own": "bytes=64 flag=1",
+         "completion in the GPU": "bytes=64 flag=2", "completion in the host": "bytes=64 flag=2 host_cq=1"}
+#: How it reads them then.
+READS = {"plain": 0, "acquire": 1, "past L1": 2}
+#: When lanes see what arrives: `front.peer_writes`.
+COMMITS = ("on_arrival", "at_bank")
+_LOOKED = re.compile(r"^rounds (\d+) wrong (\d+) stale (\d+) early (\d+) words (\d+) found (\d+) missed (\d+) alarms (\d+)", re.MULTILINE)
+_CYCLES = re.compile(r"^# cycles at (\d+) MHz: acquiring (\d+) reading (\d+) repairing (\d+) tries (\d+)", re.MULTILINE)
+_ROUND = re.compile(r"^# a round (\d+) ps", re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class Point:
+    """A run."""
+
+    options: str  #: of the firmware
+    read: str = "acquire"  #: of `READS`
+    commit: str = "on_arrival"  #: of `COMMITS`
+    load: int = 0  #: wavefronts that keep the bank of the data busy
+    rounds: int = 100
+
+
+@dataclass(frozen=True)
+class Found:
+    """What it gave."""
+
+    rounds: int
+    wrong: int  #: rounds in which some word was old
+    stale: int  #: of them because L1 had kept it
+    early: int  #: of them because it had not come
+    found: int  #: by the CRC
+    missed: int
+    alarms: int
+    acquire_us: float  #: of a round
+    read_us: float  #: of a round, with the check
+    repair_us: float  #: of a wrong round
+    tries: float  #: reads past L1 that a wrong round took until it was right
+    round_us: float  #: at the writer, from the first entry until it knows that the kernel has looked
+    bank_wait_ns: float  #: mean wait of requests for the bank of the data, from begin to end
+
+
+def measure(point: Point) -> Found:
+    """Runs it. Raises `InputError` if the firmware does not come to its end."""
+    append = f"rounds={point.rounds} {point.options} read={READS[point.read]} load={point.load}"
+    with Platform.from_config("gpurdma_pair", node__images__firmware="firmware:ordering.elf", node__images__append=append,
+                              node__gpus__0__front__peer_writes=point.commit) as platform:
+        use(f"{append}, {point.commit}", platform)
+        ended = platform.run("200 ms")
+        texts = [node.console.output.replace("\r", "") for node in platform.nodes]
+        looked, cycles, told = _LOOKED.search(texts[0]), _CYCLES.search(texts[0]), _ROUND.search(texts[1])
+        if ended.outcome != Outcome.POWER_OFF or not (looked and cycles and told):
+            raise InputError(f"{point}: {ended.detail}: {texts[0][-300:]} {texts[1][-300:]}")
+        rounds, wrong, stale, early, _, found, missed, alarms = map(int, looked.groups())
+        mhz, acquiring, reading, repairing, tries = map(int, cycles.groups())
+        values = platform.statistics.snapshot()
+        bank = "node0.gpu0.memory.l2.bank0"
+        requests = sum(values[f"{bank}.{what}"] for what in ("reads", "writes", "atomics"))
+        return Found(rounds, wrong, stale, early, found, missed, alarms, acquiring / mhz / rounds, reading / mhz / rounds, repairing / mhz / max(wrong, 1),
+                     tries / max(wrong, 1), int(told.group(1)) / 1e6, values[f"{bank}.queueing"] / 1e3 / max(requests, 1))

@@ -1,0 +1,26 @@
+# SPDX-License-Identifier: Apache-2.0
+# What RDMA adapters know of a queue pair.
+#% ../../../configs/rdma_pair.yaml --append nodes=2 --time 30ms
+#! .*(Remote failure|Ignoring packet error|Cannot access|Cannot insert|warning:)
+file @FIRMWARE@/rdma.elf
+target remote 127.0.0.1:@PORT@
+monitor help
+#> monitor qp N
+monitor qp 0x99
+#> no adapter of this node has a queue pair 0x99
+monitor qp 7x
+#> usage: monitor qp N
+break channel_send
+continue
+#> Breakpoint 1, channel_send
+eval "monitor qp %d", c->qp.number
+#> node0\.hca0 qp 0x[0-9a-f]+: reliable connection, RTS, with lid 0x2 qp 0x[0-9a-f]+; doorbells on page \d+, completions to cq 0x[0-9a-f]+ \(sends\)
+#>   sends: 0 posted, 0 fetched, 0 completed; ring of \d+ entries of \d+ bytes at 0x
+#>   receives: 0 posted as far as is known, 0 taken; ring of
+set $number = c->qp.number
+break verbs_poll
+ignore 2 10
+continue
+#> Breakpoint 2, verbs_poll
+eval "monitor qp %d", $number
+#>   sends: 1 posted, [01] fetched, 0 completed
