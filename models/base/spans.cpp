@@ -3,9 +3,11 @@
 
 #include <algorithm>
 #include <stdexcept>
+#include <string_view>
 #include <tuple>
 
 #include "base/trace.h"
+#include "base/trace_flow.h"
 
 namespace fabricvp {
 
@@ -45,6 +47,18 @@ ticks follow_back(const std::vector<span>& spans, ticks begin, ticks end, Take t
         at = to;
     }
     return rest;
+}
+
+/// Whether blocks of more than one node have a part in it.
+bool of_several_nodes(const std::vector<trace::step>& steps) {
+    std::string first;
+    for (const auto& s : steps) {
+        const std::string_view name = s.track->name(), node = name.substr(0, name.find('.'));
+        if (node.substr(0, 4) != "node") continue;
+        if (first.empty()) first = node;
+        else if (first != node) return true;
+    }
+    return false;
 }
 
 void sort_by_path(std::vector<stage_time>& stages) {
@@ -151,6 +165,12 @@ void span_recorder::finish(span_list& spans, ticks begin, ticks end, const sc_co
                 trace::slice(*sum.object, s.kind == span_kind::queueing ? sum.name + " (waits)" : sum.name, s.begin, s.end, number);
         }
         if (who && trace::on()) trace::slice(*who, what, begin, end, number);
+        if (trace::on()) {
+            std::vector<trace::step> steps;
+            for (const auto& s : spans.spans())
+                if (const auto* object = m_stages[s.stage].object; object && s.end > s.begin) steps.push_back({object, s.begin, s.end, {}});
+            if (of_several_nodes(steps)) trace::flow(std::move(steps), what);
+        }
         if (who && m_kept.size() < m_most_kept) m_kept.push_back({number.number, who->name(), std::string(what), address, begin, end, spans.spans()});
     }
     spans.clear();

@@ -4,18 +4,21 @@
 #include <fnmatch.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstdio>
 #include <map>
 #include <memory>
 #include <stdexcept>
 #include <system_error>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
 
 #include "base/calendar.h"
 #include "base/log.h"
+#include "base/trace_flow.h"
 
 namespace fabricvp::trace {
 
@@ -69,6 +72,7 @@ public:
         while (lane < t.lanes.size() && t.lanes[lane].busy_until > begin) ++lane;
         open_lane(object, t, lane);
         t.lanes[lane].busy_until = end;
+        t.lanes[lane].recent[t.lanes[lane].next++ % t.lanes[lane].recent.size()] = {begin, end};
         const auto arguments = of ? fmt::format(R"(,"args":{{"access":{},"address":"{:#x}"}})", of->number, of->address) : std::string();
         event(fmt::format(R"({{"ph":"X","pid":1,"tid":{},"ts":{},"dur":{},"name":"{}"{}}})", t.lanes[lane].id, microseconds(begin),
                           microseconds(end - begin), escaped(name), arguments));
@@ -88,6 +92,20 @@ public:
                           escaped(name), value));
     }
 
+    /// One end of an arrow, at the begin of a slice that lies in the window. \param phase s, t, f: first, next, last
+    /// \returns whether it is shown
+    bool arrow(const step& s, std::string_view name, std::uint64_t number, char phase) {
+        if (!inside(s.begin) || s.end > m_options.to) return false;
+        const lane* found = find(s);
+        if (!found && !s.name.empty()) {
+            slice(*s.track, s.name, s.begin, s.end, nullptr);
+            found = find(s);
+        }
+        if (!found) return false;
+        event(fmt::format(R"({{"ph":"{}","bp":"e","cat":"flow","id":{},"pid":1,"tid":{},"ts":{},"name":"{}"}})", phase, number, found->id, microseconds(s.begin), escaped(name)));
+        return true;
+    }
+
     summary finish() {
         put(tail);
         const bool failed = std::ferror(m_file) != 0;
@@ -102,12 +120,25 @@ public:
     }
 
 private:
-    struct lane { unsigned id; ticks busy_until; };
+    struct lane {
+        unsigned id;
+        ticks busy_until;
+        std::array<std::pair<ticks, ticks>, 16> recent;  // begin and end of slices, for arrows
+        std::size_t next;
+    };
     struct track {
         bool wanted;
         std::string name;
         std::vector<lane> lanes;
     };
+
+    const lane* find(const step& s) const {
+        const auto at = m_tracks.find(s.track);
+        if (at == m_tracks.end()) return nullptr;
+        for (const auto& l : at->second.lanes)
+            if (std::find(l.recent.begin(), l.recent.end(), std::pair{s.begin, s.end}) != l.recent.end()) return &l;
+        return nullptr;
+    }
 
     bool inside(ticks at) const { return at >= m_options.from && at < m_options.to; }
 
@@ -124,7 +155,7 @@ private:
 
     void open_lane(const sc_core::sc_object& object, track& t, std::size_t lane_number) {
         if (lane_number < t.lanes.size()) return;
-        t.lanes.push_back({++m_lanes, 0});
+        t.lanes.push_back({++m_lanes, 0, {}, 0});
         const std::string suffix = lane_number ? fmt::format(" #{}", lane_number + 1) : "";
         record(fmt::format(R"({{"ph":"M","pid":1,"tid":{},"name":"thread_name","args":{{"name":"{}{}"}}}})", m_lanes, object.name(), suffix));
     }
@@ -191,6 +222,7 @@ void instant(const sc_core::sc_object& track, std::string_view name, ticks at) {
 void counter(const sc_core::sc_object& track, std::string_view name, ticks at, double value) {
     current->counter(track, name, at, value);
 }
+bool arrow(const step& s, std::string_view name, std::uint64_t number, char phase) { return current->arrow(s, name, number, phase); }
 
 }  // namespace detail
 
@@ -199,6 +231,7 @@ void start(const options& o) {
     if (o.from >= o.to) throw std::invalid_argument("the window of the trace is empty");
     if (o.most_bytes < smallest_file) throw std::invalid_argument("the size limit of a trace is at least 4 KiB");
     current = std::make_unique<writer>(o);
+    detail::forget_flows();
     detail::active = true;
 }
 
@@ -206,6 +239,7 @@ summary stop() {
     if (!current) return {};
     const summary s = current->finish();
     current.reset();
+    detail::forget_flows();
     detail::active = false;
     return s;
 }

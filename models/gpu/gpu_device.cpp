@@ -4,6 +4,8 @@
 #include <cstring>
 #include <utility>
 
+#include "base/trace_flow.h"
+
 namespace fabricvp::gpu {
 
 void gpu_device_params::describe(parameter_visitor& v) {
@@ -33,7 +35,9 @@ void gpu_device::bar_read(const pcie::bar_hit& at, std::uint8_t* to, std::uint32
 
 void gpu_device::bar_write(const pcie::bar_hit& at, const std::uint8_t* from, std::uint32_t bytes) {
     switch (at.bar) {
-        case GPU_BAR_MEMORY: return front.write_memory(at.offset, from, bytes);
+        case GPU_BAR_MEMORY:
+            if (trace::on() && trace::results_wanted()) trace::note_move(core.router(), config.bar_base(GPU_BAR_MEMORY) + at.offset, at.offset, bytes);
+            return front.write_memory(at.offset, from, bytes);
         case GPU_BAR_DOORBELLS: return front.write_doorbell(at.offset, from, bytes);
         default: return front.write_registers(at.offset, from, bytes);
     }

@@ -7,6 +7,7 @@
 
 #include "base/bus_log.h"
 #include "base/log.h"
+#include "base/trace_flow.h"
 #include "hca/entry_text.h"
 
 namespace fabricvp::hca {
@@ -168,6 +169,11 @@ void completion_queues::write(queue& q, const completion_entry& e, violation v, 
     if (span_recorder::on() && !e.spans.empty()) {
         auto spans = e.spans;
         spans.pass(cqe_span, span_kind::service, now());
+        if (trace::on()) {
+            std::uint64_t last;
+            std::memcpy(&last, e.bytes.data() + HCA_CQE_SIZE - sizeof last, sizeof last);
+            trace::note_result(*this, where[0].address + HCA_CQE_SIZE - sizeof last, last, now());
+        }
         span_recorder::current().finish(spans, spans.spans().front().begin, now(), this, e.what, hca_get(e.bytes.data(), HCA_CQE_QPN));
     }
     if (e.solicited) q.solicited = q.producer;

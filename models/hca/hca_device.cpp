@@ -7,6 +7,7 @@
 #include "base/bus_log.h"
 #include "base/log.h"
 #include "base/random_streams.h"
+#include "base/trace_flow.h"
 
 namespace fabricvp::hca {
 
@@ -197,6 +198,14 @@ void hca_device::write_doorbell(std::uint64_t offset, const std::uint8_t* from, 
 
 void hca_device::ring(std::uint32_t uar, unsigned which, std::uint32_t high, std::uint32_t low) {
     ++doorbells;
+    if (trace::on()) {
+        std::uint8_t bytes[8];
+        hca_put32(bytes, high);
+        hca_put32(bytes + 4, low);
+        std::uint64_t value;
+        std::memcpy(&value, bytes, sizeof value);
+        trace::note_arrival(sends, config.bar_base(HCA_BAR_UAR) + uar * std::uint64_t{HCA_PAGE} + which, value, now());
+    }
     bool good = false;
     if (which == HCA_UAR_CQ) good = completions.ring(uar, high, low);
     if (which == HCA_UAR_SEND) good = sends.ring(uar, high, low);

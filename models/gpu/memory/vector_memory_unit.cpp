@@ -4,9 +4,19 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/trace_flow.h"
 #include "gpu/replay/recorder.h"
 
 namespace fabricvp::gpu {
+
+namespace {
+std::uint64_t bytes_of_sectors(std::uint8_t sectors) {
+    std::uint64_t bytes = 0;
+    for (unsigned s = 0; s < line_sectors; ++s)
+        if (sectors >> s & 1) bytes |= bytes_of(s * sector_bytes, sector_bytes);
+    return bytes;
+}
+}  // namespace
 
 void vector_memory_unit_params::describe(parameter_visitor& v) {
     v.field("queue", queue, between{1, 4096}, "memory instructions of a compute unit under way at a time");
@@ -261,6 +271,10 @@ bool vector_memory_unit::past_l1(access_state& s, unsigned piece, ticks at) {
         r.record = replay::recorder::current().request(m_router.where() - GPU_PA_GPU0, r, false, 0, nullptr);
         if (r.record) a.record->needs(piece, r.record);
     }
+    if (trace::on() && r.kind == access_kind::write && s.exact >> piece & 1 && a.bytes == sizeof(std::uint64_t) && where(p.line) == GPU_PA_SYSTEM) {
+        const auto lane = static_cast<unsigned>(__builtin_ctzll(p.lanes));
+        trace::note_store(*this, offset_of(p.line) + a.address[lane] % line_bytes, a.data[lane], at, r.issued);
+    }
     m_router.send_at(request, r.issued);
     return true;
 }
@@ -281,6 +295,9 @@ void vector_memory_unit::line_done(line_request& r) {
         const auto lane = static_cast<unsigned>(__builtin_ctzll(s.pieces[piece].lanes));
         if (r.kind == access_kind::read) {
             coalescer::scatter(a, s.pieces[piece], r.data.data());
+            if (trace::on() && trace::results_wanted())
+                trace::note_load(*this, m_router.is_local(r.line) ? &m_router : nullptr, offset_of(r.line), r.data.data(), bytes_of_sectors(r.valid_sectors), r.issued,
+                                 now() + l1.fill_latency());
         } else {
             a.data[lane] = r.kind == access_kind::store_conditional ? !r.succeeded : r.operand;
         }

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/trace_flow.h"
+
+#include <algorithm>
+#include <cstring>
+#include <deque>
+#include <string>
+#include <utility>
+
+namespace fabricvp::trace {
+
+namespace {
+
+constexpr std::size_t most = 1024;  // stores that have not arrived, arrivals and results that nobody has asked for
+
+struct store {
+    std::string node;
+    std::uint64_t bus, value;
+    step from;
+};
+struct arrival {
+    const sc_core::sc_object* at;
+    ticks when;
+    step from;
+};
+struct result {
+    std::string node;
+    const sc_core::sc_object* memory;  // null: at a bus address
+    std::uint64_t address, value;
+    ticks when;
+    std::uint64_t flow;                // 0: not shown yet
+    std::string name;
+};
+std::deque<store> stores;
+std::deque<arrival> arrivals;
+std::deque<result> results;
+std::uint64_t numbers = 0;
+
+template <class Queue, class Item>
+void keep(Queue& queue, Item item) {
+    queue.push_back(std::move(item));
+    if (queue.size() > most) queue.pop_front();
+}
+
+/// The node that a block belongs to: its name's first part.
+std::string node_of(const sc_core::sc_object& o) {
+    const std::string name = o.name();
+    return name.substr(0, name.find('.'));
+}
+
+}  // namespace
+
+void flow(std::vector<step> steps, std::string_view name) {
+    std::stable_sort(steps.begin(), steps.end(), [](const step& a, const step& b) { return a.begin < b.begin; });
+    if (!on() || steps.empty()) return;
+    const auto number = ++numbers;
+    ticks ended = 0;
+    for (const auto& s : steps) ended = std::max(ended, s.end);
+    const auto origin = std::find_if(arrivals.begin(), arrivals.end(),
+                                     [&](const auto& a) { return a.at == steps.front().track && a.when == steps.front().begin; });
+    if (origin != arrivals.end()) steps.insert(steps.begin(), origin->from);
+    bool first = true;
+    for (const auto& s : steps)
+        if (detail::arrow(s, name, number, first ? 's' : 't')) first = false;
+    if (results.empty() || results.back().flow || results.back().when != ended) return;
+    results.back().flow = number;
+    results.back().name = name;
+}
+
+void detail::forget_flows() {
+    stores.clear();
+    arrivals.clear();
+    results.clear();
+    numbers = 0;
+}
+
+void note_store(const sc_core::sc_object& from, std::uint64_t bus, std::uint64_t value, ticks begin, ticks end) {
+    keep(stores, store{node_of(from), bus, value, {&from, begin, end, "store to a device"}});
+}
+
+void note_arrival(const sc_core::sc_object& at, std::uint64_t bus, std::uint64_t value, ticks now) {
+    const auto node = node_of(at);
+    const auto s = std::find_if(stores.begin(), stores.end(), [&](const auto& o) { return o.bus == bus && o.value == value && o.node == node; });
+    if (s == stores.end()) return;
+    s->from.end = std::max(s->from.end, now);  // until it is there
+    keep(arrivals, arrival{&at, now, s->from});
+    stores.erase(s);
+}
+
+void note_result(const sc_core::sc_object& from, std::uint64_t bus, std::uint64_t value, ticks now) {
+    keep(results, result{node_of(from), nullptr, bus, value, now, 0, {}});
+}
+
+bool results_wanted() { return !results.empty(); }
+
+void note_move(const sc_core::sc_object& memory, std::uint64_t bus, std::uint64_t own, std::uint64_t bytes) {
+    const auto node = node_of(memory);
+    for (auto& r : results)
+        if (!r.memory && r.address - bus < bytes && r.node == node) {
+            r.memory = &memory;
+            r.address += own - bus;
+        }
+}
+
+void note_load(const sc_core::sc_object& by, const sc_core::sc_object* memory, std::uint64_t line, const std::uint8_t* data, std::uint64_t valid, ticks begin,
+               ticks end) {
+    const auto node = node_of(by);
+    const auto r = std::find_if(results.begin(), results.end(), [&](const auto& o) {
+        const auto offset = o.address - line;
+        std::uint64_t there = 0;
+        if (!o.flow || o.memory != memory || o.node != node || offset > 64 - sizeof there || (valid >> offset & 0xff) != 0xff) return false;
+        std::memcpy(&there, data + offset, sizeof there);
+        return there == o.value;
+    });
+    if (r == results.end()) return;
+    if (on()) detail::arrow({&by, begin, end, "finds it"}, r->name, r->flow, 'f');
+    results.erase(r);
+}
+
+}  // namespace fabricvp::trace
