@@ -4,6 +4,7 @@
 #include <stdbool.h>
 
 #include "abi/gpu_apertures.h"
+#include "cp/launch.h"
 #include "cp/registers.h"
 
 enum { LOAD_MISALIGNED = 4, STORE_MISALIGNED = 6 };
@@ -28,6 +29,13 @@ static uint32_t reason(uint64_t cause) {
     __asm__("csrr %0, mhartid" : "=r"(hart));
     const uint32_t fault = register_read(banked(CP_ACCESS_FAULT, (unsigned)hart, WORD_STRIDE));
     return fault ? fault : GPU_FAULT_BUS;
+}
+
+void virtual_select(unsigned hart, uint32_t space) {
+    static uint32_t selected[MOST_HARTS];
+    if (selected[hart] == space) return;
+    selected[hart] = space;
+    register_write(banked(CP_ADDRESS_SPACE, hart, WORD_STRIDE), space);
 }
 
 uint32_t virtual_load(uint64_t from, uint64_t* to, unsigned doublewords) {

@@ -6,6 +6,8 @@
 
 #include <stdint.h>
 
+/* The address space of this hart from now on. */
+void virtual_select(unsigned hart, uint32_t space);
 uint32_t virtual_load(uint64_t from, uint64_t* to, unsigned doublewords);
 uint32_t virtual_store(uint64_t to, uint64_t value);
 uint32_t virtual_store16(uint64_t to, uint16_t value);

@@ -4,7 +4,7 @@
 #include "cp/report.h"
 #include "cp/service.h"
 
-static const struct service* const services[] = {&launching};
+static const struct service* const services[] = {&launching, &networking};
 enum { SERVICES = sizeof services / sizeof *services };
 
 void processor_main(unsigned hart) {

@@ -33,12 +33,7 @@ static unsigned lowest(uint64_t mask) {
 
 static volatile struct gpu_queue* shared(const struct queue* q) { return SRAM(struct gpu_queue, GPU_SRAM_QUEUES) + q->index; }
 
-static void select_space(const struct queue* q) {
-    static uint32_t selected[MOST_HARTS];
-    if (selected[q->hart] == q->address_space) return;
-    selected[q->hart] = q->address_space;
-    register_write(banked(CP_ADDRESS_SPACE, q->hart, WORD_STRIDE), q->address_space);
-}
+static void select_space(const struct queue* q) { virtual_select(q->hart, q->address_space); }
 
 static void stop(struct queue* q, uint32_t fault, uint64_t from) {
     q->active = false;

@@ -22,6 +22,7 @@ struct service {
     enum work (*step)(unsigned hart);
 };
 
-extern const struct service launching; /* cp/queue.c: kernels from user-mode queues */
+extern const struct service launching;  /* cp/queue.c: kernels from user-mode queues */
+extern const struct service networking; /* cp/network.c: requests of work-groups for the network */
 
 #endif

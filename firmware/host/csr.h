@@ -8,6 +8,7 @@
 #define csr_clear(name, bits) __asm__ volatile("csrc " #name ", %0" ::"rK"((unsigned long)(bits)) : "memory")
 
 #define MSTATUS_MIE 0x8ul
+#define MSTATUS_FLOATS (1ul << 13) /* floating point is on */
 #define MIE_SOFTWARE (1ul << 3)
 #define MIE_TIMER (1ul << 7)
 #define MIE_EXTERNAL (1ul << 11)

@@ -46,6 +46,8 @@ CHANGED = {
     "experiment replay --quick --out results": ("experiment replay --quick --only transpose --out results", LONG),
     "experiment rdma --out results": ("experiment rdma --quick --out results", LONG),
     "experiment gpurdma-ordering --out results": ("experiment gpurdma-ordering --quick --out results", LONG),
+    "experiment compnet-latency --out results": ("experiment compnet-latency --quick --out results", LONG),
+    "experiment compnet-jacobi --out results": ("experiment compnet-jacobi --quick --out results", LONG),
     "experiment scale --out results": ("experiment scale --quick --devices 4 16 --patterns uniform --out results", LONG),
     "experiment gpu-workloads --quick --out results": ("experiment gpu-workloads --quick --only reduction --no-spans --out results", LONG),
     "experiment gpu-workloads --out results": ("experiment gpu-workloads --quick --only reduction --no-spans --out results", LONG),

@@ -189,6 +189,6 @@ static __attribute__((noinline)) int run_all(void) {
 }
 
 int main(void) {
-    csr_set(mstatus, 1 << 13); /* floating point on */
+    csr_set(mstatus, MSTATUS_FLOATS);
     return run_all();
 }

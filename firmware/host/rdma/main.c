@@ -1,26 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* RDMA between nodes: finds the HCA, brings it up, tells the other nodes where its queue pairs are, and checks or measures what
- * verbs do. What they do, and how, stands as `key=number` on the kernel command line of node 0 (see `options`), which tells the
- * others; `nodes` every node needs.
+ * verbs do, as `options` say.
  * Lines that begin with "# " have measured figures; all others depend on nothing but whether everything is right. */
-#include "host/apps/command_line.h"
 #include "host/console.h"
 #include "host/machine.h"
 #include "host/rdma/check.h"
 #include "host/rdma/measure.h"
+#include "host/rdma/options.h"
 
 enum { NODES, CHECK, EXCHANGE, LATENCY, BANDWIDTH, RATE, LEAST, MOST, INLINE, SIZE, BATCH, SIGNAL, WINDOW, PAIRS, GPU_QUEUES, GPU_CQS, GPU_RECORDS, GPU_PAYLOAD, OPTIONS };
-static struct option {
-    const char* key;
-    uint64_t value;
-} options[OPTIONS] = {
-    [NODES] = {"nodes", 2},         /* that take part */
+static struct option options[OPTIONS] = {
+    [NODES] = {"nodes", 2, 2, MOST_PARTIES}, /* that take part */
     [CHECK] = {"check", 1},         /* every verb */
     [EXCHANGE] = {"exchange", 1},   /* all nodes at once */
     [LATENCY] = {"latency", 20},    /* how often, of each verb and size; 0: not at all, as with the following */
     [BANDWIDTH] = {"bandwidth", 1000}, /* messages, of each verb and size; fewer of large ones */
     [RATE] = {"rate", 4096},        /* messages of one size, of each queue pair */
-    [LEAST] = {"least", 2},         /* sizes of latency and bandwidth, by powers of two */
+    [LEAST] = {"least", 2, 1, 0},   /* sizes of latency and bandwidth, by powers of two */
     [MOST] = {"most", 1 << 20},
     [INLINE] = {"inline", 188},     /* bytes that are posted inline, but for bandwidth */
     [SIZE] = {"size", 8},           /* of messages of the rate */
@@ -36,25 +32,6 @@ static struct option {
 
 static struct party party;
 static struct verbs_uar uar;
-
-static void read_options(void) {
-    const char* line = fdt_text(&machine.tree, fdt_find_path(&machine.tree, "/chosen"), "bootargs");
-    for (struct option* o = options; o < options + OPTIONS; ++o) {
-        const char* at = command_line_find(line, o->key);
-        if (!command_line_number(at ? at + strlen(o->key) + 1 : NULL, o->value, &o->value)) panic("%s is no number", o->key);
-    }
-    if (options[NODES].value < 2 || options[NODES].value > MOST_PARTIES) panic("nodes=%lu: 2 to %u", options[NODES].value, MOST_PARTIES);
-    if (!options[LEAST].value) panic("least=0: there is nothing to measure");
-}
-
-/* Node 0 knows what all do. */
-static void share_options(void) {
-    uint64_t values[OPTIONS], unused[OPTIONS];
-    for (unsigned i = 0; i < OPTIONS; ++i) values[i] = options[i].value;
-    for (unsigned i = 1; !party.index && i < party.count; ++i) party_exchange(&party, i, values, unused, sizeof values);
-    if (party.index) party_exchange(&party, 0, values, values, sizeof values);
-    for (unsigned i = 0; i < OPTIONS; ++i) options[i].value = values[i];
-}
 
 static bool measure_all(unsigned with) {
     struct measure m = {.party = &party, .with = with, .iterations = options[LATENCY].value, .messages = options[BANDWIDTH].value, .least = options[LEAST].value,
@@ -77,10 +54,10 @@ static bool measure_all(unsigned with) {
 }
 
 int main(void) {
-    read_options();
+    options_read(options, OPTIONS);
     party_join(&party, (unsigned)options[NODES].value);
     console_printf("node %u of %u, MTU %u\n", party.index, party.count, 1u << party.log_mtu);
-    share_options();
+    options_share(&party, options, OPTIONS);
     const unsigned with = party.index ^ 1; /* checks and measurements are between neighbours */
     unsigned wrong = 0;
     if (with >= party.count) options[CHECK].value = options[LATENCY].value = options[BANDWIDTH].value = options[RATE].value = 0;

@@ -23,6 +23,8 @@ EXPERIMENTS: dict[str, tuple[str, str]] = {
     "what-if": ("fabricvp.experiments.what_if", "NetCrafter and lanes that turn on the slow link, alone and together, at several bandwidths"),
     "rdma": ("fabricvp.experiments.rdma", "RDMA between two nodes: latency, bandwidth, message rate beside published hardware"),
     "gpurdma-ordering": ("fabricvp.experiments.gpurdma_ordering", "kernels that poll what RDMA writes: old and early data, a CRC that finds them, what repairs cost"),
+    "compnet-latency": ("fabricvp.experiments.compnet_latency", "networking from inside of kernels by the command processor, by the host, by the lanes: round trips"),
+    "compnet-jacobi": ("fabricvp.experiments.compnet_jacobi", "Jacobi's method over two nodes, with the network performed by every scheme"),
     "gpu-workloads": ("fabricvp.experiments.gpu_workloads", "workloads on four GPUs in two clusters, beside an all-fast fabric"),
 }
 

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Kernels that use the network themselves: their arguments. Plain C99. */
+#ifndef FABRICVP_GPU_KERNELS_NETWORK_H
+#define FABRICVP_GPU_KERNELS_NETWORK_H
+
+#include "abi/network_queue.h"
+#include "arguments.h"
+
+struct network_group {         /* what a work-group tells */
+    uint32_t failed;           /* status of the request that failed, or NETWORK_FAILED if nothing was heard; 0: none */
+    uint32_t rounds;           /* that were completed */
+    uint64_t nanoseconds;      /* of all but the first `warm` ones */
+};
+
+/* Each work-group and its counterpart on another node send each other messages in turn. A message's last 8 bytes are the
+ * round's number; its other bytes stay as the host has written them. */
+struct network_echo_arguments {
+    POINTER(struct network_access) access; /* one a work-group */
+    POINTER(struct network_group) results;
+    uint64_t local, remote;    /* of each work-group: `pitch` bytes that are sent, and as many that come */
+    uint64_t pitch, patience;  /* nanoseconds */
+    uint32_t bytes, rounds, warm, peer;
+    uint32_t begins, in_entry; /* whether this node says the first word; whether 8 bytes travel in the entry */
+};
+
+/* Jacobi's method on rows of a grid: nodes have rows in order, and each a row of halo at both ends. The border of the whole
+ * grid stays. What nodes tell each other has the iteration's number in its upper half. */
+enum { JACOBI_MOST_STEPS = 4, JACOBI_GROUP = 256 };
+struct jacobi_flags {          /* in each node's memory, written by others */
+    uint64_t halo[2];          /* a row has come from above, from below */
+    uint64_t change[JACOBI_MOST_STEPS][2]; /* of the all-reduce, by step and by iteration's parity: greatest change, a float */
+};
+/* Bits of floats that are not negative compare as they do. */
+static inline uint32_t jacobi_bits(float change) {
+    const union { float value; uint32_t bits; } u = {change};
+    return u.bits;
+}
+struct jacobi_sync {           /* of all work-groups */
+    uint32_t arrived, released;
+    uint32_t failed;           /* status of the request that failed */
+    uint32_t reserved;
+    uint32_t change[2];        /* by iteration's parity: the greatest so far, a float's bits */
+};
+struct network_jacobi_arguments {
+    POINTER(struct network_access) access; /* the first work-group's and the last one's */
+    POINTER(struct jacobi_sync) sync;
+    POINTER(uint32_t) change;  /* by iteration: that of all */
+    POINTER(struct jacobi_flags) flags;
+    uint64_t grid[2];          /* floats, rows + 2 of them `columns` long: read in odd iterations, in even ones */
+    uint64_t patience;         /* nanoseconds */
+    uint64_t remote_grid[2][2]; /* of the nodes above and below */
+    uint64_t remote_flags[2];
+    uint64_t step_flags[JACOBI_MOST_STEPS]; /* of the nodes of the all-reduce */
+    uint32_t rows, columns;    /* rows: a multiple of the number of work-groups */
+    uint32_t first, iterations;
+    uint32_t rank, nodes;      /* nodes: a power of two */
+    uint32_t talks, reserved;  /* 0: the host does it */
+};
+
+#endif

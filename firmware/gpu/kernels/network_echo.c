@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "gpu.h"
+#include "network.h"
+#include "network/network.h"
+
+struct echo {
+    struct network network;
+    const struct network_echo_arguments* args;
+    uint64_t local, remote;
+    struct network_request said;
+};
+
+/* The previous message has ended long since: its answer has come. */
+GPU_INLINE uint32_t say(struct echo* e, uint64_t round) {
+    const struct network_echo_arguments* a = e->args;
+    const uint32_t failed = round == 1 ? NETWORK_DONE : network_wait(&e->network, e->said);
+    if (failed) return failed;
+    if (a->in_entry) {
+        e->said = network_put_data(&e->network, a->peer, round, e->remote, a->bytes);
+    } else {
+        *(volatile uint64_t*)(uintptr_t)(e->local + a->bytes - 8) = round;
+        e->said = network_put(&e->network, a->peer, e->local, e->remote, a->bytes);
+    }
+    return NETWORK_DONE;
+}
+
+KERNEL(network_echo, struct network_echo_arguments)
+{
+    if (local_id(0)) return;
+    const uint64_t group = group_id(0), at = group * 2 * args->pitch;
+    struct echo e = {.network = network_open(args->access + group), .args = args, .local = args->local + at, .remote = args->remote + at + args->pitch};
+    const void* last = (const void*)(uintptr_t)(args->local + at + args->pitch + args->bytes - 8);
+    uint64_t begin = gpu_time_ns();
+    uint32_t failed = NETWORK_DONE, round = 1;
+    for (; round <= args->rounds; ++round) {
+        if (round == args->warm + 1) begin = gpu_time_ns();
+        if (args->begins) failed = say(&e, round);
+        if (!failed && !network_hear(last, round, args->patience)) failed = NETWORK_FAILED;
+        if (!failed && !args->begins) failed = say(&e, round);
+        if (failed) break;
+    }
+    const uint64_t end = gpu_time_ns();
+    if (!failed) failed = network_wait(&e.network, e.said);
+    network_close(&e.network);
+    args->results[group] = (struct network_group){failed, round - 1, end - begin};
+}

@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "gpu.h"
+#include "network.h"
+#include "network/network.h"
+
+enum { FAILED = 0xffffffff };
+LDS uint32_t greatest;
+LDS uint32_t stopped;
+
+struct jacobi {
+    const struct network_jacobi_arguments* args;
+    struct network network;
+    struct network_request last;
+    bool any;                  /* was anything asked for? */
+    bool first, final;         /* of all work-groups */
+};
+
+GPU_INLINE float absolute(float x) { return x < 0 ? -x : x; }
+
+/* The work-group's rows. \returns the greatest change of this lane's points */
+GPU_INLINE uint32_t update(const struct network_jacobi_arguments* a, uint32_t iteration)
+{
+    const size_t width = a->columns, part = a->rows / group_count(0), begin = 1 + group_id(0) * part;
+    const float* from = (const float*)(uintptr_t)a->grid[(iteration - 1) & 1];
+    float* to = (float*)(uintptr_t)a->grid[iteration & 1];
+    float change = 0;
+    for (size_t row = begin; row < begin + part; ++row)
+        for (size_t x = 1 + local_id(0); x < width - 1; x += JACOBI_GROUP) {
+            const size_t at = row * width + x;
+            const float value = 0.25f * ((from[at - 1] + from[at + 1]) + (from[at - width] + from[at + width]));
+            const float d = absolute(value - from[at]);
+            change = d > change ? d : change;
+            to[at] = value;
+        }
+    return jacobi_bits(change);
+}
+
+/* Row and flag to the node above (0) or below (1), which has them at its other end. */
+GPU_INLINE void send_row(struct jacobi* j, unsigned below, uint32_t iteration)
+{
+    const struct network_jacobi_arguments* a = j->args;
+    const uint64_t pitch = 4ull * a->columns, mine = below ? a->rows : 1, theirs = below ? 0 : a->rows + 1;
+    const unsigned peer = below ? a->rank + 1 : a->rank - 1;
+    network_put(&j->network, peer, a->grid[iteration & 1] + mine * pitch, a->remote_grid[below][iteration & 1] + theirs * pitch, (uint32_t)pitch);
+    j->last = network_put_data(&j->network, peer, (uint64_t)iteration << 32, a->remote_flags[below] + 8 * !below, 8);
+    j->any = true;
+}
+
+/* \returns whether rows of iteration `iteration` are here */
+GPU_INLINE bool hear_rows(const struct jacobi* j, uint32_t iteration)
+{
+    const struct network_jacobi_arguments* a = j->args;
+    uint64_t seen;
+    return (!j->first || !a->rank || network_hear_word(&a->flags->halo[0], iteration, a->patience, &seen)) &&
+           (!j->final || a->rank + 1 == a->nodes || network_hear_word(&a->flags->halo[1], iteration, a->patience, &seen));
+}
+
+/* The greatest of all nodes, by exchanges with one after the other. \returns FAILED if one is not heard */
+GPU_INLINE uint32_t reduce(struct jacobi* j, uint32_t iteration, uint32_t bits)
+{
+    const struct network_jacobi_arguments* a = j->args;
+    for (unsigned step = 0; 1u << step < a->nodes; ++step) {
+        uint64_t seen;
+        j->last = network_put_data(&j->network, a->rank ^ 1u << step, (uint64_t)iteration << 32 | bits,
+                                   a->step_flags[step] + offsetof(struct jacobi_flags, change[0][0]) + 16 * step + 8 * (iteration & 1), 8);
+        j->any = true;
+        if (!network_hear_word(&a->flags->change[step][iteration & 1], iteration, a->patience, &seen)) return FAILED;
+        bits = (uint32_t)seen > bits ? (uint32_t)seen : bits;
+    }
+    return bits;
+}
+
+/* All work-groups have updated their rows. The first one finds out how much has changed, and lets the others go on. */
+GPU_INLINE bool meet(struct jacobi* j, uint32_t iteration)
+{
+    const struct network_jacobi_arguments* a = j->args;
+    const uint32_t rounds = iteration - a->first + 1;
+    fence_release(GPU_SCOPE_AGENT);
+    atomic_add_u32(&a->sync->arrived, 1);
+    if (!j->first) {
+        uint32_t seen;
+        while ((int32_t)((seen = load_scoped_u32(&a->sync->released)) - iteration) < 0) gpu_pause();
+        return seen == iteration;
+    }
+    while (load_scoped_u32(&a->sync->arrived) != rounds * group_count(0)) gpu_pause();
+    fence_acquire(GPU_SCOPE_AGENT);
+    uint32_t bits = load_scoped_u32(&a->sync->change[iteration & 1]);
+    a->sync->change[(iteration + 1) & 1] = 0;
+    if (a->talks) bits = reduce(j, iteration, bits);
+    a->change[iteration] = bits;
+    if (bits == FAILED) a->sync->failed = NETWORK_FAILED;
+    store_release(&a->sync->released, bits == FAILED ? iteration + 1 : iteration, GPU_SCOPE_SYSTEM);
+    return bits != FAILED;
+}
+
+/* What one lane of the work-group does between two updates. \returns false if the network fails */
+GPU_INLINE bool between(struct jacobi* j, uint32_t iteration)
+{
+    const struct network_jacobi_arguments* a = j->args;
+    atomic_max_u32(&a->sync->change[iteration & 1], greatest);
+    if (a->talks) {
+        const uint32_t status = j->any ? network_wait(&j->network, j->last) : NETWORK_DONE;
+        if (status) a->sync->failed = status;
+        if (j->first && a->rank) send_row(j, 0, iteration);
+        if (j->final && a->rank + 1 < a->nodes) send_row(j, 1, iteration);
+    }
+    return meet(j, iteration) && (!a->talks || hear_rows(j, iteration));
+}
+
+KERNEL(network_jacobi, struct network_jacobi_arguments)
+{
+    struct jacobi j = {.args = args, .first = group_id(0) == 0, .final = group_id(0) + 1 == group_count(0)};
+    const bool speaks = args->talks && local_id(0) == 0 && (j.first || j.final);
+    if (speaks) j.network = network_open(args->access + !j.first);
+    if (local_id(0) == 0) stopped = 0;
+    for (uint32_t iteration = args->first; iteration < args->first + args->iterations; ++iteration) {
+        if (local_id(0) == 0) greatest = 0;
+        barrier();
+        atomic_max_u32(&greatest, update(args, iteration));
+        fence_release(GPU_SCOPE_SYSTEM);
+        barrier();
+        if (local_id(0) == 0 && !between(&j, iteration)) stopped = 1;
+        barrier();
+        if (stopped) break;
+        fence_acquire(GPU_SCOPE_SYSTEM);
+    }
+    if (!speaks) return;
+    const uint32_t status = j.any ? network_wait(&j.network, j.last) : NETWORK_DONE;
+    if (status) args->sync->failed = status;
+    network_close(&j.network);
+}

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Round trips between work-groups of two nodes. */
+#ifndef FABRICVP_HOST_COMPNET_ECHO_H
+#define FABRICVP_HOST_COMPNET_ECHO_H
+
+#include "host/compnet/scheme.h"
+
+struct echo_options {
+    uint64_t least, most;      /* bytes of a message, by powers of two; 8 at least */
+    uint64_t rounds, in_entry; /* in_entry: 8 bytes travel in the queue's entry */
+};
+/* Bytes of payload that a scheme needs for it. */
+uint64_t echo_payload(unsigned groups, const struct echo_options* options);
+/* \returns whether every byte was as it should be */
+bool echo_run(struct scheme* scheme, struct gpu_queue_handle* queue, const struct echo_options* options);
+
+#endif

@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "host/compnet/jacobi.h"
+
+#include "gpu/kernels/network.h"
+#include "host/compnet/talker.h"
+#include "host/console.h"
+#include "host/csr.h"
+#include "host/gpu/images.h"
+#include "host/harts.h"
+#include "host/heap.h"
+#include "host/machine.h"
+#include "host/rdma/measure.h"
+#include "host/region.h"
+#include "host/timer.h"
+
+enum { PATIENCE_NS = 20000000, LOG_ENTRIES = 4 };
+
+struct solver {
+    struct scheme scheme;
+    const struct jacobi_options* o;
+    struct talker talker;
+    unsigned rank, nodes;
+    uint64_t grid_bytes;       /* of one of the two */
+    uint32_t* change;          /* by iteration, from 1 on */
+    /* of the CPUs */
+    volatile uint32_t arrived, released;
+    volatile uint32_t greatest[64];
+};
+
+static uint64_t pitch_of(const struct solver* s) { return 4 * s->o->columns; }
+static uint64_t row_at(const struct solver* s, uint32_t iteration, uint64_t row) { return (iteration & 1) * s->grid_bytes + row * pitch_of(s); }
+
+/* ---- what the host says and hears ---- */
+
+static void exchange_rows(struct solver* s, uint32_t iteration) {
+    const uint64_t rows = s->o->rows, word = (uint64_t)iteration << 32;
+    if (s->rank) {
+        talker_put(&s->talker, s->rank - 1, row_at(s, iteration, 1), row_at(s, iteration, rows + 1), (uint32_t)pitch_of(s));
+        talker_say(&s->talker, s->rank - 1, offsetof(struct jacobi_flags, halo[1]), word);
+    }
+    if (s->rank + 1 < s->nodes) {
+        talker_put(&s->talker, s->rank + 1, row_at(s, iteration, rows), row_at(s, iteration, 0), (uint32_t)pitch_of(s));
+        talker_say(&s->talker, s->rank + 1, offsetof(struct jacobi_flags, halo[0]), word);
+    }
+}
+
+static uint32_t reduce(struct solver* s, uint32_t iteration, uint32_t bits) {
+    for (unsigned step = 0; 1u << step < s->nodes; ++step) {
+        const uint64_t at = offsetof(struct jacobi_flags, change[0][0]) + 16 * step + 8 * (iteration & 1);
+        talker_say(&s->talker, s->rank ^ 1u << step, at, (uint64_t)iteration << 32 | bits);
+        const uint32_t other = (uint32_t)talker_hear(&s->talker, at, iteration);
+        bits = other > bits ? other : bits;
+    }
+    return bits;
+}
+
+static void finish_iteration(struct solver* s, uint32_t iteration, uint32_t bits) {
+    exchange_rows(s, iteration);
+    s->change[iteration] = reduce(s, iteration, bits);
+    if (s->rank) talker_hear(&s->talker, offsetof(struct jacobi_flags, halo[0]), iteration);
+    if (s->rank + 1 < s->nodes) talker_hear(&s->talker, offsetof(struct jacobi_flags, halo[1]), iteration);
+}
+
+/* ---- the CPUs ---- */
+
+static float* host_row(const struct solver* s, uint32_t iteration, uint64_t row) { return (float*)(s->scheme.payload.memory.at + row_at(s, iteration, row)); }
+
+static uint32_t update(const struct solver* s, uint32_t iteration, uint64_t begin, uint64_t end) {
+    float change = 0;
+    for (uint64_t row = begin; row < end; ++row) {
+        const float *from = host_row(s, iteration - 1, row), *above = host_row(s, iteration - 1, row - 1), *below = host_row(s, iteration - 1, row + 1);
+        float* to = host_row(s, iteration, row);
+        for (uint64_t x = 1; x + 1 < s->o->columns; ++x) {
+            const float value = 0.25f * ((from[x - 1] + from[x + 1]) + (above[x] + below[x]));
+            const float d = __builtin_fabsf(value - from[x]);
+            change = d > change ? d : change;
+            to[x] = value;
+        }
+    }
+    return jacobi_bits(change);
+}
+
+__attribute__((noinline)) static void solve_part(struct solver* s, uint64_t core) {
+    const uint64_t cores = s->o->cores, rows = s->o->rows;
+    for (uint32_t iteration = 1; iteration <= s->o->iterations; ++iteration) {
+        s->greatest[core] = update(s, iteration, 1 + rows * core / cores, 1 + rows * (core + 1) / cores);
+        __atomic_fetch_add(&s->arrived, 1, __ATOMIC_ACQ_REL);
+        if (core) {
+            while (__atomic_load_n(&s->released, __ATOMIC_ACQUIRE) < iteration) relax();
+            continue;
+        }
+        while (__atomic_load_n(&s->arrived, __ATOMIC_ACQUIRE) != iteration * cores) relax();
+        uint32_t bits = 0;
+        for (unsigned i = 0; i < cores; ++i) bits = s->greatest[i] > bits ? s->greatest[i] : bits;
+        finish_iteration(s, iteration, bits);
+        __atomic_store_n(&s->released, iteration, __ATOMIC_RELEASE);
+    }
+}
+
+/* Not in one function with floats, which saves their registers as soon as it is called. */
+static void work(void* argument) {
+    struct solver* s = argument;
+    if (hart_id() >= s->o->cores) return;
+    csr_set(mstatus, MSTATUS_FLOATS);
+    solve_part(s, hart_id());
+}
+
+/* ---- the GPU ---- */
+
+static struct gpu_kernel kernel(struct gpu_node* node) {
+    static struct gpu_kernel found;
+    const struct image* image = find_image("network_jacobi");
+    if (found.object) return found;
+    const gpu_address at = image ? gpu_load_image(node, image->start, image->bytes) : 0;
+    if (at) found = gpu_find_kernel(image->start, image->bytes, at, "network_jacobi");
+    if (!found.object) panic("kernel network_jacobi is missing");
+    return found;
+}
+
+struct gpu_side {
+    struct gpu_queue_handle* queue;
+    struct place sync, change; /* change: where the host reads it */
+};
+
+static void launch(struct solver* s, struct gpu_side* g, uint32_t first, uint32_t iterations) {
+    struct scheme* c = &s->scheme;
+    struct network_jacobi_arguments a = {.access = c->access.lanes, .sync = g->sync.lanes, .change = g->change.lanes, .flags = c->control.lanes,
+                                         .grid = {c->payload.lanes, c->payload.lanes + s->grid_bytes}, .patience = PATIENCE_NS, .rows = (uint32_t)s->o->rows,
+                                         .columns = (uint32_t)s->o->columns, .first = first, .iterations = iterations, .rank = s->rank, .nodes = s->nodes,
+                                         .talks = !scheme_host_talks(c)};
+    for (unsigned below = 0; below < 2; ++below) {
+        const unsigned peer = s->rank + (below ? 1 : -1u);
+        if (peer >= s->nodes) continue;
+        a.remote_flags[below] = c->remote[peer].control;
+        for (unsigned k = 0; k < 2; ++k) a.remote_grid[below][k] = c->remote[peer].payload + k * s->grid_bytes;
+    }
+    for (unsigned step = 0; 1u << step < s->nodes; ++step) a.step_flags[step] = c->remote[s->rank ^ 1u << step].control;
+    const struct gpu_grid grid = {.items = {(uint32_t)(JACOBI_GROUP * s->o->groups)}, .group = {JACOBI_GROUP}};
+    const struct jacobi_sync nothing = {0};
+    place_write(c->node, &g->sync, 0, &nothing, sizeof nothing);
+    if (s->o->driver_us) timer_wait(s->o->driver_us);
+    const unsigned fault = gpu_wait(g->queue, gpu_dispatch(g->queue, kernel(c->node), &grid, &a, sizeof a));
+    if (fault) panic("jacobi: the kernel ended with fault %u", fault);
+}
+
+static bool solve_on_gpu(struct solver* s, struct gpu_side* g) {
+    const uint32_t iterations = (uint32_t)s->o->iterations;
+    const volatile uint32_t* change = (const volatile uint32_t*)g->change.memory.at;
+    struct jacobi_sync sync;
+    if (!scheme_host_talks(&s->scheme)) {
+        launch(s, g, 1, iterations);
+        place_read(s->scheme.node, &sync, &g->sync, 0, sizeof sync);
+        if (sync.failed) console_printf("jacobi: a request failed, status 0x%x\n", sync.failed);
+        for (uint32_t i = 1; i <= iterations; ++i) s->change[i] = change[i];
+        return !sync.failed;
+    }
+    for (uint32_t i = 1; i <= iterations; ++i) {
+        launch(s, g, i, 1);
+        finish_iteration(s, i, change[i]);
+    }
+    return true;
+}
+
+/* ---- both ---- */
+
+/* The whole grid has numbers that depend on where they are; so has every halo at the beginning. */
+static float start_value(const struct solver* s, uint64_t row, uint64_t x) {
+    const uint64_t global = s->rank * s->o->rows + row;
+    return (float)((global * 7919 + x * 104729) % 1009) * 0.125f;
+}
+
+static float* make_grids(const struct solver* s) {
+    float* grid = heap_allocate_aligned(2 * s->grid_bytes, GPU_PAGE);
+    if (!grid) panic("jacobi: out of memory");
+    for (uint64_t row = 0; row < s->o->rows + 2; ++row)
+        for (uint64_t x = 0; x < s->o->columns; ++x) grid[row * s->o->columns + x] = grid[s->grid_bytes / 4 + row * s->o->columns + x] = start_value(s, row, x);
+    return grid;
+}
+
+static void prepare(struct solver* s, float* grids) {
+    struct scheme* c = &s->scheme;
+    const struct jacobi_flags nothing = {{0}, {{0}}};
+    c->payload_bytes = 2 * s->grid_bytes;
+    scheme_open(c);
+    place_write(c->node, &c->payload, 0, grids, 2 * s->grid_bytes);
+    place_write(c->node, &c->control, 0, &nothing, sizeof nothing);
+    if (scheme_host_talks(c)) talker_begin(&s->talker, c);
+    s->change = heap_allocate((s->o->iterations + 1) * 4);
+    if (!s->change) panic("jacobi: out of memory");
+    scheme_meet(c);
+}
+
+static void report(const struct solver* s, uint64_t cycles) {
+    if (s->rank == 0)
+        console_printf("# jacobi %s %lu rows %lu columns %lu iterations %lu ps\n", scheme_name(s->scheme.kind), s->o->rows, s->o->columns, s->o->iterations, clock_picoseconds(cycles));
+}
+
+static bool solve_by_cpus(struct solver* s, float* grids) {
+    s->scheme.kind = SCHEME_CPU;
+    prepare(s, grids);
+    if (!s->rank) region_begin("cpu");
+    const uint64_t begin = clock_cycles();
+    harts_run(work, s);
+    report(s, clock_cycles() - begin);
+    if (!s->rank) region_end();
+    const bool right = talker_end(&s->talker);
+    scheme_close(&s->scheme);
+    return right;
+}
+
+static bool solve_by_gpus(struct solver* s, struct gpu_queue_handle* queue, float* grids) {
+    struct gpu_node* node = s->scheme.node;
+    prepare(s, grids);
+    struct gpu_side side = {queue, place_take(node, sizeof(struct jacobi_sync), true), place_take(node, 4 * (s->o->iterations + 1), false)};
+    kernel(node);
+    scheme_meet(&s->scheme);
+    if (!s->rank) region_begin("jacobi");
+    const uint64_t begin = clock_cycles();
+    bool right = solve_on_gpu(s, &side);
+    report(s, clock_cycles() - begin);
+    if (!s->rank) region_end();
+    if (scheme_host_talks(&s->scheme)) right = talker_end(&s->talker) && right;
+    scheme_close(&s->scheme);
+    place_read(node, grids, &s->scheme.payload, 0, 2 * s->grid_bytes);
+    return right;
+}
+
+/* The own rows of the last grid, and all changes. */
+static bool is_same(const struct solver* cpu, const struct solver* gpu, const float* grids) {
+    const uint64_t at = row_at(gpu, (uint32_t)gpu->o->iterations, 1);
+    const bool same = memcmp((const uint8_t*)grids + at, (const void*)(cpu->scheme.payload.memory.at + at), gpu->o->rows * pitch_of(gpu)) == 0;
+    bool alike = true;
+    for (uint64_t i = 1; i <= gpu->o->iterations; ++i) alike = alike && gpu->change[i] == cpu->change[i] && cpu->change[i];
+    if (!same || !alike) console_printf("the GPU finds something else than the CPU: %s\n", same ? "changes" : "grids");
+    return same && alike;
+}
+
+static void print_digest(const struct solver* s, const void* grids) {
+    const uint64_t* words = (const uint64_t*)((uintptr_t)grids + row_at(s, (uint32_t)s->o->iterations, 1));
+    uint64_t digest = s->change[s->o->iterations];
+    for (uint64_t i = 0; i < s->o->rows * pitch_of(s) / 8; ++i) digest = (digest ^ words[i]) * UINT64_C(0x9e3779b97f4a7c15) + i;
+    console_printf("# digest %lx\n", digest);
+}
+
+bool jacobi_run(struct party* party, struct gpu_node* node, struct gpu_queue_handle* queue, enum scheme_kind kind, unsigned threads, const struct jacobi_options* o) {
+    static struct solver cpu, gpu;
+    struct solver base = {.o = o, .rank = party->index, .nodes = party->count, .grid_bytes = 4 * (o->rows + 2) * o->columns};
+    if (o->rows % o->groups || o->columns % 16 || (party->count & (party->count - 1)) || party->count > 1u << JACOBI_MOST_STEPS || o->cores > machine.harts)
+        panic("jacobi: rows a multiple of groups, columns of 16; a power of two of nodes, up to %u; up to %u cores", 1u << JACOBI_MOST_STEPS, machine.harts);
+    base.scheme = (struct scheme){.kind = kind, .party = party, .node = node, .threads = threads, .groups = 2, .log_entries = LOG_ENTRIES};
+    float* grids = make_grids(&base);
+    bool right = true;
+    clock_start();
+    cpu = gpu = base;
+    if (o->reference || kind == SCHEME_CPU) right = solve_by_cpus(&cpu, grids);
+    if (kind == SCHEME_CPU) {
+        print_digest(&cpu, (const void*)cpu.scheme.payload.memory.at);
+    } else {
+        right = solve_by_gpus(&gpu, queue, grids) && right;
+        print_digest(&gpu, grids);
+        if (o->reference) right = is_same(&cpu, &gpu, grids) && right;
+    }
+    console_printf("jacobi     %s\n", right ? "ok" : "FAILED");
+    heap_free(grids);
+    return right;
+}

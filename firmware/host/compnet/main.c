@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Networking from inside of kernels, by whoever the options say: the command processor, harts of the host, or the lanes. All else
+ * is the same. Options stand as `key=number` on the kernel command line of node 0. Lines that begin with "# "
+ * have measured figures; all others depend on nothing but whether everything is right. */
+#include "host/compnet/echo.h"
+#include "host/compnet/jacobi.h"
+#include "host/console.h"
+#include "host/csr.h"
+#include "host/machine.h"
+#include "host/rdma/options.h"
+
+enum { NODES, WORK, SCHEME, THREADS, GROUPS, ENTRIES, LEAST, MOST, ROUNDS, INLINE, ROWS, COLUMNS, ITERATIONS, CORES, DRIVER, REFERENCE, OPTIONS };
+enum { ECHO, JACOBI };
+static struct option options[OPTIONS] = {
+    [NODES] = {"nodes", 2, 2, NETWORK_MOST_PEERS},
+    [WORK] = {"work", ECHO, ECHO, JACOBI},              /* 0: messages there and back; 1: Jacobi's method */
+    [SCHEME] = {"scheme", SCHEME_PROCESSOR, SCHEME_PROCESSOR, SCHEME_CPU}, /* who performs: 0 the command processor, 1 harts of the host, 2 each work-group itself;
+                                                           of Jacobi's method also 3 the host between kernels, 4 the CPUs alone */
+    [THREADS] = {"threads", 1, 1, SCHEME_MOST_THREADS}, /* of a service */
+    [GROUPS] = {"groups", 1, 1, NETWORK_MOST_QUEUES},   /* work-groups */
+    [ENTRIES] = {"entries", 4, 1, NETWORK_MOST_LOG_ENTRIES}, /* of a queue, a power of two: its logarithm */
+    [LEAST] = {"least", 8, 8, 1 << 20},                 /* bytes of a message, by powers of two */
+    [MOST] = {"most", 64 << 10, 8, 1 << 20},
+    [ROUNDS] = {"rounds", 10, 1, 1000},                 /* of each size */
+    [INLINE] = {"inline", 1, 0, 1},                     /* 1: 8 bytes travel in the queue's entry */
+    [ROWS] = {"rows", 64, 1, 1 << 14},                  /* of each node's part of the grid */
+    [COLUMNS] = {"columns", 64, 16, 1 << 14},
+    [ITERATIONS] = {"iterations", 10, 1, 500},
+    [CORES] = {"cores", 8, 1, 64},                      /* of the CPU that compute */
+    [DRIVER] = {"driver", 0, 0, 1000},                  /* microseconds that a driver takes to launch a kernel, beyond what is simulated */
+    [REFERENCE] = {"reference", 1, 0, 1},               /* 1: the CPUs solve as well, and must find the same */
+};
+
+static struct party party;
+static struct gpu_node node;
+static struct gpu_queue_handle queue;
+
+static void check_options(void) {
+    if (options[WORK].value == ECHO && options[SCHEME].value > SCHEME_NATIVE) panic("scheme=%lu: 2 at most", options[SCHEME].value);
+    if (options[NODES].value % 2) panic("nodes=%lu: an even number", options[NODES].value);
+    for (unsigned i = LEAST; i <= MOST; ++i)
+        if (options[i].value & (options[i].value - 1)) panic("%s=%lu: a power of two", options[i].key, options[i].value);
+}
+
+static bool echo(void) {
+    const struct echo_options o = {options[LEAST].value, options[MOST].value, options[ROUNDS].value, options[INLINE].value};
+    struct scheme scheme = {.kind = (enum scheme_kind)options[SCHEME].value, .party = &party, .node = &node, .threads = (unsigned)options[THREADS].value,
+                            .groups = (unsigned)options[GROUPS].value, .log_entries = (unsigned)options[ENTRIES].value};
+    scheme.payload_bytes = echo_payload(scheme.groups, &o);
+    scheme_open(&scheme);
+    const bool right = echo_run(&scheme, &queue, &o);
+    scheme_close(&scheme);
+    return right;
+}
+
+static bool jacobi(void) {
+    const struct jacobi_options o = {options[ROWS].value, options[COLUMNS].value, options[ITERATIONS].value, options[GROUPS].value, options[CORES].value, options[DRIVER].value, options[REFERENCE].value};
+    return jacobi_run(&party, &node, &queue, (enum scheme_kind)options[SCHEME].value, (unsigned)options[THREADS].value, &o);
+}
+
+int main(void) {
+    csr_set(mstatus, MSTATUS_FLOATS);
+    options_read(options, OPTIONS);
+    check_options();
+    party_join(&party, (unsigned)options[NODES].value);
+    options_share(&party, options, OPTIONS);
+    if (!gpu_start(&node, &party.pci) || !node.count) panic("there is no GPU");
+    gpu_print(&node);
+    gpu_create_queue(&queue, &node, 0, 4, 0, 1); /* kernels whose work-groups wait for each other need room for all */
+    const bool right = options[WORK].value == ECHO ? echo() : jacobi();
+    console_printf("%s\n", right ? "all ok, powering off" : "FAILED");
+    return right ? 0 : 1;
+}

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Who performs what kernels ask of the network, with all else alike: harts of the command processor, harts of the host, or the
+ * work-groups themselves. */
+#ifndef FABRICVP_HOST_COMPNET_SCHEME_H
+#define FABRICVP_HOST_COMPNET_SCHEME_H
+
+#include "abi/network_queue.h"
+#include "host/gpurdma/endpoint.h"
+
+enum scheme_kind {
+    SCHEME_PROCESSOR = 0,   /* harts of the command processor, queues in the GPU's memory */
+    SCHEME_HOST = 1,        /* harts of the host, queues in its memory */
+    SCHEME_NATIVE = 2,      /* each work-group, by queue pairs of its own in the GPU's memory */
+    SCHEME_DRIVEN = 3,      /* the program on the host, between kernels */
+    SCHEME_CPU = 4          /* the program on the host, which computes as well: payload in its memory */
+};
+enum { SCHEME_MOST_THREADS = 8 };
+const char* scheme_name(enum scheme_kind kind);
+
+struct scheme {
+    enum scheme_kind kind;
+    struct party* party;
+    struct gpu_node* node;
+    unsigned threads, groups, log_entries;
+    uint64_t payload_bytes;
+    struct place payload;           /* in the GPU's memory, for all */
+    struct place control;           /* a page for flags: in the host's memory where the host talks, else the payload's last */
+    struct verbs_mr mr, control_mr;
+    struct scheme_remote {
+        uint64_t payload, control;
+        uint32_t rkey, control_rkey;
+    } remote[MOST_PARTIES];
+    struct place access;            /* struct network_access, by work-group */
+    struct place queues, duties;
+    struct network_peer peer[NETWORK_MOST_PEERS]; /* of the program itself, where it talks: addresses as harts see them */
+};
+static inline bool scheme_host_talks(const struct scheme* s) { return s->kind >= SCHEME_DRIVEN; }
+
+/* All nodes call it. Threads of services begin. Panics if it cannot be made. */
+void scheme_open(struct scheme* scheme);
+/* Threads end. */
+void scheme_close(struct scheme* scheme);
+/* All nodes have come here. */
+void scheme_meet(struct scheme* scheme);
+
+#endif

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The work-group's end of a queue of requests. Kernels include gpu.h before; one lane uses it, for all of its group. */
+#ifndef FABRICVP_NETWORK_PRODUCER_H
+#define FABRICVP_NETWORK_PRODUCER_H
+
+#include <stdbool.h>
+
+#include "abi/network_queue.h"
+
+struct network_producer {
+    struct network_queue* queue;
+    uint32_t log_entries;
+    uint32_t write, read;   /* written; known to be free again: counters */
+};
+
+GPU_INLINE struct network_producer network_producer(uint64_t queue, uint32_t log_entries) {
+    struct network_producer p = {(struct network_queue*)(uintptr_t)queue, log_entries, 0, 0};
+    p.write = p.read = (uint32_t)load_scoped_u64(&p.queue->read_index);
+    return p;
+}
+
+/* Whether an entry is free, by what is known; if not, by what the consumer says now. */
+GPU_INLINE bool network_has_room(struct network_producer* p) {
+    if (p->write - p->read < 1u << p->log_entries) return true;
+    p->read = (uint32_t)load_scoped_u64(&p->queue->read_index);
+    return p->write - p->read < 1u << p->log_entries;
+}
+
+/* Waits for room, writes the request and gives it to the consumer, with all that this lane has stored before. \returns its
+ * number, for network_await() */
+GPU_INLINE uint32_t network_post(struct network_producer* p, unsigned operation, unsigned peer, uint64_t local, uint64_t remote, uint32_t bytes, uint64_t data0,
+                                 uint64_t data1) {
+    while (!network_has_room(p)) gpu_pause();
+    volatile struct network_entry* e = &p->queue->entry[p->write & ((1u << p->log_entries) - 1)];
+    e->local = local;
+    e->remote = remote;
+    e->data[0] = data0;
+    e->data[1] = data1;
+    *(volatile uint64_t*)&e->bytes = bytes;
+    store_release((uint64_t*)e, NETWORK_PENDING | (uint64_t)operation << 32 | (uint64_t)peer << 48, GPU_SCOPE_SYSTEM);
+    return p->write++;
+}
+/* Waits until a request has ended. \returns NETWORK_DONE, or why it failed; once the entry serves another request, of any */
+GPU_INLINE uint32_t network_await(struct network_producer* p, uint32_t request) {
+    volatile struct network_entry* e = &p->queue->entry[request & ((1u << p->log_entries) - 1)];
+    if (p->write - request > 1u << p->log_entries) return (uint32_t)load_scoped_u64(&p->queue->failed);
+    uint32_t status;
+    while ((status = load_scoped_u32(&e->status)) == NETWORK_PENDING) gpu_pause();
+    fence_acquire(GPU_SCOPE_SYSTEM);
+    return status;
+}
+
+#endif

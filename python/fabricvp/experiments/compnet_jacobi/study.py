@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Runs the firmware with every scheme and reports."""
+
+from __future__ import annotations
+
+import pandas
+
+from ..frame import Run
+from . import pictures
+from .points import CPU, ITERATIONS, LARGEST_CPU, SCHEMES, Found, Point, measure
+
+SLIDES = "ComP-Net (PACT 2018), slides: CPUs are best at first, then networking from inside of kernels, then all GPU schemes are equal"
+LAUNCH = 20  #: µs, the slides' time of a launch
+BUS = 250  #: ns at each end of the link to the root complex
+INSIDE = ("command processor", "host threads", "lanes")
+
+
+def study(run: Run) -> None:
+    """Adds everything to the report of ``run``."""
+    sizes = (32, 128) if run.quick else (16, 32, 64, 128, 256, 1024)
+    points = [Point(s, size, driver, BUS) for size in sizes for driver in (0, LAUNCH) for s in SCHEMES]
+    found = dict(zip(points, run.map("machines", measure, points, lambda p: float(p.size**2), str)))
+    again = run.map("one again", measure, [points[0]], name=str, fresh=True)[0]
+    frame = _frame(found)
+    for (size, driver), part in frame.groupby(["size", "driver_us"], sort=True):
+        for scheme, us in zip(part["scheme"], part["iteration_us"]):
+            run.report.row(f"{scheme}, {size}², driver {driver} µs", "µs/iteration", float(us), None, SLIDES if scheme == CPU else f"{ITERATIONS} iterations, launch included")
+    for driver in (0, LAUNCH):
+        ratio = _gain(frame, driver)
+        run.report.row(f"best scheme inside of kernels against the host between kernels, at most, driver {driver} µs", "1", float(ratio.max()), None, f"at {ratio.idxmax()}²")
+        run.report.row(f"the same at the largest size, driver {driver} µs", "1", float(ratio.iloc[-1]), 1.0 if not run.quick else None, SLIDES)
+    run.report.plot("sizes", pictures.sizes(frame), "Time of an iteration by the size of a node's part of the grid")
+    run.report.table("sizes", frame.round(3), f"{BUS} ns at each end of the link to the root complex; the adapter beside the GPU, below a switch.", shown=80)
+    check = run.report.check
+    wrong = [str(p) for p, f in found.items() if not f.right]
+    check(f"every scheme finds what the CPUs find, to the bit, up to {LARGEST_CPU}²", not wrong, ", ".join(wrong) or f"{len(found)} solutions on two nodes")
+    several = [str(size) for size in sizes if len({f.digests for p, f in found.items() if p.size == size}) != 1]
+    check("all schemes find the same", not several, ", ".join(several) or f"{len(sizes)} sizes")
+    check("nothing is sent twice", not any(f.retries for f in found.values()), "in every run")
+    check("a second run is the same to the picosecond", again.time == found[points[0]].time, str(points[0]))
+    _conclude(run, frame)
+
+
+def _frame(found: dict[Point, Found]) -> pandas.DataFrame:
+    lines = []
+    for p, f in found.items():
+        if p.scheme == next(iter(SCHEMES)) and "cpu" in f.time:
+            lines.append({"size": p.size, "driver_us": p.driver_us, "scheme": CPU, "iteration_us": f.time["cpu"] * 1e6})
+        gpu = next(t for name, t in f.time.items() if name != "cpu")
+        lines.append({"size": p.size, "driver_us": p.driver_us, "scheme": p.scheme, "iteration_us": gpu * 1e6})
+    return pandas.DataFrame(lines)
+
+
+def _gain(frame: pandas.DataFrame, driver: int) -> pandas.Series:
+    table = frame[frame["driver_us"] == driver].pivot(index="size", columns="scheme", values="iteration_us")
+    return table["host between kernels"] / table[list(INSIDE)].min(axis=1)
+
+
+def _conclude(run: Run, frame: pandas.DataFrame) -> None:
+    words = []
+    for driver, part in frame.groupby("driver_us"):
+        table = part.pivot(index="size", columns="scheme", values="iteration_us")
+        best = ", ".join(f"{size}²: {row.idxmin()} ({row.min():.2f} µs)" for size, row in table.iterrows())
+        words.append(f"With {driver} µs a launch for the driver the best are, by size: {best}.")
+    gain = _gain(frame, LAUNCH)
+    words.append(f"Networking from inside of one kernel is {gain.iloc[0]:.1f} times as fast as the host between kernels at {gain.index[0]}², {gain.iloc[-1]:.2f} times at {gain.index[-1]}².")
+    run.report.conclude(*words)

@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The machine of two nodes, and what its firmware (firmware/host/compnet) measures."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+
+from ...conditions import Marker
+from ...errors import InputError
+from ...platform import Platform
+from ...results import Outcome
+from ..machines import use
+
+MACHINE = "compnet_pair"
+#: By name: what the firmware calls it.
+SCHEMES = {"command processor": 0, "host threads": 1, "lanes": 2}
+THREADS = (1, 2, 4, 8)
+_ECHO = re.compile(r"^# echo (\w+) (\d+) threads (\d+) groups (\d+) bytes (\d+) ps, slowest (\d+) ps", re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class Point:
+    """A run of the firmware. All of a study run on one machine: only who serves is another one."""
+
+    scheme: str  #: of `SCHEMES`
+    least: int = 64  #: bytes of a message
+    most: int = 64
+    rounds: int = 20
+    groups: int = 1
+    threads: int = 1
+    bus_ns: int = 250  #: what each of the two crossings between switch and root complex takes to process, nanoseconds
+
+    def __str__(self) -> str:
+        return f"{self.scheme}, {self.least}…{self.most} B, {self.groups} work-groups, {self.threads} threads, {self.bus_ns} ns"
+
+
+@dataclass
+class Found:
+    """What it gave."""
+
+    round_trip: dict[int, float] = field(default_factory=dict)  #: by size, mean over work-groups, seconds
+    slowest: dict[int, float] = field(default_factory=dict)  #: of all work-groups
+    instructions: float = 0.0  #: of the threads of both nodes that serve, while the last size was measured
+    seconds: float = 0.0  #: of that measurement
+    messages: float = 0.0  #: requests in it
+    right: bool = False
+    retries: float = 0.0
+
+
+def measure(point: Point) -> Found:
+    """Runs it. Raises `InputError` if the firmware does not come to its end."""
+    harts = max(THREADS)
+    options = f"scheme={SCHEMES[point.scheme]} least={point.least} most={point.most} rounds={point.rounds} groups={point.groups} threads={point.threads}"
+    settings = {"node.gpu0.processor.harts": harts, "node.pcie.root.root_port.processing": f"{point.bus_ns} ns",
+                "node.pcie.switch0.upstream_port.processing": f"{point.bus_ns} ns", "node.images.append": f"nodes=2 {options}"}
+    with Platform.from_config(MACHINE, overrides=settings) as platform:
+        use(str(point), platform)
+        found = Found()
+        for _ in range((point.most // point.least).bit_length()):
+            if platform.run("10 s", until=Marker("echo", "reset")).outcome != Outcome.EVENT:
+                break
+            begin = platform.now
+            if platform.run("10 s", until=Marker("echo", "dump")).outcome != Outcome.EVENT:
+                break
+            values = platform.statistics.snapshot()
+            found.seconds = float(platform.now - begin)
+            found.instructions = sum(values[f"node{n}.{_hart(point.scheme, t)}.instructions"] for n in (0, 1) for t in range(point.threads)) if point.scheme != "lanes" else 0.0
+            found.messages = 2.0 * point.groups * (point.rounds + 2)
+        ended = platform.run("20 s")
+        texts = [node.console.output.replace("\r", "") for node in platform.nodes]
+        if ended.outcome != Outcome.POWER_OFF:
+            raise InputError(f"{point}: {ended.detail}: {texts[0][-300:]}")
+        found.right = all("all ok" in t for t in texts)
+        for _, _, _, size, ps, slowest in _ECHO.findall(texts[0]):
+            found.round_trip[int(size)] = int(ps) / 1e12
+            found.slowest[int(size)] = int(slowest) / 1e12
+        values = platform.statistics.snapshot()
+        found.retries = sum(values[f"node{n}.hca0.retries"] for n in (0, 1))
+        return found
+
+
+def _hart(scheme: str, thread: int) -> str:
+    return f"gpu0.processor.hart{thread}" if scheme == "command processor" else f"host.hart{thread + 1}"
