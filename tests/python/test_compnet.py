@@ -6,7 +6,6 @@ import json
 import pandas
 import pytest
 
-from fabricvp import Platform
 from fabricvp.experiments.compnet_latency.points import Found
 from fabricvp.experiments.compnet_latency.study import joules
 
@@ -52,14 +51,5 @@ def test_jacobi(command, tmp_path):
     assert rows["CPUs alone, 32², driver 0 µs"] < rows["command processor, 32², driver 0 µs"]
     assert rows["CPUs alone, 128², driver 0 µs"] > rows["command processor, 128², driver 0 µs"]
     assert rows["host between kernels, 128², driver 20 µs"] - rows["host between kernels, 128², driver 0 µs"] == pytest.approx(20, abs=1)
-    assert rows["command processor, 128², driver 20 µs"] - rows["command processor, 128², driver 0 µs"] == pytest.approx(2, abs=0.2)
+    assert rows["command processor, 128², driver 20 µs"] - rows["command processor, 128², driver 0 µs"] == pytest.approx(2, abs=0.4)
     assert (tmp_path / "found" / "sizes.png").stat().st_size > 0
-
-
-def test_schemes_differ_in_nothing_but_who_serves():
-    """One machine for all: the scheme is an option of the program."""
-    configs = []
-    for scheme in range(3):
-        with Platform.from_config("compnet_pair", overrides={"node.images.append": f"nodes=2 scheme={scheme}"}) as platform:
-            configs.append(platform.resolved_config.replace(f"scheme={scheme}", "scheme"))
-    assert configs[0] == configs[1] == configs[2]

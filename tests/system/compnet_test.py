@@ -44,6 +44,8 @@ class Compnet(CommandTest):
             for n in (0, 1):
                 self.assertEqual(values[f"node{n}.hca0.retries"], 0)
                 self.assertEqual(values[f"node{n}.hca0.bad_doorbells"], 0)
+        machines = {(self.folder / scheme / "config.resolved.yaml").read_text().replace(f"scheme={number}", "scheme") for scheme, number in SCHEMES.items()}
+        self.assertEqual(len(machines), 1)  # who serves is an option of the program, and nothing else differs
         quiet = self.statistics("native")
         self.assertGreater(self.served(self.statistics("processor"), "processor"), 10 * self.served(quiet, "processor"))
         self.assertGreater(self.served(self.statistics("host"), "host"), 100)
@@ -57,6 +59,16 @@ class Compnet(CommandTest):
             self.assertRegex(self.consoles(scheme)[0], rf"# echo {scheme} 2 threads 13 groups 64 bytes \d+ ps")
         self.echo("again", "scheme=0", "groups=13", "threads=2", "rounds=4", "least=64", "most=64", "entries=1")
         self.assertRegex(self.succeed("diff", "processor", "again").text, r"0 of \d+ statistics differ")
+
+    def test_a_request_that_fails(self):
+        """The kernel that asked hears why (the responder's refusal); the one that waits gives up; nothing hangs."""
+        for scheme, number in SCHEMES.items():
+            for size in 8, 64:
+                result = self.echo("out", f"scheme={number}", "astray=1", f"least={size}", f"most={size}")
+                self.assertEqual(result.returncode, 1, result.text)
+                mine, other = self.consoles("out")
+                self.assertIn("work-group 0: request failed in round 1, status 0x113", mine)
+                self.assertIn("work-group 0: request failed in round 1, status 0x100", other)
 
     def test_jacobi(self):
         """Every scheme solves to the bit what CPUs solve; who performs the network has its time to show for it."""

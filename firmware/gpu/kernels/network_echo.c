@@ -24,6 +24,12 @@ GPU_INLINE uint32_t say(struct echo* e, uint64_t round) {
     return NETWORK_DONE;
 }
 
+/* Why there is no answer: what was said has failed, or nobody answers. */
+GPU_INLINE uint32_t unheard(struct echo* e, uint64_t round) {
+    const uint32_t status = e->args->begins || round > 1 ? network_wait(&e->network, e->said) : NETWORK_DONE;
+    return status ? status : NETWORK_FAILED;
+}
+
 KERNEL(network_echo, struct network_echo_arguments)
 {
     if (local_id(0)) return;
@@ -35,7 +41,7 @@ KERNEL(network_echo, struct network_echo_arguments)
     for (; round <= args->rounds; ++round) {
         if (round == args->warm + 1) begin = gpu_time_ns();
         if (args->begins) failed = say(&e, round);
-        if (!failed && !network_hear(last, round, args->patience)) failed = NETWORK_FAILED;
+        if (!failed && !network_hear(last, round, args->patience)) failed = unheard(&e, round);
         if (!failed && !args->begins) failed = say(&e, round);
         if (failed) break;
     }

@@ -9,7 +9,7 @@
 #include "host/region.h"
 #include "pcie_demo/pattern.h"
 
-enum { WARM = 2, PATIENCE_NS = 5000000 };
+enum { WARM = 2, PATIENCE_NS = 5000000, ASTRAY = 1 << 30 };
 
 uint64_t echo_payload(unsigned groups, const struct echo_options* o) { return 2 * groups * o->most; }
 
@@ -49,10 +49,11 @@ static bool is_right(struct scheme* s, unsigned with, uint64_t pitch, uint64_t s
 static bool one(struct scheme* s, struct gpu_queue_handle* queue, const struct echo_options* o, uint64_t size, const struct place* results, uint8_t* bytes) {
     const unsigned with = s->party->index ^ 1;
     const uint64_t rounds = WARM + o->rounds;
-    const struct network_echo_arguments a = {.access = s->access.lanes, .results = results->lanes, .local = s->payload.lanes, .remote = s->remote[with].payload,
+    struct network_echo_arguments a = {.access = s->access.lanes, .results = results->lanes, .local = s->payload.lanes, .remote = s->remote[with].payload,
                                              .pitch = o->most, .patience = PATIENCE_NS, .bytes = (uint32_t)size, .rounds = (uint32_t)rounds, .warm = WARM,
                                              .peer = with, .begins = s->party->index < with, .in_entry = size == 8 && o->in_entry};
     const struct gpu_grid grid = {.items = {64 * s->groups}, .group = {64}};
+    if (o->astray && a.begins) a.remote += ASTRAY;
     struct network_group group[NETWORK_MOST_QUEUES * SCHEME_MOST_THREADS];
     prepare(s, o->most, bytes);
     scheme_meet(s);

@@ -8,6 +8,7 @@
 struct echo_options {
     uint64_t least, most;      /* bytes of a message, by powers of two; 8 at least */
     uint64_t rounds, in_entry; /* in_entry: 8 bytes travel in the queue's entry */
+    bool astray;               /* node 0 puts where nothing is: its requests must fail */
 };
 /* Bytes of payload that a scheme needs for it. */
 uint64_t echo_payload(unsigned groups, const struct echo_options* options);

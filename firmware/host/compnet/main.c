@@ -9,7 +9,7 @@
 #include "host/machine.h"
 #include "host/rdma/options.h"
 
-enum { NODES, WORK, SCHEME, THREADS, GROUPS, ENTRIES, LEAST, MOST, ROUNDS, INLINE, ROWS, COLUMNS, ITERATIONS, CORES, DRIVER, REFERENCE, OPTIONS };
+enum { NODES, WORK, SCHEME, THREADS, GROUPS, ENTRIES, LEAST, MOST, ROUNDS, INLINE, ASTRAY, ROWS, COLUMNS, ITERATIONS, CORES, DRIVER, REFERENCE, OPTIONS };
 enum { ECHO, JACOBI };
 static struct option options[OPTIONS] = {
     [NODES] = {"nodes", 2, 2, NETWORK_MOST_PEERS},
@@ -23,6 +23,7 @@ static struct option options[OPTIONS] = {
     [MOST] = {"most", 64 << 10, 8, 1 << 20},
     [ROUNDS] = {"rounds", 10, 1, 1000},                 /* of each size */
     [INLINE] = {"inline", 1, 0, 1},                     /* 1: 8 bytes travel in the queue's entry */
+    [ASTRAY] = {"astray", 0, 0, 1},                     /* 1: node 0 puts where nothing is, and hears of it */
     [ROWS] = {"rows", 64, 1, 1 << 14},                  /* of each node's part of the grid */
     [COLUMNS] = {"columns", 64, 16, 1 << 14},
     [ITERATIONS] = {"iterations", 10, 1, 500},
@@ -43,7 +44,7 @@ static void check_options(void) {
 }
 
 static bool echo(void) {
-    const struct echo_options o = {options[LEAST].value, options[MOST].value, options[ROUNDS].value, options[INLINE].value};
+    const struct echo_options o = {options[LEAST].value, options[MOST].value, options[ROUNDS].value, options[INLINE].value, options[ASTRAY].value};
     struct scheme scheme = {.kind = (enum scheme_kind)options[SCHEME].value, .party = &party, .node = &node, .threads = (unsigned)options[THREADS].value,
                             .groups = (unsigned)options[GROUPS].value, .log_entries = (unsigned)options[ENTRIES].value};
     scheme.payload_bytes = echo_payload(scheme.groups, &o);

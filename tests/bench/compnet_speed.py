@@ -1,0 +1,28 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Messages a second of wall-clock time that kernels leave to the command processor: 8 bytes between two nodes, there and back."""
+import os
+import pathlib
+import statistics
+import tempfile
+
+import tools
+from registry import Result, measurement
+
+GROUPS = 32
+FEW = 10  #: rounds of the run whose time is taken off: start-up and end
+
+
+def seconds(rounds):
+    with tempfile.TemporaryDirectory() as folder:
+        before = os.times()
+        tools.seconds([tools.FABRICVP, "run", tools.TREE / "configs" / "compnet_pair.yaml", "--quiet", "--console", "none", "--out", pathlib.Path(folder) / "out",
+                       "--append", f"nodes=2 scheme=0 threads=2 groups={GROUPS} least=8 most=8 rounds={rounds}"])
+        after = os.times()
+        return after.children_user + after.children_system - before.children_user - before.children_system
+
+
+@measurement("compnet_messages_per_s", "messages of kernels by the command processor", "messages/s", goal="≥ 0.025 S")
+def messages():
+    rounds = tools.sized(300, 40)
+    rate = statistics.median(2 * GROUPS * rounds / (seconds(rounds + FEW) - seconds(FEW)) for _ in range(tools.sized(3, 1)))
+    return Result(rate, None, "messages/s", note="32 work-groups a node, two harts serve; processor time, start-up taken off")
