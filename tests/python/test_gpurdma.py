@@ -42,6 +42,7 @@ def test_one_lane_posts_a_thousand_writes():
     ("messages=32 runs=2 teams=64 window=8 batch=8", 32 * 64),
     ("messages=2 runs=1 size=1048576", 2),
     ("messages=64 runs=2 hart=1", 64),
+    ("messages=32 runs=2 hart=1 teams=30 window=32 batch=16 signal=16", 32 * 30),
     (f"messages=64 runs=2 hart=1 {QUEUES_IN_HOST} window=64 batch=16", 64),
 ])
 def test_ways_to_post(options, messages):
@@ -63,6 +64,39 @@ def test_a_revoked_region_is_the_kernels_error():
     assert "0 of 64 messages ended, message 0: remote access" in consoles[0], consoles[0]
 
 
+SERVE = re.compile(r"^# serve (\d+) rounds (\d+) bytes (\d+) ps", re.MULTILINE)
+
+
+def serve(options):
+    """Seconds a round, statistics."""
+    with fabricvp.spawn("gpurdma_pair", node__images__append=f"nodes=2 {options}") as platform:
+        ended = platform.run("200 ms")
+        consoles = [node.console.output.replace("\r", "") for node in platform.nodes]
+        assert ended.outcome == fabricvp.Outcome.POWER_OFF, (ended.detail, consoles)
+        assert all("serve      ok" in text for text in consoles), consoles
+        rounds, _, ps = map(int, SERVE.search(consoles[0]).groups())
+        return int(ps) * 1e-12 / rounds, platform.statistics.snapshot()
+
+
+@pytest.mark.parametrize("options, launches", [
+    ("serve=1 rounds=5", 0),
+    ("serve=1 rounds=4 groups=6 replies=6 bytes=49152", 0),
+    ("serve=1 rounds=4 groups=4 bytes=8192 items=64 multiply=1", 6),
+    ("serve=2 rounds=5 groups=3 replies=3", 1),
+    ("serve=2 rounds=4 groups=6 replies=6 bytes=49152 own=1", 1),
+    ("serve=2 rounds=3 groups=30 replies=30 bytes=61440 items=1024 multiply=1", 1),
+])
+def test_a_worker_answers_every_batch(options, launches):
+    _, values = serve(options)
+    assert values["node1.gpu0.dispatcher.dispatches"] == launches
+    assert sum(values[f"node{n}.hca0.{what}"] for n in (0, 1) for what in ("retries", "bad_doorbells", "sends.failures")) == 0
+
+
+def test_one_kernel_answers_small_batches_sooner():
+    shape = "rounds=4 groups=8 bytes=16384 items=256 multiply=1"
+    assert serve(f"serve=2 replies=8 {shape}")[0] < 0.9 * serve(f"serve=1 {shape}")[0]
+
+
 def test_runs_are_the_same_to_the_picosecond():
     options = "messages=64 runs=2 lanes=16 teams=4 groups=3 batch=16 signal=16 window=32"
     (text, _, first), (again, _, second) = run(options), run(options)
@@ -73,6 +107,7 @@ def test_runs_are_the_same_to_the_picosecond():
 @pytest.mark.parametrize("options, why", [
     ("batch=256 window=256", "batch: 1 to 255"), ("signal=3 window=8", "signal: a power of two"), ("batch=8 window=4", "window: no less"),
     ("inline=1 size=9", "inline writes up to 8"), ("hart=1 lanes=2", "hart: one group"), ("messages=100 signal=64 window=64", "a multiple of signal"),
+    ("serve=2 groups=4 replies=1 bytes=4096", "replies: of a kernel, 4"), ("serve=1 groups=3 bytes=100", "bytes: a multiple of 24"),
     ("lanes=65 teams=64", "up to 1024 work-items"), ("size=0", "1 to 1048576 bytes")])
 def test_what_does_not_fit_is_said(options, why):
     with fabricvp.spawn("gpurdma_pair", node__images__append=f"nodes=2 {options}") as platform:

@@ -90,27 +90,62 @@ RDMA_INLINE bool rdma_is_last(const struct rdma_writer* w, uint32_t number) {
     return w->lane == 0;
 }
 
-RDMA_INLINE void rdma_write_all(struct rdma_writer* w) {
+/* How many entries go with the next doorbell, when `posted` messages are. */
+RDMA_INLINE uint32_t rdma_part(const struct rdma_writer* w, uint32_t posted) {
+    const uint32_t left = w->a->messages - posted;
+    return left < w->a->batch ? left : w->a->batch;
+}
+
+/* This poster's entries among `part`, behind `posted` messages. */
+RDMA_INLINE void rdma_fill_part(const struct rdma_writer* w, uint32_t first, uint32_t posted, uint32_t part) {
     const struct rdma_writes_arguments* a = w->a;
-    const unsigned opcode = a->flags & RDMA_READS ? HCA_OP_READ : HCA_OP_WRITE, size = 3, timed = a->flags & RDMA_TIMED;
-    const uint32_t first = w->head, entries = 1u << w->pair.log_sends;
-    if (a->flags & RDMA_REUSE)
-        for (uint32_t i = w->lane; i < entries; i += a->lanes) rdma_fill(w, first + i, i);
+    for (uint32_t i = w->lane; i < part; i += a->lanes) {
+        if (a->flags & RDMA_REUSE) rdma_renew(&w->pair, first + posted + i, a->remote + rdma_slot(w, posted + i), a->local + rdma_slot(w, posted + i));
+        else rdma_fill(w, first + posted + i, posted + i);
+    }
+}
+
+enum { RDMA_ENTRY_SIZE = 3 }; /* of 16 bytes: of all that is posted here */
+RDMA_INLINE void rdma_ring_part(const struct rdma_writer* w, uint32_t first, uint32_t posted, uint32_t part) {
+    rdma_ring(&w->pair, first + posted, part, w->a->flags & RDMA_READS ? HCA_OP_READ : HCA_OP_WRITE, false, RDMA_ENTRY_SIZE);
+}
+
+/* Before the clock starts. */
+RDMA_INLINE void rdma_prepare(const struct rdma_writer* w) {
+    if (!(w->a->flags & RDMA_REUSE)) return;
+    for (uint32_t i = w->lane; i < 1u << w->pair.log_sends; i += w->a->lanes) rdma_fill(w, w->head + i, i);
     rdma_order();
+}
+
+RDMA_INLINE void rdma_tell(const struct rdma_writer* w, uint64_t cycles) {
+    struct rdma_team* t = (struct rdma_team*)(uintptr_t)w->a->teams + w->team;
+    t->head = w->head;
+    t->consumer = w->consumer;
+    t->ended = w->ended;
+    t->syndrome = w->syndrome;
+    t->failed = w->failed;
+    t->polls = w->polls;
+    t->cycles = cycles;
+    t->writing = w->writing;
+    t->ringing = w->ringing;
+    t->polling = w->polling;
+}
+
+RDMA_INLINE void rdma_write_all(struct rdma_writer* w) {
+    const unsigned timed = w->a->flags & RDMA_TIMED;
+    const uint32_t first = w->head;
+    rdma_prepare(w);
     const uint64_t begin = rdma_cycles();
     uint64_t then = begin, now;
     uint32_t posted = 0;
-    for (uint32_t round = 0; posted < a->messages; ++round) {
-        const uint32_t part = a->messages - posted < a->batch ? a->messages - posted : a->batch;
-        if (!rdma_await(w, first, posted + part, a->window)) break;
+    for (uint32_t round = 0; posted < w->a->messages; ++round) {
+        const uint32_t part = rdma_part(w, posted);
+        if (!rdma_await(w, first, posted + part, w->a->window)) break;
         if (timed) now = rdma_cycles(), w->polling += now - then, then = now;
-        for (uint32_t i = w->lane; i < part; i += a->lanes) {
-            if (a->flags & RDMA_REUSE) rdma_renew(&w->pair, first + posted + i, a->remote + rdma_slot(w, posted + i), a->local + rdma_slot(w, posted + i));
-            else rdma_fill(w, first + posted + i, posted + i);
-        }
+        rdma_fill_part(w, first, posted, part);
         if (timed) now = rdma_cycles(), w->writing += now - then, then = now;
         if (rdma_is_last(w, round)) {
-            rdma_ring(&w->pair, first + posted, part, opcode, false, size);
+            rdma_ring_part(w, first, posted, part);
             if (w->board) w->board->rung = round + 1;
         } else {
             while (w->board->rung == round) rdma_pause(); /* nobody is ahead of who comes last */
@@ -122,18 +157,7 @@ RDMA_INLINE void rdma_write_all(struct rdma_writer* w) {
     now = rdma_cycles();
     if (timed) w->polling += now - then;
     w->head = first + posted;
-    if (w->lane) return;
-    struct rdma_team* t = (struct rdma_team*)(uintptr_t)a->teams + w->team;
-    t->head = w->head;
-    t->consumer = w->consumer;
-    t->ended = w->ended;
-    t->syndrome = w->syndrome;
-    t->failed = w->failed;
-    t->polls = w->polls;
-    t->cycles = now - begin;
-    t->writing = w->writing;
-    t->ringing = w->ringing;
-    t->polling = w->polling;
+    if (w->lane == 0) rdma_tell(w, now - begin);
 }
 
 RDMA_INLINE void rdma_writer_begin(struct rdma_writer* w, const struct rdma_writes_arguments* a, unsigned team, unsigned lane, volatile struct rdma_board* board) {

@@ -18,46 +18,48 @@ static struct verbs_qp_shape shape_of(const struct endpoint* e, unsigned pair) {
                                    .log_receives = e->shape.log_receives, .send_elements = 1, .receive_elements = 1, .inline_bytes = INLINE_BYTES};
 }
 
+/* A page of doorbells with its page of records. */
+static struct place open_page(struct endpoint* e, struct verbs_uar* uar, bool in_gpu) {
+    const struct place records = place_take(e->node, HCA_PAGE, in_gpu);
+    if (!verbs_open_uar(uar, &e->party->hca, &records.memory)) panic("endpoint: no page of doorbells");
+    return records;
+}
+
 static void make_queues(struct endpoint* e) {
     const struct endpoint_shape* s = &e->shape;
-    struct place records = {0};
-    struct rdma_pair* pairs = zeroed(s->pairs * sizeof *pairs);
-    struct rdma_cq* cqs = zeroed(s->pairs * sizeof *cqs);
+    struct place records = {0}, cq_records = {0};
+    struct rdma_pair* pairs = e->pairs = zeroed(s->pairs * sizeof *pairs);
+    struct rdma_cq* cqs = e->cqs = zeroed(s->pairs * sizeof *cqs);
     gpu_address doorbells = 0;
     for (unsigned i = 0; i < s->pairs; ++i) {
-        struct verbs_uar* uar = &e->uar[i / ENDPOINT_PAIRS_A_PAGE];
+        struct endpoint_pages* pages = &e->pages[i / ENDPOINT_PAIRS_A_PAGE];
         if (i % ENDPOINT_PAIRS_A_PAGE == 0) {
-            records = place_take(e->node, HCA_PAGE, s->records_in_gpu);
-            if (!verbs_open_uar(uar, &e->party->hca, &records.memory)) panic("endpoint: no page of doorbells");
-            doorbells = s->lanes ? place_doorbells(e->node, uar) : uar->doorbells;
+            records = open_page(e, &pages->pairs, s->records_in_gpu);
+            cq_records = open_page(e, &pages->cqs, s->cqs_in_gpu);
+            doorbells = s->lanes ? place_doorbells(e->node, &pages->pairs) : pages->pairs.doorbells;
         }
         const struct verbs_qp_shape shape = shape_of(e, i);
         const struct place queue = place_take(e->node, verbs_qp_bytes(&shape), s->queues_in_gpu), completions = place_take(e->node, verbs_cq_bytes(s->log_cq), s->cqs_in_gpu);
         struct verbs_qp* q = &e->qp[i];
-        if (!verbs_create_cq(&e->cq[i], &e->party->pd, s->log_cq, &(struct verbs_place){&completions.memory, uar}) ||
-            !verbs_create_qp(q, &e->party->pd, &shape, &(struct verbs_place){&queue.memory, uar}))
+        if (!verbs_create_cq(&e->cq[i], &e->party->pd, s->log_cq, &(struct verbs_place){&completions.memory, &pages->cqs}) ||
+            !verbs_create_qp(q, &e->party->pd, &shape, &(struct verbs_place){&queue.memory, &pages->pairs}))
             panic("endpoint: no queue pair %u, status 0x%x", i, e->party->hca.status);
         const uint64_t ring = endpoint_address(e, &queue), record = endpoint_address(e, &records);
         pairs[i] = (struct rdma_pair){.sends = ring + q->sends.start, .send_record = record + 8 * q->sends.record, .receives = ring,
                                       .receive_record = record + 8 * q->receives.record, .doorbell = doorbells + HCA_UAR_SEND, .start = q->sends.start,
                                       .number = q->number, .log_sends = (uint8_t)q->sends.log_size, .log_stride = (uint8_t)q->sends.log_stride,
                                       .log_receives = (uint8_t)q->receives.log_size, .log_receive_stride = (uint8_t)q->receives.log_stride, .cq = i};
-        cqs[i] = (struct rdma_cq){endpoint_address(e, &completions), record + 8 * e->cq[i].consumer_record, e->cq[i].number, s->log_cq};
+        cqs[i] = (struct rdma_cq){endpoint_address(e, &completions), endpoint_address(e, &cq_records) + 8 * e->cq[i].consumer_record, e->cq[i].number, s->log_cq};
     }
     e->described = place_take(e->node, s->pairs * (sizeof *pairs + sizeof *cqs), s->lanes);
     place_write(e->node, &e->described, 0, pairs, s->pairs * sizeof *pairs);
     place_write(e->node, &e->described, s->pairs * sizeof *pairs, cqs, s->pairs * sizeof *cqs);
-    heap_free(pairs);
-    heap_free(cqs);
 }
 
 static void connect(struct endpoint* e) {
     struct party* p = e->party;
-    const struct { uint64_t address; uint32_t rkey; } mine = {e->payload.lanes, e->mr.key};
-    __typeof__(mine) theirs;
-    party_exchange(p, e->with, &mine, (void*)&theirs, sizeof mine);
-    e->remote.address = theirs.address;
-    e->remote.rkey = theirs.rkey;
+    const struct endpoint_remote mine = {e->payload.lanes, e->board.lanes, e->mr.key, e->board_mr.key};
+    party_exchange(p, e->with, &mine, &e->remote, sizeof mine);
     for (unsigned first = 0; first < e->shape.pairs; first += NUMBERS_A_TIME) {
         uint32_t numbers[NUMBERS_A_TIME] = {0}, others[NUMBERS_A_TIME];
         const unsigned count = e->shape.pairs - first < NUMBERS_A_TIME ? e->shape.pairs - first : NUMBERS_A_TIME;
@@ -80,9 +82,17 @@ void endpoint_open(struct endpoint* e, struct party* party, struct gpu_node* nod
     e->qp = zeroed(shape->pairs * sizeof *e->qp);
     make_queues(e);
     e->payload = place_take(node, shape->payload, shape->payload_in_gpu);
-    if (!place_register(&e->mr, &party->pd, &e->payload, VERBS_ALL_RIGHTS)) panic("endpoint: the payload cannot be registered");
+    e->board = place_take(node, PGAS_BOARD_BYTES, shape->board_in_gpu);
+    if (!place_register(&e->mr, &party->pd, &e->payload, VERBS_ALL_RIGHTS) || !place_register(&e->board_mr, &party->pd, &e->board, VERBS_ALL_RIGHTS))
+        panic("endpoint: memory cannot be registered, status 0x%x", party->hca.status);
     connect(e);
 }
 
 uint64_t endpoint_pairs(const struct endpoint* e) { return endpoint_address(e, &e->described); }
 uint64_t endpoint_cqs(const struct endpoint* e) { return endpoint_address(e, &e->described) + e->shape.pairs * sizeof(struct rdma_pair); }
+
+struct pgas_link endpoint_link(const struct endpoint* e, unsigned pair) {
+    return (struct pgas_link){.pair = e->pairs[pair], .cq = e->cqs[pair],
+                              .data = {endpoint_address(e, &e->payload), e->payload.lanes, e->remote.address, e->mr.key, e->remote.rkey},
+                              .board = {endpoint_address(e, &e->board), e->board.lanes, e->remote.board, e->board_mr.key, e->remote.board_rkey}};
+}

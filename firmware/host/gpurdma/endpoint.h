@@ -3,17 +3,18 @@
 #ifndef FABRICVP_HOST_GPURDMA_ENDPOINT_H
 #define FABRICVP_HOST_GPURDMA_ENDPOINT_H
 
-#include "gpu/verbs/queues.h"
+#include "gpu/pgas/pgas.h"
 #include "host/gpurdma/place.h"
 #include "host/rdma/party.h"
 
-enum { ENDPOINT_MOST_PAIRS = 1024, ENDPOINT_PAIRS_A_PAGE = 120 }; /* records of a page are for so many queue pairs and completion queues */
+enum { ENDPOINT_MOST_PAIRS = 1024, ENDPOINT_PAIRS_A_PAGE = 250 }; /* two records each */
 
 struct endpoint_shape {
     unsigned pairs;
     unsigned log_sends, log_receives, log_cq;
     bool lanes;                /* who posts: lanes, or a hart */
-    bool queues_in_gpu, cqs_in_gpu, records_in_gpu, payload_in_gpu;
+    bool queues_in_gpu, cqs_in_gpu, records_in_gpu, payload_in_gpu; /* records: of queue pairs; those of completion queues lie with these */
+    bool board_in_gpu;         /* where notifications of the other node arrive */
     uint64_t payload;          /* bytes */
 };
 
@@ -22,14 +23,20 @@ struct endpoint {
     struct gpu_node* node;
     unsigned with;             /* the other node */
     struct endpoint_shape shape;
-    struct verbs_uar uar[(ENDPOINT_MOST_PAIRS + ENDPOINT_PAIRS_A_PAGE - 1) / ENDPOINT_PAIRS_A_PAGE];
+    struct endpoint_pages {    /* doorbells and records: of queue pairs, of completion queues */
+        struct verbs_uar pairs, cqs;
+    } pages[(ENDPOINT_MOST_PAIRS + ENDPOINT_PAIRS_A_PAGE - 1) / ENDPOINT_PAIRS_A_PAGE];
     struct verbs_cq* cq;
     struct verbs_qp* qp;
     struct place payload, described; /* of `described`: the queue pairs, behind them the completion queues */
+    struct rdma_pair* pairs;   /* copies of the host's */
+    struct rdma_cq* cqs;
     struct verbs_mr mr;
-    struct {
-        uint64_t address;      /* of its payload */
-        uint32_t rkey;
+    struct place board;        /* of PGAS_BOARD_BYTES */
+    struct verbs_mr board_mr;
+    struct endpoint_remote {
+        uint64_t address, board; /* of its payload, of its board */
+        uint32_t rkey, board_rkey;
     } remote;
 };
 
@@ -38,6 +45,8 @@ void endpoint_open(struct endpoint* e, struct party* party, struct gpu_node* nod
 /* The queues as whoever posts has them. */
 uint64_t endpoint_pairs(const struct endpoint* e);
 uint64_t endpoint_cqs(const struct endpoint* e);
+/* Link `pair` of a partitioned global address space. */
+struct pgas_link endpoint_link(const struct endpoint* e, unsigned pair);
 /* Address of `place` as whoever posts has it. */
 static inline uint64_t endpoint_address(const struct endpoint* e, const struct place* place) { return e->shape.lanes ? place->lanes : place->memory.at; }
 

@@ -5,11 +5,15 @@
  * Lines that begin with "# " have measured figures; all others depend on nothing but whether everything is right. */
 #include "host/apps/command_line.h"
 #include "host/console.h"
+#include "host/csr.h"
+#include "host/gpurdma/serve.h"
 #include "host/gpurdma/writes.h"
 #include "host/machine.h"
+#include "host/traps.h"
 #include "host/rdma/measure.h"
 
-enum { NODES, SIZE, MESSAGES, GROUPS, TEAMS, LANES, BATCH, SIGNAL, WINDOW, RUNS, REUSE, INLINE, READS, TIMED, REVOKE, HART, QUEUES_IN_GPU, CQS_IN_GPU, RECORDS_IN_GPU, PAYLOAD_IN_GPU, TARGET_IN_GPU, OPTIONS };
+enum { NODES, SIZE, MESSAGES, GROUPS, TEAMS, LANES, BATCH, SIGNAL, WINDOW, RUNS, REUSE, INLINE, READS, TIMED, REVOKE, HART, QUEUES_IN_GPU, CQS_IN_GPU, RECORDS_IN_GPU, PAYLOAD_IN_GPU, TARGET_IN_GPU,
+       SERVE, ITEMS, BYTES, ROUNDS, REPLIES, OWN, MULTIPLY, OPTIONS };
 static struct option {
     const char* key;
     uint64_t value;
@@ -35,6 +39,13 @@ static struct option {
     [RECORDS_IN_GPU] = {"gpu_records", 1}, /* doorbell records */
     [PAYLOAD_IN_GPU] = {"gpu_payload", 1}, /* what is sent */
     [TARGET_IN_GPU] = {"gpu_target", 0}, /* where it goes to */
+    [SERVE] = {"serve", 0},          /* in place of all that, node 0 sends batches, and node 1 works: 1: its hart, 2: one kernel */
+    [ITEMS] = {"items", 64},         /* work-items of a work-group */
+    [BYTES] = {"bytes", 0},          /* of a batch; 0: a notification alone */
+    [ROUNDS] = {"rounds", 16},
+    [REPLIES] = {"replies", 1},      /* messages in which results come back: 1 or as many as groups */
+    [OWN] = {"own", 0},              /* 1: each work-group gets its part with a notification of its own */
+    [MULTIPLY] = {"multiply", 0},    /* 1: vectors of 32 floats by a matrix; 0: what came is sent back */
 };
 
 static struct party party;
@@ -52,22 +63,30 @@ static void read_options(void) {
 
 /* Node 0 knows what all do. */
 static void share_options(void) {
-    uint64_t values[OPTIONS], unused[OPTIONS];
-    for (unsigned i = 0; i < OPTIONS; ++i) values[i] = options[i].value;
-    for (unsigned i = 1; !party.index && i < party.count; ++i) party_exchange(&party, i, values, unused, sizeof values);
-    if (party.index) party_exchange(&party, 0, values, values, sizeof values);
-    for (unsigned i = 0; i < OPTIONS; ++i) options[i].value = values[i];
+    enum { A_TIME = TOLD_BYTES / 8 };
+    for (unsigned first = 0; first < OPTIONS; first += A_TIME) {
+        uint64_t values[A_TIME] = {0}, told[A_TIME];
+        const unsigned count = OPTIONS - first < A_TIME ? OPTIONS - first : A_TIME;
+        for (unsigned i = 0; i < count; ++i) values[i] = options[first + i].value;
+        for (unsigned i = 1; !party.index && i < party.count; ++i) party_exchange(&party, i, values, told, sizeof values);
+        if (!party.index) continue;
+        party_exchange(&party, 0, values, told, sizeof values);
+        for (unsigned i = 0; i < count; ++i) options[first + i].value = told[i];
+    }
 }
 
 static unsigned flag(unsigned option, unsigned bit) { return options[option].value ? bit : 0; }
 
 int main(void) {
+    csr_set(mstatus, 1 << 13); /* floating point on */
     read_options();
     party_join(&party, (unsigned)options[NODES].value);
     share_options();
     if (!gpu_start(&node, &party.pci) || !node.count) panic("there is no GPU");
     gpu_print(&node);
-    gpu_create_queue(&queue, &node, 0, 4, GPU_SMALL_SCRATCH, 1);
+    for (unsigned i = 0; i < node.count; ++i) gpu_use_interrupts(&node.gpu[i], PCI_MSIX);
+    interrupts_on();
+    gpu_create_queue(&queue, &node, 0, 4, 0, 1);
     clock_start();
     const struct writes w = {.party = &party, .node = &node, .queue = &queue, .with = party.index ^ 1, .groups = options[GROUPS].value,
                              .teams = options[TEAMS].value, .lanes = options[LANES].value, .messages = options[MESSAGES].value, .size = options[SIZE].value,
@@ -75,7 +94,10 @@ int main(void) {
                              .flags = flag(REUSE, RDMA_REUSE) | flag(INLINE, RDMA_IN_ENTRY) | flag(READS, RDMA_READS) | flag(TIMED, RDMA_TIMED),
                              .hart = options[HART].value, .revoked = options[REVOKE].value, .queues_in_gpu = options[QUEUES_IN_GPU].value, .cqs_in_gpu = options[CQS_IN_GPU].value,
                              .records_in_gpu = options[RECORDS_IN_GPU].value, .payload_in_gpu = options[PAYLOAD_IN_GPU].value, .target_in_gpu = options[TARGET_IN_GPU].value};
-    const bool right = writes_run(&w);
+    const struct serve s = {.party = &party, .node = &node, .queue = &queue, .with = party.index ^ 1, .worker = options[SERVE].value, .groups = options[GROUPS].value,
+                            .items = options[ITEMS].value, .bytes = options[BYTES].value, .rounds = options[ROUNDS].value, .replies = options[REPLIES].value,
+                            .own = options[OWN].value, .multiply = options[MULTIPLY].value};
+    const bool right = options[SERVE].value ? serve_run(&s) : writes_run(&w);
     party_leave(&party);
     console_printf("%s\n", right ? "all ok, powering off" : "FAILED");
     return right ? 0 : 1;

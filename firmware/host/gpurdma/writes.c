@@ -27,7 +27,7 @@ static void check_options(const struct writes* w) {
         panic("batch: 1 to %u; signal: a power of two; window: no less than these, up to %u", RDMA_MOST_RUNG, MOST_ENTRIES);
     if (!w->messages || w->messages % w->signal_every || !w->runs) panic("messages: a multiple of signal, and at least one run");
     if (!w->lanes || w->lanes * w->teams > 1024 || (w->lanes > 1 && w->teams > RDMA_MOST_TEAMS)) panic("lanes, teams: up to 1024 work-items a group, %u teams", RDMA_MOST_TEAMS);
-    if (w->hart && w->groups * w->teams * w->lanes != 1) panic("hart: one group, one team, one lane");
+    if (w->hart && (w->groups != 1 || w->lanes != 1 || w->teams > RDMA_MOST_TEAMS)) panic("hart: one group, one lane a team, up to %u teams", RDMA_MOST_TEAMS);
 }
 
 /* The geometry of the payload, the same on both nodes. */
@@ -74,10 +74,44 @@ static struct gpu_kernel kernel(struct gpu_node* node) {
     return found;
 }
 
+/* One hart for all teams: each gets its turn when there is room. */
+static void post_by_hart(const struct rdma_writes_arguments* a, unsigned teams) {
+    static struct rdma_writer writers[RDMA_MOST_TEAMS];
+    uint32_t posted[RDMA_MOST_TEAMS] = {0};
+    bool busy = true;
+    for (unsigned t = 0; t < teams; ++t) {
+        rdma_writer_begin(&writers[t], a, t, 0, NULL);
+        rdma_prepare(&writers[t]);
+    }
+    const uint64_t begin = clock_cycles();
+    while (busy) {
+        busy = false;
+        for (unsigned t = 0; t < teams; ++t) {
+            struct rdma_writer* w = &writers[t];
+            const uint32_t part = rdma_part(w, posted[t]);
+            if (!w->syndrome && part && posted[t] + part - w->ended <= a->window) {
+                rdma_fill_part(w, w->head, posted[t], part);
+                rdma_ring_part(w, w->head, posted[t], part);
+                posted[t] += part;
+            } else if (!w->syndrome) {
+                rdma_collect(w, w->head);
+            }
+            busy = busy || (!w->syndrome && w->ended < a->messages);
+        }
+    }
+    const uint64_t cycles = clock_cycles() - begin;
+    for (unsigned t = 0; t < teams; ++t) {
+        writers[t].head += posted[t];
+        rdma_tell(&writers[t], cycles);
+    }
+}
+
 static struct outcome run_once(const struct writes* w, const struct rdma_writes_arguments* a, const struct place* teams, struct rdma_team* results) {
     struct outcome o = {.clock = w->hart ? 0 : w->node->gpu[0].clock};
     const uint64_t count = w->groups * w->teams;
-    if (w->hart) {
+    if (w->hart && count > 1) {
+        post_by_hart(a, (unsigned)count);
+    } else if (w->hart) {
         struct rdma_writer writer;
         rdma_writer_begin(&writer, a, 0, 0, NULL);
         rdma_write_all(&writer);
@@ -151,12 +185,14 @@ bool writes_run(const struct writes* w) {
     bool right = true;
     if (active) right = post_all(w, &e, &s);
     for (uint64_t run = 0; !active && run < w->runs; ++run) {
+        party_await(w->party, w->with);
         if (w->revoked && run + 1 == w->runs) {
             party_meet(w->party, w->with);
             verbs_unregister(&e.mr);
         }
         party_meet(w->party, w->with);
     }
+    if (!active) party_await(w->party, w->with);
     party_meet(w->party, w->with);
     if (!source) {
         place_read(w->node, bytes, &e.payload, 0, shape.payload);

@@ -5,7 +5,7 @@
 #include "host/machine.h"
 #include "host/timer.h"
 
-enum { IDLES = 4, SLOTS = 256, LOG_SLOTS = 8, SLOT = 256, SAY_AGAIN_US = 50, TRAVEL_US = 10, CONTROL_QKEY = 0x46565030, SENDING = SLOTS * SLOT };
+enum { IDLES = 4, SLOTS = 256, LOG_SLOTS = 8, SLOT = 256, SAY_AGAIN_US = 50, TRAVEL_US = 10, NAP_US = 20, CONTROL_QKEY = 0x46565030, SENDING = SLOTS * SLOT };
 
 struct message {
     uint32_t tag, from;
@@ -87,6 +87,11 @@ void party_exchange(struct party* p, unsigned with, const void* mine, void* thei
     }
     if (m.tag == 1) say(p, with, &m);
     if (bytes) memcpy(theirs, answer->data, bytes);
+}
+
+void party_await(struct party* p, unsigned with) {
+    const uint32_t tag = p->tag[with] + 1;
+    for (listen(p); p->told[with][tag & 1].tag != tag; listen(p)) timer_sleep(NAP_US);
 }
 
 void party_leave(struct party* p) {

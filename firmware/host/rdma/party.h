@@ -34,6 +34,8 @@ void party_exchange(struct party* party, unsigned with, const void* mine, void* 
 static inline void party_idle(void) {
     for (unsigned i = 0; i < 64; ++i) relax();
 }
+/* Waits until the other one has begun the next exchange, asleep most of the time, for as long as it takes. */
+void party_await(struct party* party, unsigned with);
 /* Waits until all that was told has arrived, for the link goes with this node. To be called before that. */
 void party_leave(struct party* party);
 static inline void party_meet(struct party* party, unsigned with) { party_exchange(party, with, NULL, NULL, 0); }

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A partitioned global address space in the manner of GPI-2, for kernels (one lane of a work-group calls; include gpu.h before)
+ * and for harts alike: writes to the other node's segment, notifications, waiting for them, a barrier. A link is a queue pair to
+ * one other node, of one caller. A notification is a word of the other one's board; behind a write of the same link it arrives
+ * after that write's data, in the order in which their memory takes them. */
+#ifndef FABRICVP_GPU_PGAS_PGAS_H
+#define FABRICVP_GPU_PGAS_PGAS_H
+
+#include "gpu/verbs/verbs.h"
+
+struct pgas_segment {
+    uint64_t at;               /* as its owner sees it */
+    uint64_t own, other;       /* addresses for its key: here, and of the other node's */
+    uint32_t key, other_key;
+};
+
+/* What a caller is told, and what is kept from one caller to the next. */
+struct pgas_link {
+    struct rdma_pair pair;
+    struct rdma_cq cq;
+    struct pgas_segment data, board; /* board: notifications, PGAS_BOARD_BYTES */
+    uint32_t posted, ended, consumer;
+    uint32_t syndrome;         /* of the first request that failed; from then on nothing is posted */
+    uint32_t barriers, reserved;
+};
+
+enum { PGAS_NOTIFICATIONS = 511, PGAS_BARRIER = PGAS_NOTIFICATIONS, PGAS_BOARD_BYTES = 8 * (PGAS_NOTIFICATIONS + 1) };
+
+/* Takes the completions that are there. */
+RDMA_INLINE void pgas_progress(struct pgas_link* l) {
+    uint32_t found = 0;
+    for (uint64_t last; hca_is_mine(last = rdma_look(&l->cq, l->consumer)); ++found) {
+        if (rdma_is_error(last) && !l->syndrome) l->syndrome = rdma_syndrome(&l->cq, l->consumer);
+        l->ended = rdma_ended(&l->pair, l->ended, rdma_entry_offset(last));
+        rdma_give_back(&l->cq, l->consumer++);
+    }
+    if (found) rdma_taken(&l->cq, l->consumer);
+}
+
+/* Waits until all that was posted has ended: its memory may be written again. \returns false if something failed */
+RDMA_INLINE bool pgas_flush(struct pgas_link* l) {
+    while (l->ended != l->posted && !l->syndrome) pgas_progress(l);
+    return !l->syndrome;
+}
+
+RDMA_INLINE bool pgas_room(struct pgas_link* l, uint32_t entries) {
+    while (l->posted + entries - l->ended > 1u << l->pair.log_sends && !l->syndrome) pgas_progress(l);
+    return !l->syndrome;
+}
+
+RDMA_INLINE unsigned pgas_put_write(struct pgas_link* l, uint32_t counter, uint64_t from, uint64_t to, uint32_t bytes, bool signalled) {
+    const struct rdma_work w = {.opcode = HCA_OP_WRITE, .signalled = signalled, .remote = l->data.other + to, .rkey = l->data.other_key,
+                                .local = l->data.own + from, .lkey = l->data.key, .bytes = bytes};
+    const unsigned size = rdma_write_entry(&l->pair, counter, &w);
+    rdma_link(&l->pair, counter, w.opcode, false, size);
+    return size;
+}
+
+RDMA_INLINE unsigned pgas_put_notification(struct pgas_link* l, uint32_t counter, unsigned slot, uint64_t value) {
+    const struct rdma_work w = {.opcode = HCA_OP_WRITE, .signalled = true, .remote = l->board.other + 8 * slot, .rkey = l->board.other_key, .bytes = 8};
+    const unsigned size = rdma_write_inline(&l->pair, counter, &w, value, 0);
+    rdma_link(&l->pair, counter, w.opcode, false, size);
+    return size;
+}
+
+/* Writes `bytes` (not 0) from offset `from` of the own segment to offset `to` of the other one's. \returns false if the link has failed */
+RDMA_INLINE bool pgas_write(struct pgas_link* l, uint64_t from, uint64_t to, uint32_t bytes) {
+    if (!pgas_room(l, 1)) return false;
+    const unsigned size = pgas_put_write(l, l->posted, from, to, bytes, true);
+    rdma_ring(&l->pair, l->posted, 1, HCA_OP_WRITE, false, size);
+    ++l->posted;
+    return true;
+}
+
+/* \param slot below PGAS_NOTIFICATIONS \param value not what stands there */
+RDMA_INLINE bool pgas_notify(struct pgas_link* l, unsigned slot, uint64_t value) {
+    if (!pgas_room(l, 1)) return false;
+    const unsigned size = pgas_put_notification(l, l->posted, slot, value);
+    rdma_ring(&l->pair, l->posted, 1, HCA_OP_WRITE, false, size);
+    ++l->posted;
+    return true;
+}
+
+/* Both, with one doorbell and one completion. */
+RDMA_INLINE bool pgas_write_notify(struct pgas_link* l, uint64_t from, uint64_t to, uint32_t bytes, unsigned slot, uint64_t value) {
+    if (!pgas_room(l, 2)) return false;
+    const unsigned size = pgas_put_write(l, l->posted, from, to, bytes, false);
+    pgas_put_notification(l, l->posted + 1, slot, value);
+    rdma_ring(&l->pair, l->posted, 2, HCA_OP_WRITE, false, size);
+    l->posted += 2;
+    return true;
+}
+
+RDMA_INLINE uint64_t pgas_look(const struct pgas_link* l, unsigned slot) { return rdma_load64((const volatile uint64_t*)(uintptr_t)l->board.at + slot); }
+
+/* Waits until `slot` of the own board holds `value`. What was written before it on that link can be loaded then. */
+RDMA_INLINE void pgas_wait(const struct pgas_link* l, unsigned slot, uint64_t value) {
+    while (pgas_look(l, slot) != value) rdma_pause();
+    rdma_acquire();
+}
+
+/* Waits for any of `count` slots from `first` on that is not 0, and clears it. \returns which one */
+RDMA_INLINE unsigned pgas_wait_some(const struct pgas_link* l, unsigned first, unsigned count, uint64_t* value) {
+    for (unsigned i = 0;; i = i + 1 == count ? 0 : i + 1) {
+        *value = pgas_look(l, first + i);
+        if (!*value) continue;
+        rdma_store64(l->board.at + 8 * (first + i), 0);
+        rdma_order();
+        rdma_acquire();
+        return first + i;
+    }
+}
+
+/* Until the other end of the link has come here as often. */
+RDMA_INLINE bool pgas_barrier(struct pgas_link* l) {
+    const uint64_t number = ++l->barriers;
+    if (!pgas_notify(l, PGAS_BARRIER, number)) return false;
+    while (pgas_look(l, PGAS_BARRIER) < number) rdma_pause();
+    rdma_acquire();
+    return true;
+}
+
+#endif

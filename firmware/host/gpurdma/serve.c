@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "host/gpurdma/serve.h"
+
+#include "host/console.h"
+#include "host/gpu/images.h"
+#include "host/heap.h"
+#include "host/machine.h"
+#include "host/rdma/measure.h"
+#include "pcie_demo/pattern.h"
+
+enum { WARM = 2, LOG_SENDS = 6, MOST_GROUPS = 64, SMALL = 8 };
+
+static struct pgas_link links[MOST_GROUPS];
+static struct endpoint endpoint;
+
+static float entry(unsigned row, unsigned column) { return (float)((row * 7 + column * 5) % SMALL) - SMALL / 2; }
+
+/* Whole numbers so small that sums of products are exact, whatever their order. */
+static float element(uint64_t index, unsigned parity) { return (float)(pattern_word(parity + 1, index) % SMALL); }
+
+static void check_options(const struct serve* s) {
+    const uint64_t unit = s->multiply ? SERVE_VECTOR : 8;
+    if (!s->groups || s->groups > MOST_GROUPS || !s->items || s->items > 1024 || (s->multiply && s->items % SERVE_ROWS)) panic("serve: 1 to %u groups of 32 to 1024 items", MOST_GROUPS);
+    if (s->bytes % (s->groups * unit) || (s->multiply && !s->bytes)) panic("bytes: a multiple of %lu", s->groups * unit);
+    if (s->replies != 1 && s->replies != s->groups) panic("replies: 1 or %lu", s->groups);
+    if (s->worker == SERVE_BY_KERNEL && s->replies != s->groups) panic("replies: of a kernel, %lu", s->groups);
+    if (!s->rounds) panic("rounds: at least one");
+}
+
+/* ---- master: batches of even rounds, of odd ones; results of these ---- */
+
+static uint64_t home(const struct serve* s, unsigned parity) { return (2 + parity) * s->bytes; }
+
+static void fill(const struct serve* s) {
+    float* to = (float*)endpoint.payload.memory.at;
+    for (unsigned parity = 0; parity < 2; ++parity)
+        for (uint64_t i = 0; i < s->bytes / 4; ++i) *to++ = element(i, parity);
+}
+
+static void send(const struct serve* s, uint64_t round) {
+    const uint64_t from = (round & 1) * s->bytes, parts = s->own ? s->groups : 1, part = s->bytes / parts;
+    for (unsigned i = 0; i < parts; ++i) {
+        if (part) pgas_write_notify(&links[i], from + i * part, i * part, (uint32_t)part, i, round);
+        else pgas_notify(&links[i], i, round);
+    }
+}
+
+static uint64_t ask(const struct serve* s) {
+    uint64_t begin = 0;
+    for (uint64_t round = 1; round <= WARM + s->rounds; ++round) {
+        if (round == WARM + 1) begin = clock_cycles();
+        send(s, round);
+        for (unsigned i = 0; i < s->replies; ++i) pgas_wait(&links[i], i, round);
+        for (unsigned i = 0; i < s->groups; ++i) pgas_progress(&links[i]);
+    }
+    return clock_cycles() - begin;
+}
+
+static bool is_right(const struct serve* s) {
+    static float matrix[SERVE_ROWS][SERVE_ROWS];
+    for (unsigned r = 0; r < SERVE_ROWS; ++r)
+        for (unsigned c = 0; c < SERVE_ROWS; ++c) matrix[r][c] = entry(r, c);
+    for (unsigned parity = 0; parity < 2; ++parity) {
+        const float* in = (const float*)(endpoint.payload.memory.at + parity * s->bytes);
+        const float* got = (const float*)(endpoint.payload.memory.at + home(s, parity));
+        for (uint64_t i = 0; i < s->bytes / 4; ++i) {
+            float expected = in[i];
+            if (s->multiply) {
+                const float* x = in + i / SERVE_ROWS * SERVE_ROWS;
+                expected = 0;
+                for (unsigned k = 0; k < SERVE_ROWS; ++k) expected += matrix[i % SERVE_ROWS][k] * x[k];
+            }
+            if (got[i] != expected) return false;
+        }
+    }
+    return true;
+}
+
+/* ---- worker: the batch, behind it its results ---- */
+
+static struct gpu_kernel kernel(struct gpu_node* node) {
+    const struct image* image = find_image("rdma_serve");
+    const gpu_address at = image ? gpu_load_image(node, image->start, image->bytes) : 0;
+    const struct gpu_kernel found = at ? gpu_find_kernel(image->start, image->bytes, at, "rdma_serve") : (struct gpu_kernel){0, 0};
+    if (!found.object) panic("kernel rdma_serve is missing");
+    return found;
+}
+
+static struct rdma_serve_arguments describe(const struct serve* s, gpu_address at) {
+    const struct place matrix = place_take(s->node, SERVE_ROWS * SERVE_VECTOR, true);
+    float m[SERVE_ROWS][SERVE_ROWS];
+    for (unsigned r = 0; r < SERVE_ROWS; ++r)
+        for (unsigned c = 0; c < SERVE_ROWS; ++c) m[r][c] = entry(r, c);
+    place_write(s->node, &matrix, 0, m, sizeof m);
+    return (struct rdma_serve_arguments){.links = at, .matrix = matrix.lanes, .in = endpoint.payload.lanes, .out = endpoint.payload.lanes + s->bytes,
+                                         .out_offset = s->multiply ? s->bytes : 0, .home = home(s, 0), .home_stride = s->bytes, .bytes = s->bytes,
+                                         .first_round = 1, .rounds = (uint32_t)(WARM + s->rounds), .task = s->multiply ? SERVE_MATVEC : SERVE_ECHO, .own = s->own};
+}
+
+static bool wait_kernel(const struct serve* s, uint64_t packet) {
+    const unsigned fault = gpu_wait(s->queue, packet);
+    if (fault) {
+        console_printf("kernel: %s\n", gpu_fault_name(fault));
+        gpu_print_faults(s->node, &s->node->gpu[0]);
+    }
+    return !fault;
+}
+
+static bool serve_by_kernel(const struct serve* s, struct gpu_kernel k, const struct gpu_grid* grid) {
+    const struct place at = place_take(s->node, s->groups * sizeof *links, true);
+    place_write(s->node, &at, 0, links, s->groups * sizeof *links);
+    const struct rdma_serve_arguments a = describe(s, at.lanes);
+    const uint64_t packet = gpu_dispatch(s->queue, k, grid, &a, sizeof a);
+    party_meet(s->party, s->with);
+    if (!wait_kernel(s, packet)) return false;
+    place_read(s->node, links, &at, 0, s->groups * sizeof *links);
+    return true;
+}
+
+static bool serve_by_hart(const struct serve* s, struct gpu_kernel k, const struct gpu_grid* grid) {
+    struct rdma_serve_arguments a = describe(s, 0);
+    gpu_use_interrupts(&s->node->gpu[0], PCI_POLLED); /* as a run-time that spins */
+    party_meet(s->party, s->with);
+    for (uint64_t round = 1; round <= WARM + s->rounds; ++round) {
+        const uint64_t part = s->bytes / s->replies, arrivals = s->own ? s->groups : 1;
+        for (unsigned i = 0; i < arrivals; ++i) pgas_wait(&links[i], i, round);
+        a.first_round = (uint32_t)round;
+        a.rounds = 1;
+        if (s->multiply && !wait_kernel(s, gpu_dispatch(s->queue, k, grid, &a, sizeof a))) return false;
+        for (unsigned i = 0; i < s->replies; ++i) {
+            if (part) pgas_write_notify(&links[i], a.out_offset + i * part, home(s, round & 1) + i * part, (uint32_t)part, i, round);
+            else pgas_notify(&links[i], i, round);
+        }
+        for (unsigned i = 0; i < s->replies; ++i) pgas_progress(&links[i]);
+    }
+    return true;
+}
+
+bool serve_run(const struct serve* s) {
+    check_options(s);
+    const bool master = s->party->index < s->with, by_kernel = !master && s->worker == SERVE_BY_KERNEL;
+    const struct endpoint_shape shape = {.pairs = (unsigned)s->groups, .log_sends = LOG_SENDS, .log_receives = 1, .log_cq = LOG_SENDS + 1, .lanes = by_kernel,
+                                         .queues_in_gpu = by_kernel, .cqs_in_gpu = by_kernel, .records_in_gpu = by_kernel, .board_in_gpu = by_kernel,
+                                         .payload_in_gpu = !master, .payload = 4 * s->bytes + GPU_PAGE};
+    bool right = true;
+    endpoint_open(&endpoint, s->party, s->node, s->with, &shape);
+    for (unsigned i = 0; i < s->groups; ++i) links[i] = endpoint_link(&endpoint, i);
+    if (master) {
+        fill(s);
+        party_meet(s->party, s->with);
+        const uint64_t picoseconds = clock_picoseconds(ask(s));
+        console_printf("# serve %lu rounds %lu bytes %lu ps\n", s->rounds, s->bytes, picoseconds);
+        right = is_right(s);
+        if (!right) console_printf("results are wrong\n");
+    } else {
+        const struct gpu_kernel k = kernel(s->node);
+        const struct gpu_grid grid = {.items = {(uint32_t)(s->groups * s->items)}, .group = {(uint16_t)s->items}};
+        right = by_kernel ? serve_by_kernel(s, k, &grid) : serve_by_hart(s, k, &grid);
+        party_await(s->party, s->with);
+    }
+    for (unsigned i = 0; i < s->groups; ++i) right = (by_kernel ? !links[i].syndrome : pgas_flush(&links[i])) && right;
+    party_meet(s->party, s->with);
+    console_printf("serve      %s\n", right ? "ok" : "FAILED");
+    return right;
+}

@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Plots of the experiments."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from matplotlib import colormaps
+from matplotlib.figure import Figure
+
+from . import published
+
+if TYPE_CHECKING:
+    import pandas
+
+_STEPS = {"writing_us": "#4a6fa5", "ringing_us": "#b3541e", "polling_us": "#1b7f5c"}
+
+
+def placement(frame: pandas.DataFrame) -> Figure:
+    """Bars of steps, by placement, a panel for each topology."""
+    figure = Figure(figsize=(9, 3.2), layout="constrained")
+    panels = figure.subplots(1, 2, sharey=True, sharex=True)
+    for panel, (topology, part) in zip(panels, frame.groupby("topology", sort=False)):
+        names = [f"QP {p}, CQ {c}" for p, c in zip(part["queue_pair"], part["completion_queue"])]
+        left = [0.0] * len(names)
+        for key, color in _STEPS.items():
+            panel.barh(names, part[key], left=left, color=color, label=key[:-3])
+            left = [a + b for a, b in zip(left, part[key])]
+        if topology == "switch":
+            panel.plot([published.PLACEMENT[p, c] for p, c in zip(part["queue_pair"], part["completion_queue"])], names, "kD", markersize=5, fillstyle="none", label="published")
+        panel.set(xlabel="µs", title="one switch" if topology == "switch" else "root ports")
+    panels[0].legend(fontsize="x-small")
+    return figure
+
+
+def throughput(frame: pandas.DataFrame) -> Figure:
+    """Gb/s and messages a second by size, a line for each way to post."""
+    figure = Figure(figsize=(12, 4.2), layout="constrained")
+    panels = figure.subplots(1, 2)
+    colors = colormaps["tab20"].colors
+    for i, (way, part) in enumerate(frame.groupby("way", sort=False)):
+        for panel, key in zip(panels, ("gbps", "million_per_s")):
+            panel.plot(part["bytes"], part[key], marker=".", color=colors[(2 * i) % 20 + i // 10], linestyle="--" if way.startswith("CPU") else "-", label=way)
+    for (_, size), gbps in published.GBPS.items():
+        panels[0].plot([size], [gbps], "kD", markersize=4, fillstyle="none")
+    for panel, label in zip(panels, ("Gb/s (diamonds: published)", "million messages/s")):
+        panel.set_xscale("log", base=2)
+        panel.set_yscale("log")
+        panel.set(xlabel="bytes", ylabel=label)
+    panels[1].legend(fontsize="x-small", loc="center left", bbox_to_anchor=(1, 0.5))
+    return figure
+
+
+def matvec(frame: pandas.DataFrame) -> Figure:
+    """Million vectors a second by batch."""
+    figure = Figure(figsize=(7, 3.6), layout="constrained")
+    axes = figure.subplots()
+    for i, (worker, part) in enumerate(frame.groupby("worker", sort=False)):
+        axes.plot(part["vectors"], part["million_vectors_per_s"], marker=".", color=f"C{i}", label=worker)
+        if not worker.startswith("…"):
+            axes.plot(part["vectors"], part["published"], "D", color=f"C{i}", markersize=4, fillstyle="none", label=f"{worker}, published")
+    axes.set_xscale("log", base=2)
+    axes.set_ylim(bottom=0)
+    axes.set(xlabel="vectors a batch", ylabel="million vectors/s")
+    axes.legend(fontsize="x-small")
+    return figure

@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Pairs of nodes whose kernels post, and what their firmware (firmware/host/gpurdma) measures."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from ...conditions import Marker
+from ...data import resolve_config
+from ...errors import InputError
+from ...platform import Platform
+from ...results import Outcome
+from ..machines import use
+
+_WRITES = re.compile(r"^# writes (\d+) messages (\d+) bytes (\d+) ps, writing (\d+) ringing (\d+) polling (\d+) ps, (\d+) polls", re.MULTILINE)
+#: GPU and adapter below one PCIe switch, or each below a root port.
+TOPOLOGIES = ("switch", "root")
+#: Options of a hart that posts as drivers do, with its queues in its own memory.
+BY_HART = "hart=1 gpu_queues=0 gpu_cqs=0 gpu_records=0"
+
+
+@dataclass(frozen=True)
+class Point:
+    """A run of the firmware."""
+
+    options: str  #: of the firmware
+    topology: str = "switch"
+    spans: bool = False  #: record where the time of the last run's messages goes
+    cost: float = 1.0
+
+
+@dataclass
+class Found:
+    """What it gave. Times are of the last run, in seconds a message."""
+
+    messages: int = 0
+    size: int = 0
+    seconds: float = 0.0  #: of all messages
+    writing: float = 0.0
+    ringing: float = 0.0
+    polling: float = 0.0
+    polls: float = 0.0  #: a message
+    stages: list[tuple[str, str, float]] = field(default_factory=list)  #: component, stage, seconds a message
+    host_read: float = 0.0  #: mean read of host memory by lanes, and by the adapter of all memory
+    dma_read: float = 0.0
+    right: bool = False  #: every byte was, on both nodes
+    troubles: float = 0.0  #: retries, dropped doorbells, entries that could not be read
+
+    @property
+    def each(self) -> float:
+        """Seconds a message."""
+        return self.seconds / self.messages
+
+    @property
+    def gbps(self) -> float:
+        """Payload, Gb/s."""
+        return 8e-9 * self.size * self.messages / self.seconds
+
+
+def text_of(point: Point) -> str:
+    """The machine: that of the configuration `gpurdma_pair`."""
+    text = Path(resolve_config("gpurdma_pair")).read_text()
+    text = text.replace("append: nodes=2", f"append: nodes=2 {point.options}")
+    if point.topology == "root":
+        text = text.replace("  pcie:\n    switches:\n      - name: switch0\n", "").replace("below: switch0", "below: root")
+    return text
+
+
+def measure(point: Point) -> Found:
+    """Runs it. Raises `InputError` if the firmware does not come to its end."""
+    with Platform.from_text(text_of(point)) as platform:
+        use(f"{point.topology}, {point.options}", platform)
+        stages: list[tuple[str, str, float]] = []
+        if point.spans:
+            if platform.run("1 s", until=Marker("writes", "reset")).outcome != Outcome.EVENT:
+                raise InputError(f"{point}: nothing was measured")
+            with platform.spans:
+                platform.run(until=Marker("writes", "dump"))
+            stages = _stages(platform)
+        ended = platform.run("20 s")
+        texts = [node.console.output.replace("\r", "") for node in platform.nodes]
+        if ended.outcome != Outcome.POWER_OFF:
+            raise InputError(f"{point}: {ended.detail}: {texts[0][-300:]}")
+        values = platform.statistics.snapshot()
+        messages, size, ps, writing, ringing, polling, polls = (int(v) for v in _WRITES.findall(texts[0])[-1])
+        each = 1e-12 / messages
+        return Found(messages, size, ps * 1e-12, writing * each, ringing * each, polling * each, polls / messages, stages,
+                     values["node0.gpu0.system.read_latency.mean"] * 1e-12, values["node0.hca0.dma.read_latency.mean"] * 1e-12,
+                     all("all ok" in text for text in texts),
+                     sum(values[f"node0.hca0.{what}"] for what in ("retries", "bad_doorbells", "sends.failures")))
+
+
+def _stages(platform: Platform) -> list[tuple[str, str, float]]:
+    """Those of messages, in their order."""
+    paths = platform.spans.paths().reset_index()
+    paths = paths[paths["what"] == "message"]
+    count = paths.groupby("reach")["accesses"].first().sum()
+    rows = paths.groupby(["component", "stage"], sort=False)[["service", "queueing"]].sum().sum(axis=1) / count
+    return [(component, stage, float(seconds)) for (component, stage), seconds in rows.items()]

@@ -1,0 +1,25 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Figures of GPUrdma on K40c, Connect-IB FDR and PLX switches."""
+
+from __future__ import annotations
+
+SLIDES = "GPUrdma slides (Silberstein, 2016), one-way transfer latency"
+PAPER = "Daoud, Watad, Silberstein, ROSS 2016"
+#: µs by (queue pair, completion queue)
+PLACEMENT = {("host", "host"): 8.6, ("GPU", "host"): 6.2, ("host", "GPU"): 6.8, ("GPU", "GPU"): 4.8}
+#: µs a message of one thread that does one after the other; the steps overlap by 0.4, which is the measuring
+NAIVE = 5.8
+STEPS = {"writing": 1.6, "ringing": 1.5, "polling": 3.1}
+REUSE_SAVES = 0.76
+#: Gb/s by (way, size)
+GBPS = {("one at a time", 32 << 10): 15.0, ("one at a time", 1 << 20): 43.0, ("pipelined", 32 << 10): 45.0, ("queue pair a warp", 16 << 10): 50.0,
+        ("queue pair a block", 16 << 10): 50.0}
+#: of many queue pairs over the CPU with as many, 2 B … 1 KB: introduction and abstract
+SPEEDUP = (3.8, 4.5)
+#: µs, one block against a CPU
+ROUND_TRIP = 10.0
+#: Gb/s, 180 MB from CPU memory to GPU memory and back, by who answers
+PINGPONG = {"CPU": 38.0, "one kernel": 40.5, "each work-group by itself": 52.0}
+#: Vectors a batch: (GPI-2, GPUrdma), M vectors/s
+MATVEC = {480: (2.6, 11.7), 960: (4.8, 18.8), 1920: (8.4, 25.2), 3840: (13.9, 29.1), 7680: (19.9, 30.3), 15360: (24.3, 31.5)}
+MATVEC_SOURCE = "GPUrdma slides: GPI-2, GPUrdma"

@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A master that sends batches and a worker that answers (firmware/host/gpurdma/serve.h)."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from ...errors import InputError
+from ...platform import Platform
+from ...results import Outcome
+from ..machines import use
+from . import points
+
+_SERVE = re.compile(r"^# serve (\d+) rounds (\d+) bytes (\d+) ps", re.MULTILINE)
+GROUPS = 30
+#: Who answers: what the firmware is told.
+WORKERS = {"CPU": "serve=1", "one kernel": f"serve=2 replies={GROUPS}", "each work-group by itself": f"serve=2 replies={GROUPS} own=1"}
+
+
+@dataclass(frozen=True)
+class Service:
+    """A run of it."""
+
+    options: str
+    launch: str = "0 us"  #: what a vendor's driver adds to a launch
+    cost: float = 1.0
+
+
+@dataclass
+class Served:
+    """What it gave."""
+
+    rounds: int
+    bytes: int  #: of a batch
+    seconds: float  #: of all rounds
+    right: bool
+    troubles: float
+    launches: float  #: of kernels, by the worker
+
+    @property
+    def each(self) -> float:
+        """Seconds a round."""
+        return self.seconds / self.rounds
+
+
+def measure(service: Service) -> Served:
+    """Runs it. Raises `InputError` if the firmware does not come to its end."""
+    text = points.text_of(points.Point(service.options)).replace("      clock: 745 MHz\n", f"      clock: 745 MHz\n      launches: {{software_overhead: {service.launch}}}\n")
+    with Platform.from_text(text) as platform:
+        use(f"{service.options}, {service.launch} a launch", platform)
+        ended = platform.run("20 s")
+        texts = [node.console.output.replace("\r", "") for node in platform.nodes]
+        if ended.outcome != Outcome.POWER_OFF:
+            raise InputError(f"{service}: {ended.detail}: {texts[0][-300:]}")
+        values = platform.statistics.snapshot()
+        rounds, size, ps = (int(v) for v in _SERVE.findall(texts[0])[-1])
+        return Served(rounds, size, ps * 1e-12, all("all ok" in text for text in texts),
+                      sum(values[f"node{n}.hca0.{what}"] for n in (0, 1) for what in ("retries", "bad_doorbells", "sends.failures")),
+                      values["node1.gpu0.dispatcher.dispatches"])
