@@ -40,6 +40,10 @@ static inline uint64_t hca_link(uint32_t offset, unsigned opcode, unsigned fence
 static inline uint64_t hca_flags(unsigned signalled, unsigned solicited, uint32_t immediate) {
     return hca_pair(1 | solicited << 1 | signalled << 3, immediate);
 }
+/* The same for queue pairs 0 and 1. \param management on virtual lane 15 \param lid where it goes; 0xffff: the source LID stays that, too */
+static inline uint64_t hca_raw_flags(unsigned management, uint16_t lid, unsigned service_level) {
+    return hca_pair(1 | 1 << 3 | service_level << 8 | (lid == 0xffff ? 1u << 16 : 0) | management << 17, (uint32_t)lid << 16);
+}
 /* Second word of a remote address segment; the first is hca_swap64(address). */
 static inline uint64_t hca_remote_key(uint32_t rkey) { return hca_pair(rkey, 0); }
 /* First word of a data segment; the second is hca_swap64(address). */

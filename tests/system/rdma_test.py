@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """RDMA between nodes, driven by the firmware's own verbs."""
 
+import collections
 import json
 import os
 import pathlib
+import re
 
 import command
 from command import CommandTest
@@ -54,6 +56,69 @@ class Rdma(CommandTest):
         result = self.run_command("run", CONFIGS / "rdma_pair.yaml", "--append", "nodes=1", "--append", "node1=nodes=1", "--out", "out")
         self.assertEqual(result.returncode, 1)
         self.assertIn("nodes=1: 2 to 64", result.text)
+
+    # What `ibnetdiscover` would say, made of the links of a configuration.
+
+    FAT_TREE = [("node0.hca0", "leaf0", "FDR"), ("leaf0", "spine0", "EDR"), ("node1.hca0", "leaf0", "SDR"), ("leaf1", "spine0", "DDR"), ("spine1", "leaf0", "EDR"),
+                ("leaf1", "spine1", "EDR"), ("leaf1", "node2.hca0", "FDR"), ("node3.hca0", "leaf1", "FDR")]
+
+    def topology_machine(self, links, manager):
+        text = "nodes: 4\nnode:\n  images: {firmware: 'firmware:rdma_topology.elf', append: nodes=4}\n  host: {memory: 64 MiB, hart: {clock: 1 GHz}}\n"
+        text += f"  hcas: [{{below: root}}]\nnetwork:\n  subnet_manager: {manager}\n  routing: up_down\n  switches:\n"
+        text += "".join(f"    - {{name: {s}}}\n" for s in ("spine0", "spine1", "leaf0", "leaf1"))
+        return text + "  links:\n" + "".join(f"    - {{from: {a}, to: {b}, rate: {rate}}}\n" for a, b, rate in links)
+
+    @staticmethod
+    def expected_topology(links):
+        """By each port: the port that it leads to. Ports are numbered in the order of the links."""
+        used = collections.Counter()
+        found = {}
+        for a, b, _ in links:
+            ends = []
+            for name in a, b:
+                used[name] += 1
+                ends.append((name if "." in name else "network." + name, used[name]))
+            found[ends[0]], found[ends[1]] = ends[1], ends[0]
+        return found
+
+    @staticmethod
+    def told_topology(text):
+        """The same of what is printed, and the rate that each end has."""
+        names = {key: name for key, name in re.findall(r'^(?:Switch|Ca)\t\d+ "([SH]-[0-9a-f]{16})"\t\t# "([^"]*)"', text, re.M)}
+        found, rates = {}, {}
+        here = None
+        for line in text.splitlines():
+            if node := re.match(r'(?:Switch|Ca)\t\d+ "([SH]-[0-9a-f]{16})"', line):
+                here = names[node[1]]
+            elif port := re.match(r'\[(\d+)\](?:\([0-9a-f]+\) )?\t"([SH]-[0-9a-f]{16})"\[(\d+)\].* (\w+)$', line):
+                found[here, int(port[1])] = names[port[2]], int(port[3])
+                rates[here, int(port[1])] = port[4]
+        return found, rates
+
+    def test_the_topology_that_firmware_prints(self):
+        expected = self.expected_topology(self.FAT_TREE)
+        assert len(expected) == 16
+        for manager in "configuration", "guest":  # without LIDs, directed routes lead everywhere as well
+            config = self.write(f"{manager}.yaml", self.topology_machine(self.FAT_TREE, manager))
+            self.succeed("run", config, "--out", manager, "--time", "100ms")
+            for i, text in enumerate(self.consoles(manager, 4)):
+                found, rates = self.told_topology(text)
+                self.assertEqual(found, expected)
+                self.assertRegex(text, r"# Initiated from node [0-9a-f]{16} port [0-9a-f]{16}\n")
+                # Adapters say that they know FDR, switches do not.
+                self.assertEqual([rates[f"node{n}.hca0", 1] for n in range(4)], ["4xFDR", "4xSDR", "4xFDR", "4xFDR"])
+                self.assertEqual(rates["network.leaf0", 1], "4xQDR")
+                self.assertEqual(rates["network.spine0", 2], "4xDDR")
+                lids = {name: int(lid) for name, lid in re.findall(r'# "([^"]+)" base port 0 lid (\d+)', text)}
+                spines = {"network.spine0": 5, "network.spine1": 6, "network.leaf0": 7, "network.leaf1": 8}
+                self.assertEqual(lids, spines if manager == "configuration" else dict.fromkeys(spines, 0))
+        # A cable less, and a node is not found: it is said, and the others are shown.
+        few = self.write("few.yaml", self.topology_machine(self.FAT_TREE[:-1], "guest"))
+        result = self.run_command("run", few, "--out", "few", "--time", "1s")
+        self.assertEqual(result.returncode, 1, result.text)
+        found, _ = self.told_topology(self.consoles("few", 1)[0])
+        self.assertEqual(found, self.expected_topology(self.FAT_TREE[:-1]))
+        self.assertIn("3 of 4 adapters found", self.consoles("few", 1)[0])
 
 
 if __name__ == "__main__":

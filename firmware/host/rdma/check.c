@@ -28,6 +28,8 @@ void check_memory(struct check* c, const char* what) {
         if (in[i] != expected[i]) return check_that(c, false, what, 8 * i);
 }
 
+void check_print(const char* kind, const char* name, bool ok) { console_printf("%-3s %-22s %s\n", kind, name, ok ? "ok" : "FAILED"); }
+
 unsigned check_all(struct channel* channel, const char* kind, const struct check_case* cases, unsigned count) {
     unsigned wrong = 0;
     for (unsigned i = 0; i < count; ++i) {
@@ -40,7 +42,7 @@ unsigned check_all(struct channel* channel, const char* kind, const struct check
             check_meet(&c);
             ok = ok && c.ok;
         }
-        console_printf("%-3s %-22s %s\n", kind, cases[i].name, ok ? "ok" : "FAILED");
+        check_print(kind, cases[i].name, ok);
         wrong += !ok;
     }
     return wrong;

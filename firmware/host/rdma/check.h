@@ -35,10 +35,13 @@ struct check_case {
     void (*run)(struct check* c);
 };
 unsigned check_all(struct channel* channel, const char* kind, const struct check_case* cases, unsigned count);
+/* A line on the console. */
+void check_print(const char* kind, const char* name, bool ok);
 
 unsigned check_connections(struct party* party, unsigned with);
 unsigned check_datagrams(struct party* party, unsigned with);
 unsigned check_queues(struct party* party, unsigned with);
+unsigned check_parallel(struct party* party, unsigned with);
 unsigned check_errors(struct party* party, unsigned with);
 
 #endif

@@ -130,7 +130,7 @@ unsigned check_errors(struct party* party, unsigned with) {
         run(&c, &cases[i]);
         if (cases[i].receives) again(&c);
         channel_close(&channel);
-        console_printf("err %-22s %s\n", cases[i].name, c.ok ? "ok" : "FAILED");
+        check_print("err", cases[i].name, c.ok);
         wrong += !c.ok;
     }
     party->hca.on_event = NULL;

@@ -62,7 +62,7 @@ int main(void) {
     unsigned wrong = 0;
     if (with >= party.count) options[CHECK].value = options[LATENCY].value = options[BANDWIDTH].value = options[RATE].value = 0;
     if (options[CHECK].value)
-        wrong = check_connections(&party, with) + check_datagrams(&party, with) + check_queues(&party, with) + check_errors(&party, with);
+        wrong = check_connections(&party, with) + check_datagrams(&party, with) + check_queues(&party, with) + check_parallel(&party, with) + check_errors(&party, with);
     wrong += !measure_all(with);
     console_printf("%s\n", wrong ? "FAILED" : "all ok, powering off");
     return wrong ? 1 : 0;

@@ -110,6 +110,7 @@ static void make_pools(struct verbs_device* d, const struct limits* l) {
     make_pool(d, &d->cqs, 1 << VERBS_LOG_CQS, l->reserved_cqs);
     make_pool(d, &d->srqs, 1 << VERBS_LOG_SRQS, l->reserved_srqs);
     make_pool(d, &d->qps, 1 << VERBS_LOG_QPS, l->reserved_qps + 4); /* two of each kind are special */
+    d->special = l->reserved_qps;
     d->cq = keep(d, sizeof *d->cq << VERBS_LOG_CQS);
     d->qp = keep(d, sizeof *d->qp << VERBS_LOG_QPS);
     d->srq = keep(d, sizeof *d->srq << VERBS_LOG_SRQS);

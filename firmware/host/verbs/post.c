@@ -63,6 +63,21 @@ static volatile uint64_t* write_inline(volatile uint64_t* w, const volatile uint
     return at;
 }
 
+/* Of queue pairs 0 and 1: the list holds headers, too, and behind it is the place of the ICRC. */
+static unsigned write_raw(const struct verbs_qp* qp, uintptr_t entry, const struct verbs_send* s) {
+    volatile uint64_t* const first = (volatile uint64_t*)entry;
+    volatile uint64_t* w = first + HCA_WORD_REST;
+    if (s->flags & VERBS_INLINE || HCA_SEGMENT * (2 + s->elements) > 1u << qp->sends.log_stride) return 0;
+    first[HCA_WORD_FLAGS] = hca_raw_flags(qp->shape.special == VERBS_SMI, s->to.lid, s->to.service_level);
+    for (unsigned i = 0; i < s->elements; ++i, w += SEGMENT_WORDS) {
+        w[0] = hca_data(s->list[i].bytes, s->list[i].key);
+        w[1] = hca_swap64(s->list[i].address);
+    }
+    w[0] = hca_inline(4);
+    w[1] = 0;
+    return (unsigned)((uintptr_t)(w + SEGMENT_WORDS) - entry) / HCA_SEGMENT;
+}
+
 /* All but the link. \returns its size in 16 bytes, 0 if it does not fit or makes no sense */
 static unsigned write_entry(const struct verbs_qp* qp, uintptr_t entry, const struct verbs_send* s) {
     volatile uint64_t* const first = (volatile uint64_t*)entry;
@@ -70,6 +85,7 @@ static unsigned write_entry(const struct verbs_qp* qp, uintptr_t entry, const st
     const volatile uint64_t* end = first + (1u << qp->sends.log_stride) / WORD;
     const bool is_atomic = s->opcode == HCA_OP_COMPARE_SWAP || s->opcode == HCA_OP_FETCH_ADD;
     const bool is_send = s->opcode == HCA_OP_SEND || s->opcode == HCA_OP_SEND_IMMEDIATE;
+    if (qp->shape.type == HCA_QP_MLX) return write_raw(qp, entry, s);
     const unsigned fixed = qp->shape.type == HCA_QP_UD ? HCA_UD_SIZE : is_atomic ? 2 * HCA_SEGMENT : is_send ? 0 : HCA_SEGMENT;
     if (HCA_SEGMENT + fixed + (s->flags & VERBS_INLINE ? 0 : HCA_SEGMENT * s->elements) > 1u << qp->sends.log_stride) return 0;
     first[HCA_WORD_FLAGS] = hca_flags(s->flags & VERBS_SIGNALLED ? 1 : 0, s->flags & VERBS_SOLICITED ? 1 : 0, s->immediate);

@@ -2,13 +2,13 @@
 #include "host/heap.h"
 #include "host/verbs/internal.h"
 
-enum { PORT = 1, MOST_LOG_ENTRIES = 14, LOG_MESSAGE = 31, FLIGHT = 9, ACK_FREQUENCY = 10 };
+enum { PORT = 1, MOST_LOG_ENTRIES = 14, LOG_MESSAGE = 31, LOG_DATAGRAM = 11, FLIGHT = 9, ACK_FREQUENCY = 10 };
 
 /* Atomics have a segment more than writes, and no data inline. */
 static unsigned send_stride(const struct verbs_qp_shape* s) {
     const unsigned address = s->type == HCA_QP_UD ? HCA_UD_SIZE : HCA_SEGMENT;
     const unsigned atomic = s->type == HCA_QP_RC ? HCA_SEGMENT : 0, list = HCA_SEGMENT * s->send_elements, inlined = s->inline_bytes ? s->inline_bytes + 4 : 0;
-    const unsigned data = list > inlined ? list : inlined;
+    const unsigned data = s->type == HCA_QP_MLX ? list + HCA_SEGMENT : list > inlined ? list : inlined; /* the ICRC's place */
     return verbs_log_stride(HCA_SEGMENT + address + (data > atomic + HCA_SEGMENT ? data : atomic + HCA_SEGMENT));
 }
 static unsigned receive_stride(const struct verbs_qp_shape* s) { return verbs_log_stride(HCA_SEGMENT * (1 + s->receive_elements)); }
@@ -34,12 +34,18 @@ static bool make_rings(struct verbs_qp* qp) {
     return qp->sends.record != VERBS_NONE && qp->receives.record != VERBS_NONE && qp->sends.id && qp->receives.id;
 }
 
+/* What the adapter shall know as queue pair 0 or 1. \param number 0: none */
+static bool name_special(const struct verbs_qp* qp, uint32_t number) {
+    const unsigned which = qp->shape.special == VERBS_GSI ? HCA_SPECIAL_GSI : HCA_SPECIAL_SMI;
+    return verbs_command(qp->device, HCA_CONF_SPECIAL_QP, number, which, NULL, 0, NULL, 0) == HCA_OK;
+}
+
 static void free_parts(struct verbs_qp* qp) {
     verbs_give_record(qp->uar, qp->sends.record);
     verbs_give_record(qp->uar, qp->receives.record);
     heap_free(qp->sends.id);
     heap_free(qp->receives.id);
-    if (qp->number != VERBS_NONE) verbs_give(&qp->device->qps, qp->number & ((1u << VERBS_LOG_QPS) - 1), 1);
+    if (qp->number != VERBS_NONE && !qp->shape.special) verbs_give(&qp->device->qps, qp->number & ((1u << VERBS_LOG_QPS) - 1), 1);
     verbs_free_buffer(&qp->buffer);
 }
 
@@ -50,25 +56,29 @@ bool verbs_create_qp(struct verbs_qp* qp, const struct verbs_pd* pd, const struc
         send_stride(shape) > VERBS_MOST_LOG_STRIDE || receive_stride(shape) > VERBS_MOST_LOG_STRIDE)
         return false;
     if (!verbs_make_buffer(&qp->buffer, pd, verbs_qp_bytes(shape), VERBS_LOCAL_READ, place ? place->memory : NULL)) return false;
-    qp->number = verbs_take(&d->qps, 1);
-    if (!make_rings(qp) || qp->number == VERBS_NONE) {
+    const uint32_t special = d->special + (shape->special == VERBS_GSI ? 2 : 0);
+    qp->number = shape->special ? special : verbs_take(&d->qps, 1);
+    const bool taken = shape->special && d->qp[special];
+    if (!make_rings(qp) || qp->number == VERBS_NONE || taken || (shape->special && !name_special(qp, special))) {
         free_parts(qp);
         return false;
     }
     const uint32_t index = qp->number;
-    qp->number |= d->qp_generation++ / (1u << VERBS_LOG_QPS) << VERBS_LOG_QPS & 0xffffff; /* the first ones have small numbers */
+    if (!shape->special) qp->number |= d->qp_generation++ / (1u << VERBS_LOG_QPS) << VERBS_LOG_QPS & 0xffffff; /* the first ones have small numbers */
     d->qp[index] = qp;
     return true;
 }
 
 void verbs_destroy_qp(struct verbs_qp* qp) {
     verbs_modify(qp, HCA_QP_RESET, NULL);
+    if (qp->shape.special) name_special(qp, 0);
     qp->device->qp[qp->number & ((1u << VERBS_LOG_QPS) - 1)] = NULL;
     free_parts(qp);
 }
 
 /* ---- states ---- */
 
+static unsigned log_message(enum hca_qp_type type) { return type == HCA_QP_UD || type == HCA_QP_MLX ? LOG_DATAGRAM : LOG_MESSAGE; }
 static uint8_t* context_of(uint8_t* mailbox) { return mailbox + HCA_QP_CONTEXT; }
 
 static void set_rights(uint8_t* mailbox, unsigned rights) {
@@ -106,7 +116,7 @@ static void to_init(struct verbs_qp* qp, const struct verbs_qp_attributes* a, ui
     hca_set(c, HCA_QPC_SIGNAL_RECEIVES, 1);
     hca_set(c, HCA_QPC_QKEY, a->qkey);
     hca_set(c, HCA_QPC_MTU, a->log_mtu - 7);
-    hca_set(c, HCA_QPC_LOG_MESSAGE, s->type == HCA_QP_UD ? 11 : LOG_MESSAGE);
+    hca_set(c, HCA_QPC_LOG_MESSAGE, log_message(s->type));
     if (!s->srq) return;
     hca_set(c, HCA_QPC_HAS_SRQ, 1);
     hca_set(c, HCA_QPC_SRQN, s->srq->number);
@@ -117,7 +127,7 @@ static void to_rtr(const struct verbs_qp* qp, const struct verbs_qp_attributes* 
     uint8_t* c = context_of(m);
     set_rights(m, a->rights);
     hca_set(c, HCA_QPC_MTU, a->log_mtu - 7);
-    hca_set(c, HCA_QPC_LOG_MESSAGE, qp->shape.type == HCA_QP_UD ? 11 : LOG_MESSAGE);
+    hca_set(c, HCA_QPC_LOG_MESSAGE, log_message(qp->shape.type));
     hca_set(c, HCA_QPC_REMOTE, a->remote_qpn);
     hca_set(c, HCA_QPC_RECEIVE_PSN, a->receive_psn);
     hca_set(c, HCA_QPC_RNR_TIMER, a->rnr_timer);
@@ -142,16 +152,23 @@ static void to_rts(const struct verbs_qp_attributes* a, uint8_t* m) {
 
 bool verbs_modify(struct verbs_qp* qp, enum hca_qp_state to, const struct verbs_qp_attributes* a) {
     uint8_t m[HCA_QP_MAILBOX] = {0};
-    unsigned opcode;
+    unsigned opcode, modifier = 0, bytes = sizeof m;
+    uint32_t number = qp->number;
     switch (to) {
-        case HCA_QP_RESET: return verbs_command(qp->device, HCA_2RST_QP, qp->number, 3, NULL, 0, NULL, 0) == HCA_OK;
-        case HCA_QP_ERR: return verbs_command(qp->device, HCA_2ERR_QP, qp->number, 0, NULL, 0, NULL, 0) == HCA_OK;
+        case HCA_QP_RESET: opcode = HCA_2RST_QP, modifier = 3, bytes = 0; break;
+        case HCA_QP_ERR: opcode = HCA_2ERR_QP, bytes = 0; break;
+        case HCA_QP_SQD: opcode = HCA_RTS2SQD_QP, number |= 1u << 31, bytes = 0; break; /* with an event */
         case HCA_QP_INIT: opcode = HCA_RST2INIT_QP, to_init(qp, a, m); break;
         case HCA_QP_RTR: opcode = HCA_INIT2RTR_QP, to_rtr(qp, a, m); break;
-        case HCA_QP_RTS: opcode = HCA_RTR2RTS_QP, to_rts(a, m); break;
+        case HCA_QP_RTS:
+            opcode = qp->state == HCA_QP_SQD ? HCA_SQD2RTS_QP : HCA_RTR2RTS_QP;
+            if (opcode == HCA_RTR2RTS_QP) to_rts(a, m);
+            break;
         default: return false;
     }
-    return verbs_command(qp->device, opcode, qp->number, 0, m, sizeof m, NULL, 0) == HCA_OK;
+    if (verbs_command(qp->device, opcode, number, modifier, m, bytes, NULL, 0) != HCA_OK) return false;
+    qp->state = to;
+    return true;
 }
 
 bool verbs_connect(struct verbs_qp* qp, const struct verbs_qp_attributes* a) {

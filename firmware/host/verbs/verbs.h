@@ -2,7 +2,8 @@
 /* RDMA adapters (abi/hca.h) as verbs: protection domains, memory regions, completion queues, shared receive queues, queue
  * pairs, events, management datagrams. Queues, completions and doorbell records lie where the caller says, in a GPU's memory
  * say. Objects are the caller's structures; what makes one says whether it could. Posting and polling are for one hart at a
- * time and queue; all else is called by one hart at a time and adapter. */
+ * time and queue, several harts may do it to queues of their own at once: a doorbell is one store, and needs no lock. All else is
+ * called by one hart at a time and adapter. */
 #ifndef FABRICVP_HOST_VERBS_H
 #define FABRICVP_HOST_VERBS_H
 
@@ -83,6 +84,7 @@ struct verbs_device {
     uint64_t* translations;            /* all entries, as in ICM from VERBS_ICM_MTT on */
     struct verbs_pool uars, domains, regions, segments, cqs, srqs, qps;
     uint32_t key_generation, qp_generation;
+    uint32_t special;                  /* number of queue pair 0; two further on is queue pair 1 */
     struct verbs_uar uar;              /* used where the caller gives none */
     struct verbs_eq eq[VERBS_MOST_EQS];
     struct verbs_pd eq_pd;
@@ -245,8 +247,10 @@ unsigned verbs_post_srq(struct verbs_srq* srq, const struct verbs_receive* reque
 bool verbs_arm_srq(struct verbs_srq* srq, unsigned limit);
 void verbs_destroy_srq(struct verbs_srq* srq);
 
+enum verbs_special { VERBS_ORDINARY, VERBS_SMI, VERBS_GSI }; /* queue pairs 0 and 1, of type HCA_QP_MLX: see mads.h */
 struct verbs_qp_shape {
     enum hca_qp_type type;
+    enum verbs_special special;
     struct verbs_cq *send_cq, *receive_cq;
     struct verbs_srq* srq;            /* or NULL */
     unsigned log_sends, log_receives; /* 0: none */
@@ -261,6 +265,7 @@ struct verbs_qp {
     struct verbs_buffer buffer;
     struct verbs_ring sends, receives;
     uint32_t number;
+    enum hca_qp_state state;          /* that verbs_modify() has brought it to */
 };
 /* Bytes of its buffer. */
 uint64_t verbs_qp_bytes(const struct verbs_qp_shape* shape);
@@ -277,7 +282,7 @@ struct verbs_qp_attributes {
     uint8_t ack_timeout, retries;  /* 4.096 µs << this */
     uint8_t rnr_retries, rnr_timer; /* 7 retries: for ever */
 };
-/* From the state before it to INIT, RTR, RTS; from any to ERR and RESET. A queue pair is made in RESET. */
+/* From the state before it to INIT, RTR, RTS; from RTS to SQD and back; from any to ERR and RESET. A queue pair is made in RESET. */
 bool verbs_modify(struct verbs_qp* qp, enum hca_qp_state to, const struct verbs_qp_attributes* attributes);
 /* All the way to RTS. */
 bool verbs_connect(struct verbs_qp* qp, const struct verbs_qp_attributes* attributes);

@@ -23,12 +23,13 @@ public:
     station(const sc_core::sc_module_name& name, address own, std::vector<std::string>* order = nullptr)
         : model(name), port("port", {}, *this), own(own), m_order(order) {}
 
-    void send(address to, std::size_t bytes = 100) {
+    void send(address to, std::size_t bytes = 100) { send_as(own, to, bytes); }
+    void send_as(address from, address to, std::size_t bytes = 100) {
         const auto slice = allocate_slice(bytes);
         for (std::size_t i = 0; i < bytes; ++i) slice.data()[i] = static_cast<std::uint8_t>(own + i);
         for (unsigned i = 0; i < 6; ++i) {
             slice.data()[i] = static_cast<std::uint8_t>(to >> 8 * (5 - i));
-            slice.data()[6 + i] = static_cast<std::uint8_t>(own >> 8 * (5 - i));
+            slice.data()[6 + i] = static_cast<std::uint8_t>(from >> 8 * (5 - i));
         }
         port.send(make_frame(slice));
     }
@@ -166,8 +167,25 @@ TEST_CASE("switches learn where stations are, and forget those that are silent")
     m.run();
     CHECK(m.net.switches[1]->forwarded.total() == forwarded + 1);
     m.forget();
-    // Addresses of groups are nobody's, and a full memory learns nobody new until somebody is forgotten.
+    // Now it moves to where b is, and back.
+    m.b.send_as(m.a.own, m.c.own);
+    m.run();
+    CHECK(s0.port_of(m.a.own) == s0.ports[1].get());
+    m.forget();
+    m.c.send(m.a.own);
+    m.run();
+    CHECK(m.who_heard() == "0100");
+    m.a.send(m.c.own);
+    m.run();
+    CHECK(s0.port_of(m.a.own) == s0.ports[0].get());
+    m.forget();
+    // Addresses of groups are nobody's, even if somebody pretends.
+    constexpr address group = 0x0100'5e00'0002;
+    m.a.send_as(group, m.c.own);
+    m.run();
+    CHECK(s0.port_of(group) == nullptr);
     CHECK(s0.port_of(everybody) == nullptr);
+    m.forget();
 }
 
 TEST_CASE("a frame for a station on the link that it came by goes no further") {

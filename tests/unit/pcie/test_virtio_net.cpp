@@ -113,6 +113,11 @@ struct machines {
                   p.port.queue = 1;
                   p.port.rate = {1'000'000};
               })};
+    pair modest{"modest", with([](auto& p) {
+                    p.port.queue = 1;
+                    p.port.rate = {1'000'000};
+                    p.frames_at_once = 1;
+                })};
     pair alone{"alone", {}, false};
 };
 
@@ -306,6 +311,51 @@ TEST_CASE("a reset while a frame is fetched, and while one waits for the link: n
     REQUIRE(t.d.start() == 0xf);
     t.d.send(some_frame(1000, 1));
     CHECK(t.other.heard.size() == 1);
+}
+
+TEST_CASE("only so many frames are fetched at a time, and a reset forgets those that were only posted") {
+    auto& t = started(&machines::modest);
+    for (unsigned i = 0; i < 4; ++i) t.d.offer_frame(some_frame(1000, i), i);
+    t.d.ring(transmitting);
+    REQUIRE(t.other.heard.size() < 3);
+    const auto late = some_frame(1000, 99);  // the driver may still write to what has not been fetched
+    t.d.bytes.write(data_at + 0x2000 * 3, late.data(), late.size());
+    t.d.run(10'000'000'000);
+    REQUIRE(t.other.heard.size() == 4);
+    CHECK(t.other.heard[2].second == some_frame(1000, 2));
+    CHECK(t.other.heard[3].second == late);
+
+    for (unsigned i = 0; i < 4; ++i) t.d.offer_frame(some_frame(1000, i), i);
+    t.other.heard.clear();
+    t.d.ring(transmitting);
+    t.d.write(common + VIRTIO_DEVICE_STATUS, 0, 1);
+    REQUIRE(t.d.start() == 0xf);
+    t.d.send(some_frame(500, 50));
+    t.d.run(10'000'000'000);
+    REQUIRE(!t.other.heard.empty());
+    CHECK(t.other.heard.size() < 4);
+    CHECK(t.other.heard.back().second == some_frame(500, 50));
+    CHECK(t.d.used_index(transmitting) == 1);
+}
+
+TEST_CASE("buffers and frames from before a reset are not used after it") {
+    auto& t = started(&machines::plain);
+    t.d.give_buffer(0);
+    t.d.write(common + VIRTIO_DEVICE_STATUS, 0, 1);
+    REQUIRE(t.d.start() == 0xf);
+    t.other.send(some_frame(100, 1));
+    t.d.run();
+    CHECK(t.d.buffer(0, 200) == octets(200, 0xee));
+    CHECK(t.d.used_index(receiving) == 0);
+    // The frame waits now, until another reset.
+    t.d.write(common + VIRTIO_DEVICE_STATUS, 0, 1);
+    REQUIRE(t.d.start() == 0xf);
+    t.d.give_buffer(0);
+    CHECK(t.d.used_index(receiving) == 0);
+    t.other.send(some_frame(80, 2));
+    t.d.run();
+    CHECK(t.d.used_index(receiving) == 1);
+    CHECK(t.d.last_used(receiving).length == header + 80);
 }
 
 TEST_CASE("queues full of rubbish never stop the simulator, and a reset brings the device back") {
