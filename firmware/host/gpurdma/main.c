@@ -3,7 +3,6 @@
  * kernels, which write entries, ring the adapter and poll completions, and checks every byte at the far side. What is done, and
  * how, stands as `key=number` on the kernel command line of node 0 (see `options`), which tells the others; `nodes` every node needs.
  * Lines that begin with "# " have measured figures; all others depend on nothing but whether everything is right. */
-#include "host/apps/command_line.h"
 #include "host/console.h"
 #include "host/csr.h"
 #include "host/gpurdma/serve.h"
@@ -11,14 +10,12 @@
 #include "host/machine.h"
 #include "host/traps.h"
 #include "host/rdma/measure.h"
+#include "host/rdma/options.h"
 
 enum { NODES, SIZE, MESSAGES, GROUPS, TEAMS, LANES, BATCH, SIGNAL, WINDOW, RUNS, REUSE, INLINE, READS, TIMED, REVOKE, HART, QUEUES_IN_GPU, CQS_IN_GPU, RECORDS_IN_GPU, PAYLOAD_IN_GPU, TARGET_IN_GPU,
        SERVE, ITEMS, BYTES, ROUNDS, REPLIES, OWN, MULTIPLY, OPTIONS };
-static struct option {
-    const char* key;
-    uint64_t value;
-} options[OPTIONS] = {
-    [NODES] = {"nodes", 2},          /* that take part; neighbours have to do with each other */
+static struct option options[OPTIONS] = {
+    [NODES] = {"nodes", 2, 2, MOST_PARTIES},          /* that take part; neighbours have to do with each other */
     [SIZE] = {"size", 8},            /* bytes of a message */
     [MESSAGES] = {"messages", 1024}, /* of a team */
     [GROUPS] = {"groups", 1},        /* work-groups */
@@ -52,36 +49,14 @@ static struct party party;
 static struct gpu_node node;
 static struct gpu_queue_handle queue;
 
-static void read_options(void) {
-    const char* line = fdt_text(&machine.tree, fdt_find_path(&machine.tree, "/chosen"), "bootargs");
-    for (struct option* o = options; o < options + OPTIONS; ++o) {
-        const char* at = command_line_find(line, o->key);
-        if (!command_line_number(at ? at + strlen(o->key) + 1 : NULL, o->value, &o->value)) panic("%s is no number", o->key);
-    }
-    if (options[NODES].value < 2 || options[NODES].value > MOST_PARTIES || options[NODES].value % 2) panic("nodes=%lu: an even number up to %u", options[NODES].value, MOST_PARTIES);
-}
-
-/* Node 0 knows what all do. */
-static void share_options(void) {
-    enum { A_TIME = TOLD_BYTES / 8 };
-    for (unsigned first = 0; first < OPTIONS; first += A_TIME) {
-        uint64_t values[A_TIME] = {0}, told[A_TIME];
-        const unsigned count = OPTIONS - first < A_TIME ? OPTIONS - first : A_TIME;
-        for (unsigned i = 0; i < count; ++i) values[i] = options[first + i].value;
-        for (unsigned i = 1; !party.index && i < party.count; ++i) party_exchange(&party, i, values, told, sizeof values);
-        if (!party.index) continue;
-        party_exchange(&party, 0, values, told, sizeof values);
-        for (unsigned i = 0; i < count; ++i) options[first + i].value = told[i];
-    }
-}
-
 static unsigned flag(unsigned option, unsigned bit) { return options[option].value ? bit : 0; }
 
 int main(void) {
-    csr_set(mstatus, 1 << 13); /* floating point on */
-    read_options();
+    csr_set(mstatus, MSTATUS_FLOATS);
+    options_read(options, OPTIONS);
+    if (options[NODES].value % 2) panic("nodes=%lu: an even number", options[NODES].value);
     party_join(&party, (unsigned)options[NODES].value);
-    share_options();
+    options_share(&party, options, OPTIONS);
     if (!gpu_start(&node, &party.pci) || !node.count) panic("there is no GPU");
     gpu_print(&node);
     for (unsigned i = 0; i < node.count; ++i) gpu_use_interrupts(&node.gpu[i], PCI_MSIX);

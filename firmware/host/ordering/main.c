@@ -3,34 +3,32 @@
  * flag, or a completion); a kernel of node 0 waits for that and looks at the words. Options are numbers on the kernel command
  * line of node 0, which tells the other one. Lines that begin with "# " have measured figures. */
 #include "gpu/kernels/ordering.h"
-#include "host/apps/command_line.h"
 #include "host/console.h"
 #include "host/gpu/gpu.h"
 #include "host/gpu/images.h"
 #include "host/heap.h"
 #include "host/machine.h"
 #include "host/rdma/measure.h"
+#include "host/rdma/options.h"
 #include "host/region.h"
-
-enum { BYTES, ROUNDS, FLAG, READ, CHECK, FLUSH, HOST_COMPLETIONS, LOAD, STRIDE, OPTIONS };
-static struct option {
-    const char* key;
-    uint64_t value;
-} options[OPTIONS] = {
-    [BYTES] = {"bytes", 4096},     /* of data, a multiple of 4 */
-    [ROUNDS] = {"rounds", 100},
-    [FLAG] = {"flag", ORDERING_APART}, /* enum ordering_flag */
-    [READ] = {"read", ORDERING_ACQUIRE}, /* enum ordering_read */
-    [CHECK] = {"check", 1},        /* 1: the kernel computes CRCs */
-    [FLUSH] = {"flush", 0},        /* 1: the writer reads from the GPU's memory between data and flag */
-    [HOST_COMPLETIONS] = {"host_cq", 0}, /* 1: the completion queue lies in the host's memory, not in the GPU's */
-    [LOAD] = {"load", 0},          /* wavefronts that keep a bank of L2 busy */
-    [STRIDE] = {"stride", 1024},   /* bytes from one line of a bank to the next: banks times their interleave */
-};
 
 /* The piece of device memory: data, flag (in a bank of its own), what the kernel has done, completions, lines for the load. */
 enum { DATA = 0, MOST_BYTES = 1 << 16, FLAG_AT = MOST_BYTES + 64 + 3 * 128, DONE_AT = FLAG_AT + 128, STOP_AT = DONE_AT + 128, RESULT_AT = STOP_AT + 128,
        COMPLETIONS_AT = 2 * MOST_BYTES, LOAD_AT = 4 * MOST_BYTES, MOST_ROUNDS = (1 << LOG_CQ) - 1, LANES = 64, LOADED_LINES = 64 };
+
+enum { BYTES, ROUNDS, FLAG, READ, CHECK, FLUSH, HOST_COMPLETIONS, LOAD, STRIDE, OPTIONS };
+static struct option options[OPTIONS] = {
+    [BYTES] = {"bytes", 4096, 4, MOST_BYTES}, /* of data, a multiple of 4 */
+    [ROUNDS] = {"rounds", 100, 1, MOST_ROUNDS},
+    [FLAG] = {"flag", ORDERING_APART, 0, ORDERING_COMPLETION}, /* enum ordering_flag */
+    [READ] = {"read", ORDERING_ACQUIRE, 0, ORDERING_BYPASS}, /* enum ordering_read */
+    [CHECK] = {"check", 1},        /* 1: the kernel computes CRCs */
+    [FLUSH] = {"flush", 0},        /* 1: the writer reads from the GPU's memory between data and flag */
+    [HOST_COMPLETIONS] = {"host_cq", 0}, /* 1: the completion queue lies in the host's memory, not in the GPU's */
+    [LOAD] = {"load", 0},          /* wavefronts that keep a bank of L2 busy */
+    [STRIDE] = {"stride", 1024, 64, 8192}, /* bytes from one line of a bank to the next: banks times their interleave */
+};
+
 enum { MOST_POLLS = 100000 };
 
 static struct party party;
@@ -40,25 +38,10 @@ static struct channel channel;
 static gpu_address piece;
 static struct verbs_memory host_completions;
 
-static void read_options(void) {
-    const char* line = fdt_text(&machine.tree, fdt_find_path(&machine.tree, "/chosen"), "bootargs");
-    for (struct option* o = options; o < options + OPTIONS; ++o) {
-        const char* at = command_line_find(line, o->key);
-        if (!command_line_number(at ? at + strlen(o->key) + 1 : NULL, o->value, &o->value)) panic("%s is no number", o->key);
-    }
-    if (!options[BYTES].value || options[BYTES].value % 4 || options[BYTES].value > MOST_BYTES) panic("bytes=%lu: a multiple of 4 up to %u", options[BYTES].value, MOST_BYTES);
-    if (!options[ROUNDS].value || options[ROUNDS].value > MOST_ROUNDS) panic("rounds=%lu: 1 to %u", options[ROUNDS].value, MOST_ROUNDS);
-    if (options[FLAG].value > ORDERING_COMPLETION) panic("flag=%lu: 0 to %u", options[FLAG].value, ORDERING_COMPLETION);
-    if (options[READ].value > ORDERING_BYPASS) panic("read=%lu: 0 to %u", options[READ].value, ORDERING_BYPASS);
+static void check_options(void) {
+    if (options[BYTES].value % 4) panic("bytes=%lu: a multiple of 4", options[BYTES].value);
     if (options[FLUSH].value && options[FLAG].value == ORDERING_BEHIND) panic("flush=1: not with flag=0, where data and flag are one write");
-    if (!options[STRIDE].value || options[STRIDE].value > 8192 || options[STRIDE].value % 64) panic("stride=%lu: a multiple of 64 up to 8192", options[STRIDE].value);
-}
-
-static void share_options(void) {
-    uint64_t mine[OPTIONS], theirs[OPTIONS];
-    for (unsigned i = 0; i < OPTIONS; ++i) mine[i] = options[i].value;
-    party_exchange(&party, party.index ^ 1, mine, theirs, sizeof mine);
-    for (unsigned i = 0; party.index && i < OPTIONS; ++i) options[i].value = theirs[i];
+    if (options[STRIDE].value % 64) panic("stride=%lu: a multiple of 64", options[STRIDE].value);
 }
 
 static uint32_t crc32(const uint8_t* data, uint64_t bytes) {
@@ -202,9 +185,10 @@ static bool write_all(void) {
 }
 
 int main(void) {
-    read_options();
+    options_read(options, OPTIONS);
+    check_options();
     party_join(&party, 2);
-    share_options();
+    options_share(&party, options, OPTIONS);
     const bool writer = party.index == 1;
     struct channel_shape s = {.type = HCA_QP_RC, .log_sends = 7, .log_receives = 9, .elements = 1, .inline_bytes = POSTED_ALONE, .bytes = writer ? OWN_BYTES : COMPLETIONS_AT};
     if (!writer) {

@@ -4,7 +4,7 @@
 #include "host/apps/command_line.h"
 #include "host/machine.h"
 
-enum { MOST_OPTIONS = TOLD_BYTES / sizeof(uint64_t) };
+enum { A_TIME = TOLD_BYTES / sizeof(uint64_t) }; /* that one exchange tells */
 
 void options_read(struct option* options, unsigned count) {
     const char* line = fdt_text(&machine.tree, fdt_find_path(&machine.tree, "/chosen"), "bootargs");
@@ -17,10 +17,13 @@ void options_read(struct option* options, unsigned count) {
 }
 
 void options_share(struct party* p, struct option* options, unsigned count) {
-    uint64_t values[MOST_OPTIONS], unused[MOST_OPTIONS];
-    if (count > MOST_OPTIONS) panic("options: no more than %u", (unsigned)MOST_OPTIONS);
-    for (unsigned i = 0; i < count; ++i) values[i] = options[i].value;
-    for (unsigned i = 1; !p->index && i < p->count; ++i) party_exchange(p, i, values, unused, count * sizeof *values);
-    if (p->index) party_exchange(p, 0, values, values, count * sizeof *values);
-    for (unsigned i = 0; i < count; ++i) options[i].value = values[i];
+    for (unsigned first = 0; first < count; first += A_TIME) {
+        const unsigned part = count - first < A_TIME ? count - first : A_TIME;
+        uint64_t values[A_TIME] = {0}, told[A_TIME];
+        for (unsigned i = 0; i < part; ++i) values[i] = options[first + i].value;
+        for (unsigned i = 1; !p->index && i < p->count; ++i) party_exchange(p, i, values, told, sizeof values);
+        if (!p->index) continue;
+        party_exchange(p, 0, values, told, sizeof values);
+        for (unsigned i = 0; i < part; ++i) options[first + i].value = told[i];
+    }
 }
