@@ -44,7 +44,8 @@ enum {
     HCA_MAD_PKEY_TABLE = 0x0016,
     HCA_MAD_SL_TO_VL = 0x0017,
     HCA_MAD_ARBITRATION = 0x0018,
-    HCA_MAD_FORWARDING = 0x0019 /* linear table */
+    HCA_MAD_FORWARDING = 0x0019, /* linear table */
+    HCA_MAD_MULTICAST = 0x001b   /* multicast table; modifier: [31:28] 16 ports, [8:0] 32 LIDs */
 };
 
 enum {
@@ -103,6 +104,7 @@ enum { HCA_PORT_POLLING = 2, HCA_PORT_LINK_UP = 5 }; /* physical states */
 
 enum {
     HCA_SWITCH_FORWARDING_CAPACITY = HCA_HALF(0, 0, 16), /* LIDs of the linear table */
+    HCA_SWITCH_MULTICAST_CAPACITY = HCA_HALF(4, 0, 16),
     HCA_SWITCH_FORWARDING_TOP = HCA_HALF(6, 0, 16),
     HCA_SWITCH_LIFE_TIME = HCA_BYTE(11, 3, 5),
     HCA_SWITCH_STATE_CHANGE = HCA_BYTE(11, 2, 1),

@@ -133,7 +133,7 @@ unsigned command_set::query_dev_lim(command& c) {
         {HCA_LIM_LOG_QPS_MCG, 6}, {HCA_LIM_LOG_MCGS, 13}, {HCA_LIM_LOG_RESERVED_PDS, 4}, {HCA_LIM_LOG_PDS, 15}, {HCA_LIM_EEC_BYTES, 256},
         {HCA_LIM_QPC_BYTES, 256}, {HCA_LIM_EEEC_BYTES, 32}, {HCA_LIM_EQPC_BYTES, 32}, {HCA_LIM_EQC_BYTES, 64}, {HCA_LIM_CQC_BYTES, 64},
         {HCA_LIM_SRQC_BYTES, 32}, {HCA_LIM_SCRATCH_BYTES, 32}, {HCA_LIM_MTT_BYTES, 8}, {HCA_LIM_MPT_BYTES, 64},
-        {HCA_LIM_FLAGS, HCA_FLAG_RC | HCA_FLAG_UC | HCA_FLAG_UD | HCA_FLAG_SRQ | HCA_FLAG_QKEY_COUNTER | HCA_FLAG_ATOMICS}};
+        {HCA_LIM_FLAGS, HCA_FLAG_RC | HCA_FLAG_UC | HCA_FLAG_UD | HCA_FLAG_SRQ | HCA_FLAG_QKEY_COUNTER | HCA_FLAG_ATOMICS | HCA_FLAG_UD_MULTICAST}};
     for (const auto& [field, value] : answers) hca_set(c.out.data(), field, static_cast<std::uint32_t>(value));
     hca_set_long(c.out.data(), HCA_LIM_ICM_BYTES, std::uint64_t{1} << 40);
     return HCA_OK;

@@ -45,6 +45,9 @@ public:
     void execute(command& c, std::function<void(unsigned)> finished) override;
     void reset();
 
+    /// Queue pairs that are attached to a multicast group.
+    std::vector<std::uint32_t> members(const network::gid& group) const;
+
 private:
     using handler = unsigned (command_set::*)(command&);
     struct entry {
@@ -92,6 +95,7 @@ private:
     unsigned conf_special_qp(command& c);
     unsigned read_mgm(command& c);
     unsigned write_mgm(command& c);
+    std::uint32_t head_of(const std::uint8_t* group) const;
     unsigned mgid_hash(command& c);
 
     struct mapping {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <cstring>
 
 #include "abi/hca_context.h"
@@ -61,7 +62,10 @@ unsigned command_set::arm_srq(command& c) { return m.shared.arm(c.in_modifier, c
 
 unsigned command_set::modify_qp(command& c) {
     static const std::uint8_t none[HCA_QP_MAILBOX] = {};
-    return m.pairs.modify(c.opcode, c.in_modifier & 0xff'ffff, c.in.length ? c.in.data() : none);
+    std::uint8_t word[4];
+    hca_put32(word, c.in_modifier);
+    const bool tell = c.opcode == HCA_RTS2SQD_QP && hca_get(word, HCA_QP_SQD_EVENT);
+    return m.pairs.modify(c.opcode, hca_get(word, HCA_QP_NUMBER), c.in.length ? c.in.data() : none, tell);
 }
 
 unsigned command_set::qp_to_error(command& c) { return m.pairs.to_error(c.in_modifier & 0xff'ffff); }
@@ -86,11 +90,34 @@ unsigned command_set::write_mgm(command& c) {
 }
 
 /// Any function will do whose values are heads of the table.
-unsigned command_set::mgid_hash(command& c) {
+std::uint32_t command_set::head_of(const std::uint8_t* group) const {
     std::uint32_t hash = 0;
-    for (unsigned i = 0; i < 16; i += 2) hash ^= static_cast<std::uint32_t>(c.in.data()[i] << 8 | c.in.data()[i + 1]);
-    c.out_param = m_multicast_heads ? hash % m_multicast_heads : 0;
+    for (unsigned i = 0; i < 16; i += 2) hash ^= static_cast<std::uint32_t>(group[i] << 8 | group[i + 1]);
+    return m_multicast_heads ? hash % m_multicast_heads : 0;
+}
+
+unsigned command_set::mgid_hash(command& c) {
+    c.out_param = head_of(c.in.data());
     return HCA_OK;
+}
+
+/// Follows the chain of entries from the group's head on, never round.
+std::vector<std::uint32_t> command_set::members(const network::gid& group) const {
+    std::vector<std::uint32_t> found;
+    auto index = head_of(group.data());
+    for (std::size_t steps = 0; steps < m_multicast.size(); ++steps) {
+        const auto at = m_multicast.find(index);
+        if (at == m_multicast.end()) break;
+        const auto* e = at->second.data();
+        if (std::equal(group.begin(), group.end(), e + HCA_MGM_GID)) {
+            for (unsigned i = 0; i < HCA_MGM_QPS; ++i)
+                if (const auto word = hca_get32(e + HCA_MGM_QP + 4 * i); word >> 31) found.push_back(word & 0xff'ffff);
+            break;
+        }
+        index = hca_get(e, HCA_MGM_NEXT);
+        if (index == 0) break;
+    }
+    return found;
 }
 
 }  // namespace fabricvp::hca

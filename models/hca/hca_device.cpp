@@ -25,6 +25,12 @@ bool posts_beyond_ring(const queue_pair& q, std::uint32_t uar, const std::uint8_
            outstanding + hca_get(words, HCA_SEND_COUNT) > q.attributes.sq.entries();
 }
 
+/// Whether partition keys let a packet in: the same partition, and one of both a full member.
+bool agree(std::uint16_t a, std::uint16_t b) { return ((a ^ b) & 0x7fff) == 0 && (a | b) & 0x8000; }
+bool agrees(const port_attributes& port, unsigned index, const network::packet& p) {
+    return index < port.pkeys.size() && agree(port.pkeys[index], p.bth.pkey);
+}
+
 }  // namespace
 
 hca_device::hca_device(const sc_core::sc_module_name& name, const hca_params& p)
@@ -125,8 +131,8 @@ queue_pair* hca_device::destination_of(const network::packet& p) {
     if (!q || (q->attributes.type == HCA_QP_MLX) != (number < 2)) return nullptr;
     const auto& a = q->attributes;
     const auto& keys = management.port.pkeys;
-    const auto agree = [&p](std::uint16_t key) { return ((key ^ p.bth.pkey) & 0x7fff) == 0 && (key | p.bth.pkey) & 0x8000; };
-    if (number == 1 ? std::none_of(keys.begin(), keys.end(), agree) : number > 1 && (a.pkey_index >= keys.size() || !agree(keys[a.pkey_index]))) {
+    if (number == 1 ? std::none_of(keys.begin(), keys.end(), [&p](auto key) { return agree(key, p.bth.pkey); })
+                    : number > 1 && !agrees(management.port, a.pkey_index, p)) {
         ++management.port.pkey_violations;
         return nullptr;
     }
@@ -139,12 +145,33 @@ queue_pair* hca_device::destination_of(const network::packet& p) {
 }
 
 void hca_device::take_packet(const network::packet_ptr& p) {
+    if (p->bth.destination_qp == network::multicast_qp && network::is_multicast(p->lrh.dlid)) return take_multicast(p);
     auto* q = p->damaged == network::damage::none && p->extensions() ? destination_of(*p) : nullptr;
     if (!q) return take_unclaimed(p);
     const auto op = network::operation_of(p->bth.opcode);
     if (q->attributes.type == HCA_QP_RC && op >= network::operation::read_response_first && op <= network::operation::atomic_acknowledge)
         return requester.receive(*q, p);
     responder.receive(*q, p);
+}
+
+/// Each queue pair that is attached gets the packet as if it had been sent to it alone.
+void hca_device::take_multicast(const network::packet_ptr& p) {
+    const bool good = p->damaged == network::damage::none && p->lrh.global && network::transport_of(p->bth.opcode) == network::transport::ud;
+    const auto members = good ? m_command_set.members(p->grh.destination) : std::vector<std::uint32_t>{};
+    if (good && members.empty()) ++unwanted;
+    if (!good) ++dropped;
+    for (const auto number : members) {
+        auto* q = pairs.find(number);
+        if (!q || q->attributes.type != HCA_QP_UD || !agrees(management.port, q->attributes.pkey_index, *p)) {
+            ++dropped;
+            continue;
+        }
+        const auto copy = network::copy_packet(*p);
+        copy->spans.follow(p->spans);
+        network.own_copy(*copy);
+        responder.receive(*q, copy);
+    }
+    network.release(*p);
 }
 
 /// Requests of subnet and performance management that no software has opened a queue pair for are answered here.

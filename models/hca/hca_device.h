@@ -73,6 +73,7 @@ public:
     derived retries{*this, "retries", "1", "times that sending began anew", [this] { return static_cast<double>(requester.retries.value()); }};
     derived cqes{*this, "cqes", "1", "completions written", [this] { return static_cast<double>(completions.cqes.value()); }};
     counter dropped{*this, "dropped", "1", "packets that no queue pair here is meant to get, or that are damaged"};
+    counter unwanted{*this, "unwanted", "1", "multicast packets of groups to which no queue pair here is attached"};
     counter doorbells{*this, "doorbells", "1", "doorbells rung"};
     counter bad_doorbells{*this, "bad_doorbells", "1", "doorbells that were dropped: a wrong page, queue or count"};
 
@@ -89,6 +90,7 @@ private:
     void ring(std::uint32_t uar, unsigned which, std::uint32_t high, std::uint32_t low);
     void interrupt(unsigned number);
     void take_packet(const network::packet_ptr& p);
+    void take_multicast(const network::packet_ptr& p);
     void take_unclaimed(const network::packet_ptr& p);
     queue_pair* destination_of(const network::packet& p);
     void show_port();

@@ -35,11 +35,7 @@ bool network_port::try_send(const network::packet_ptr& p) {
     const bool managing = link.lane_of(*p) == network::management_lane;
     if (own(p->lrh.dlid)) {
         ++packets_sent;
-        ++looped;
-        p->measure();
-        p->pass(room_span, span_kind::queueing, now());
-        m_loop.push_back({now() + params.loopback_latency, p});
-        if (!m_deliver.scheduled() || m_deliver.when() > m_loop.back().when) schedule(m_deliver, m_loop.back().when);
+        turn_round(p);
         return true;
     }
     if (!m_enabled || (managing ? !link.up() : link.state() != network::port_state::active)) {
@@ -48,9 +44,22 @@ bool network_port::try_send(const network::packet_ptr& p) {
     }
     if (!link.has_room(link.lane_of(*p))) return false;
     ++packets_sent;
+    if (network::is_multicast(p->lrh.dlid)) {
+        const auto copy = network::copy_packet(*p);
+        copy->spans.follow(p->spans);
+        turn_round(copy);
+    }
     p->pass(room_span, span_kind::queueing, now());
     link.send(p);
     return true;
+}
+
+void network_port::turn_round(const network::packet_ptr& p) {
+    ++looped;
+    p->measure();
+    p->pass(room_span, span_kind::queueing, now());
+    m_loop.push_back({now() + params.loopback_latency, p});
+    if (!m_deliver.scheduled() || m_deliver.when() > m_loop.back().when) schedule(m_deliver, m_loop.back().when);
 }
 
 void network_port::send(queue_pair& q, direction d) {

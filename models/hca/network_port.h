@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The way to and from the network. Packets of a queue pair leave in order, a packet of each waiting one in turn; what goes to
-// the port's own LID turns round inside the port. Packets that arrive pass the receive pipeline and are handed on in order.
+// the port's own LID turns round inside the port, as a copy of what goes to a multicast LID does. Packets that arrive pass the receive pipeline and are handed on in order.
 #pragma once
 
 #include <cstdint>
@@ -58,6 +58,8 @@ public:
     /// Sends a packet that belongs to no train (answers of agents).
     void send(const network::packet_ptr& p);
     void release(network::packet& p);
+    /// A packet that is in no buffer of the link, so that its release frees none.
+    static void own_copy(network::packet& p) { p.link_epoch = looped_epoch; }
     /// Whether a LID is this port's.
     bool own(std::uint16_t lid) const;
     /// Software has begun or ended to use the port.
@@ -72,6 +74,7 @@ private:
     void state_changed(network::port&, network::port_state) override;
     /// \returns false if it has to wait for room
     bool try_send(const network::packet_ptr& p);
+    void turn_round(const network::packet_ptr& p);
     void deliver();
     void sent(queue_pair& q, direction d, const network::packet& p);
 

@@ -108,6 +108,8 @@ public:
             if (m_packets[i].ticket == ticket) return m_packets.resize(i + 1);
     }
     std::size_t size() const { return m_packets.size(); }
+    /// The one that was added last; null if it has left.
+    network::packet* last() { return m_packets.empty() ? nullptr : m_packets.back().packet.get(); }
 
     bool waiting = false;  ///< for room in the port's queue
 
@@ -186,6 +188,8 @@ struct send_state {
     ticks timed_at = 0;
     bool recovering = false;                // a gap has been seen and sending begun anew
     bool placing = false;                   // a response is being placed
+    bool draining = false;                  // SQD, and messages that have begun are not complete
+    bool tell_drained = false;              // by an event
     std::deque<network::packet_ptr> inbox;  // responses
 };
 
@@ -210,6 +214,7 @@ struct response_job {
 struct respond_state {
     std::uint32_t expected_psn = 0, msn = 0;
     bool nak_sent = false;        // until the expected packet comes
+    bool heard = false;           // of the other side
     bool busy = false;            // with a packet whose data or entry is being waited for
     bool pumping = false;         // somebody takes packets already
     std::deque<network::packet_ptr> inbox;

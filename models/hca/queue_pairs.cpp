@@ -18,7 +18,7 @@ bool queue_pairs::well_formed(const queue_pair_attributes& a) const {
            (!a.has_srq || m_shared.find(a.srqn));
 }
 
-unsigned queue_pairs::modify(unsigned opcode, std::uint32_t number, const std::uint8_t* mailbox) {
+unsigned queue_pairs::modify(unsigned opcode, std::uint32_t number, const std::uint8_t* mailbox, bool tell_drained) {
     const auto* t = find_transition(opcode);
     const auto index = number & ((1u << m_log_entries) - 1);
     auto* q = find(number);
@@ -41,9 +41,10 @@ unsigned queue_pairs::modify(unsigned opcode, std::uint32_t number, const std::u
     }
     if (!q) return HCA_BAD_INDEX;
     const auto before = q->attributes.state;
-    if (std::find(t->from.begin(), t->from.end(), before) == t->from.end()) return HCA_BAD_QP_STATE;
+    if (std::find(t->from.begin(), t->from.end(), before) == t->from.end() || q->send.draining) return HCA_BAD_QP_STATE;
     apply_transition(*t, q->attributes.context.data(), mailbox);
     q->attributes.decode();
+    q->send.tell_drained = tell_drained;
     change(*q, before);
     return HCA_OK;
 }

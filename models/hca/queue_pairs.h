@@ -41,8 +41,8 @@ public:
         return q && q->serial == serial ? q : nullptr;
     }
 
-    /// Commands; all return an enum hca_status. \param mailbox mask and context
-    unsigned modify(unsigned opcode, std::uint32_t number, const std::uint8_t* mailbox);
+    /// Commands; all return an enum hca_status. \param mailbox mask and context \param tell_drained by an event, when the send queue is
+    unsigned modify(unsigned opcode, std::uint32_t number, const std::uint8_t* mailbox, bool tell_drained = false);
     unsigned to_error(std::uint32_t number);
     unsigned to_reset(std::uint32_t number, std::uint8_t* mailbox);
     unsigned query(std::uint32_t number, std::uint8_t* mailbox);

@@ -37,8 +37,10 @@ requester::requester(const sc_core::sc_module_name& name, const requester_params
 bool requester::can_transmit(queue_pair& q) {
     auto& s = q.send;
     while (s.transmit < s.entries.size() && s.entries[s.transmit].acked) ++s.transmit;
-    if (q.attributes.state != HCA_QP_RTS || s.transmit >= s.entries.size() || s.requests.size() >= params.prepared) return false;
+    if (s.transmit >= s.entries.size() || s.requests.size() >= params.prepared) return false;
     const auto& e = s.entries[s.transmit];
+    // A queue that is being drained ends what it has begun.
+    if (q.attributes.state != HCA_QP_RTS && !(q.attributes.state == HCA_QP_SQD && e.started)) return false;
     if (e.syndrome || now() < s.paused_until) return false;
     if (e.has_response() && e.sent == 0 && s.responses_awaited >= q.attributes.send_reads) return false;
     return !(e.fence && e.sent == 0 && s.responses_awaited);
@@ -142,7 +144,7 @@ void requester::transmit(queue_pair& q) {
     const bool last = e.has_response() || e.sent + 1 == e.packets;
     const bool final = last && s.transmit + 1 == s.entries.size() && static_cast<std::uint16_t>(e.index + 1) == s.posted;
     ++s.since_request;
-    p->bth.ack_request = !e.has_response() && ((last && (e.signalled || final)) || s.since_request >= params.ack_every);
+    p->bth.ack_request = !e.has_response() && ((last && (e.signalled || final || s.draining)) || s.since_request >= params.ack_every);
     if (p->bth.ack_request || e.has_response()) s.since_request = 0;
     const auto from = std::uint64_t{e.sent} * q.attributes.mtu;
     const auto bytes = e.has_response() ? 0u : static_cast<std::uint32_t>(std::min<std::uint64_t>(q.attributes.mtu, e.length - from));
@@ -224,7 +226,7 @@ void requester::complete_front(queue_pair& q) {
     auto& s = q.send;
     while (!s.entries.empty() && q.attributes.state != HCA_QP_ERR) {
         auto& e = s.entries.front();
-        if (!e.acked && !e.syndrome) break;
+        if ((!e.acked && !e.syndrome) || (q.attributes.state == HCA_QP_SQD && !e.started)) break;
         if (e.syndrome) return break_off(q, e.syndrome);
         ++messages;
         if (e.started) latency.add(now() - e.began);
@@ -234,6 +236,36 @@ void requester::complete_front(queue_pair& q) {
         if (s.transmit) --s.transmit;
     }
     if (q.attributes.state == HCA_QP_RTS) m_sends.fetch(q);
+    drain(q);
+}
+
+/// Tells once that a send queue is drained, if it is.
+void requester::drain(queue_pair& q) {
+    auto& s = q.send;
+    if (!s.draining || (!s.entries.empty() && s.entries.front().started)) return;
+    s.draining = false;
+    ++drained;
+    if (std::exchange(s.tell_drained, false)) m_events.post(event_entry(HCA_EVENT_SQ_DRAINED).set(HCA_EQE_NUMBER, q.attributes.number));
+}
+
+/// What has been sent last asks for an acknowledgement, if it has not: nothing follows that would.
+void requester::ask_now(queue_pair& q) {
+    auto& s = q.send;
+    if (q.attributes.type != HCA_QP_RC || s.since_request == 0) return;
+    if (auto* p = s.requests.last()) {
+        p->bth.ack_request = true;
+        s.since_request = 0;
+        return;
+    }
+    for (auto i = s.entries.size(); i-- > 0;) {
+        auto& e = s.entries[i];
+        if (!e.started || e.acked) continue;
+        if (e.sent == e.requests()) {  // its last packet goes out once more
+            --e.sent;
+            s.transmit = i;
+        }
+        return;
+    }
 }
 
 void requester::complete(queue_pair& q, const send_entry& e, unsigned syndrome) {
@@ -311,6 +343,11 @@ void requester::changed(queue_pair& q, unsigned before) {
         s.rnr_retries_left = q.attributes.rnr_retries;
     }
     if (state == HCA_QP_RTS) return kick(q);
+    s.draining = state == HCA_QP_SQD;
+    if (s.draining) {
+        ask_now(q);
+        return kick(q);
+    }
     if (state != HCA_QP_ERR && state != HCA_QP_RESET) return;
     s.requests.clear();
     for (const auto& p : s.inbox) m_port.release(*p);

@@ -40,6 +40,7 @@ public:
     counter timeouts{*this, "timeouts", "1", "times that no acknowledgement came"};
     counter not_ready{*this, "receiver_not_ready", "1", "times that the receiver had no entry posted"};
     counter errors{*this, "errors", "1", "send entries that ended with an error, flushed ones apart"};
+    counter drained{*this, "drained", "1", "times that a send queue has been drained: no message is begun and not complete"};
     counter flushed{*this, "flushed", "1", "send and receive entries flushed"};
     span_stage turn_span{*this, "turn"};            ///< until its packet is made: behind others, or a response it waits for
     span_stage payload_span{*this, "payload"};      ///< fetching payload
@@ -88,6 +89,8 @@ private:
     void watch(queue_pair& q, ticks when);
     void complete_front(queue_pair& q);
     void complete(queue_pair& q, const send_entry& e, unsigned syndrome);
+    void drain(queue_pair& q);
+    void ask_now(queue_pair& q);
     void break_off(queue_pair& q, unsigned syndrome);
     void flush_sends(queue_pair& q);
     void flush_receives(queue_pair& q);

@@ -136,6 +136,9 @@ bool responder::shape_is_right(const queue_pair& q, const network::packet& p) co
 }
 
 void responder::take_in_order(queue_pair& q, const packet_ptr& p) {
+    // Software that has not gone on from RTR learns that the other side has.
+    if (!std::exchange(q.respond.heard, true) && q.attributes.state == HCA_QP_RTR)
+        m_events.post(event_entry(HCA_EVENT_COMMUNICATION).set(HCA_EQE_NUMBER, q.attributes.number));
     const auto op = network::operation_of(p->bth.opcode);
     if (is_send(op)) return take_send(q, p);
     if (is_write(op)) return take_write(q, p);

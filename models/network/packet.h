@@ -28,6 +28,7 @@ namespace fabricvp::network {
 inline constexpr unsigned virtual_lanes = 16, management_lane = 15;
 inline constexpr std::uint16_t permissive_lid = 0xffff, first_multicast_lid = 0xc000;
 inline constexpr std::uint32_t multicast_qp = 0xffffff;
+inline constexpr bool is_multicast(std::uint16_t lid) { return lid >= first_multicast_lid && lid != permissive_lid; }
 inline constexpr std::uint32_t psn_mask = 0xffffff;
 
 using gid = std::array<std::uint8_t, 16>;

@@ -27,6 +27,19 @@ void check_name(const std::string& name, const std::string& origin, const char* 
     if (!taken.insert(name).second) refuse(origin, fmt::format("the name '{}' is taken twice", name));
 }
 
+void check_multicast(const subnet_params& p, const std::vector<subnet::adapter>& adapters) {
+    std::set<std::uint64_t> lids;
+    for (const auto& m : p.multicast) {
+        if (p.subnet_manager == manager_kind::guest) refuse(m.where.own(), "multicast needs subnet_manager: configuration; a guest's makes groups by itself");
+        if (m.lid < first_multicast_lid || m.lid >= permissive_lid)
+            refuse(m.where.of("lid"), fmt::format("{} is no multicast LID (allowed: {} … {})", m.lid, first_multicast_lid, permissive_lid - 1));
+        if (!lids.insert(m.lid).second) refuse(m.where.of("lid"), fmt::format("the multicast LID {} is taken twice", m.lid));
+        for (const auto& name : m.members)
+            if (std::none_of(adapters.begin(), adapters.end(), [&](const auto& known) { return known.first == name; }))
+                refuse(m.where.of("members"), fmt::format("there is no adapter '{}'{}", name, adapters.empty() ? "" : "; the first one is " + adapters.front().first));
+    }
+}
+
 const subnet_params& checked(const subnet_params& p, const std::vector<subnet::adapter>& adapters) {
     std::set<std::string> names, one_link, linked;
     for (const auto& a : adapters) {
@@ -52,6 +65,7 @@ const subnet_params& checked(const subnet_params& p, const std::vector<subnet::a
     }
     for (const auto& g : p.generators)
         if (!linked.count(g.name)) refuse(g.origin, fmt::format("no link goes to the generator '{}'", g.name));
+    check_multicast(p, adapters);
     return p;
 }
 
@@ -112,6 +126,12 @@ void subnet_params::generator_node::describe(parameter_visitor& v) {
     generator_params::describe(v);
 }
 
+void subnet_params::multicast_node::describe(parameter_visitor& v) {
+    where.note(v, {"lid", "members"});
+    v.field("lid", lid, "a multicast LID: 49152 (0xc000) … 65534");
+    v.field("members", members, "adapters that its packets go to; none: all");
+}
+
 void subnet_params::describe(parameter_visitor& v) {
     v.choice("subnet_manager", subnet_manager,
              "who gives LIDs and fills forwarding tables: this configuration, before software starts; or a guest's subnet manager");
@@ -122,6 +142,7 @@ void subnet_params::describe(parameter_visitor& v) {
     describe_blocks(v, "switches", switches, nullptr, "switches between nodes");
     v.list("links", links, "cables between switches, adapters and generators");
     v.list("adapters", adapters, "what is said of single adapters: their LIDs");
+    v.list("multicast", multicast, "multicast LIDs, with subnet_manager: configuration; their packets follow a tree of links");
     describe_blocks(v, "generators", generators, nullptr, "traffic generators in the place of nodes");
 }
 
@@ -239,6 +260,7 @@ void subnet::route(bool first) {
             switches[s]->set_route(m_ends[d].lid, static_cast<std::uint8_t>((t.links[way].first == v ? ends.a : ends.b)->index + 1));
         }
     }
+    route_multicast();
 }
 
 void subnet::check_ways(const link::topology& t, const link::routing_table& table) const {
@@ -304,6 +326,12 @@ std::uint64_t subnet::sum_sent() const {
     return sum;
 }
 
+std::uint64_t subnet::sum_copied() const {
+    std::uint64_t sum = 0;
+    for (const auto& s : switches) sum += s->copied.total();
+    return sum;
+}
+
 std::uint64_t subnet::sum_delivered() const {
     std::uint64_t sum = 0;
     for (const auto& a : m_adapters) sum += a.second->packets_received.total();
@@ -329,7 +357,7 @@ void subnet::reset() {
         for (auto* p : {l.a, l.b}) p->power_on();
     if (params.subnet_manager == manager_kind::configuration) configure();
     m_running = true;
-    m_forgotten = sum_sent() - sum_delivered() - sum_dropped();
+    m_forgotten = sum_sent() + sum_copied() - sum_delivered() - sum_dropped();
     for (auto& g : generators) g->begin();
 }
 

@@ -13,6 +13,7 @@
 
 #include "base/model.h"
 #include "base/parameters.h"
+#include "base/refusal.h"
 #include "link/routing.h"
 #include "network/generator.h"
 #include "network/switch.h"
@@ -43,6 +44,13 @@ struct subnet_params {
         void describe(parameter_visitor& v);
     };
 
+    struct multicast_node {
+        std::uint64_t lid = 0;
+        std::vector<std::string> members;  ///< adapters; none: all
+        written_at where;
+        void describe(parameter_visitor& v);
+    };
+
     manager_kind subnet_manager = manager_kind::configuration;
     routing_kind routing = routing_kind::min_hop;
     duration sweep{100'000'000};
@@ -50,6 +58,7 @@ struct subnet_params {
     std::vector<link_node> links;
     std::vector<adapter_node> adapters;   ///< those with a LID of their own
     std::vector<generator_node> generators;
+    std::vector<multicast_node> multicast;
 
     bool empty() const { return switches.empty() && links.empty() && generators.empty(); }
     void describe(parameter_visitor& v);
@@ -63,15 +72,16 @@ public:
     std::vector<std::unique_ptr<generator>> generators;
 
     counter sweeps{*this, "sweeps", "1", "times that links went down or came up and forwarding tables were worked out anew"};
-    /// Every packet has arrived at a channel adapter or a switch's own port, or has been dropped, or is under way.
+    /// Every packet, and every copy of one, has arrived at a channel adapter or a switch's own port, or has been dropped, or is under way.
     derived sent{*this, "packets.sent", "1", "packets that adapters, generators and switches handed over",
                  [this] { return static_cast<double>(sum_sent()); }};
     derived delivered{*this, "packets.delivered", "1", "packets that adapters, generators and switches took for themselves",
                       [this] { return static_cast<double>(sum_delivered()); }};
     derived dropped{*this, "packets.dropped", "1", "packets that were dropped on the way",
                     [this] { return static_cast<double>(sum_dropped()); }};
-    derived under_way{*this, "packets.under_way", "1", "packets that have neither arrived nor been dropped",
-                      [this] { return static_cast<double>(sum_sent() - sum_delivered() - sum_dropped() - m_forgotten); }};
+    derived copied{*this, "packets.copied", "1", "copies of multicast packets that switches made", [this] { return static_cast<double>(sum_copied()); }};
+    derived under_way{*this, "packets.under_way", "1", "packets and copies that have neither arrived nor been dropped",
+                      [this] { return static_cast<double>(sum_sent() + sum_copied() - sum_delivered() - sum_dropped() - m_forgotten); }};
 
     /// A channel adapter's port, by the name that links call it.
     using adapter = std::pair<std::string, port*>;
@@ -115,6 +125,17 @@ private:
     void state_changed(port_state s);
     void resweep();
     std::uint64_t sum_sent() const;
+    std::uint64_t sum_copied() const;
+    static constexpr std::size_t no_switch = ~std::size_t{0};
+    std::size_t switch_at(std::size_t vertex) const { return vertex >= switch_vertex(0) ? vertex - switch_vertex(0) : no_switch; }
+    bool usable(std::size_t link) const;
+    /// A switch of the tree that multicast packets follow, and the ports between it and the switch above.
+    struct branch {
+        std::size_t at, parent;
+        unsigned up, down;  // of the switch itself, of its parent
+    };
+    std::vector<branch> multicast_tree() const;
+    void route_multicast();
     std::uint64_t sum_delivered() const;
     std::uint64_t sum_dropped() const;
     template <class Function>

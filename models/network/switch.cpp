@@ -45,6 +45,16 @@ void network_switch::set_route(std::uint16_t lid, std::uint8_t to) {
     m_forwarding[lid] = to;
 }
 
+void network_switch::set_multicast(std::uint16_t lid, const port_set& to) {
+    if (to.any()) m_multicast[lid] = to;
+    else m_multicast.erase(lid);
+}
+
+network_switch::port_set network_switch::multicast_of(std::uint16_t lid) const {
+    const auto found = m_multicast.find(lid);
+    return found == m_multicast.end() ? port_set{} : found->second;
+}
+
 /// A packet goes on as soon as the fastest output could stream it without a gap.
 ticks network_switch::packet_announced(port&, packet& p) {
     if (!params.cut_through) return p.tail + params.latency;
@@ -65,8 +75,30 @@ void network_switch::packet_arrived(port& at, const packet_ptr& p) {
 }
 
 void network_switch::pass_on(unsigned input, const packet_ptr& p) {
+    if (is_multicast(p->lrh.dlid) && p->lrh.vl != management_lane) return pass_on_to_many(input, p);
+    pass_to(input, p, route_of(p->lrh.dlid));
+}
+
+/// All but the last are copies, which are in nobody's buffer; behind them the packet itself frees its own.
+void network_switch::pass_on_to_many(unsigned input, const packet_ptr& p) {
+    constexpr std::uint32_t no_epoch = ~std::uint32_t{0};
+    const auto outputs = multicast_of(p->lrh.dlid);
+    unsigned last = 0;
+    for (unsigned n = 1; n <= ports.size(); ++n)
+        if (outputs[n] && n != input && ports[n - 1]->up()) last = n;
+    for (unsigned n = 1; n < last; ++n) {
+        if (!outputs[n] || n == input || !ports[n - 1]->up()) continue;
+        const auto copy = copy_packet(*p);
+        copy->link_epoch = no_epoch;
+        copy->spans.follow(p->spans);
+        ++copied;
+        pass_to(input, copy, static_cast<std::uint8_t>(n));
+    }
+    pass_to(input, p, last ? static_cast<std::uint8_t>(last) : no_port);
+}
+
+void network_switch::pass_to(unsigned input, const packet_ptr& p, std::uint8_t output) {
     auto& from = *ports[input - 1];
-    const auto output = route_of(p->lrh.dlid);
     if (output == no_port || output > ports.size()) return lose(from, p, drop_reason::no_route);
     const bool managing = p->lrh.vl == management_lane;
     const auto to = managing ? static_cast<std::uint8_t>(management_lane) : lane(input, output, p->lrh.sl & 15);

@@ -2,15 +2,17 @@
 // A crossbar switch. A packet that comes in takes the time of the pipeline, from its head on (cut-through), and moves to the
 // queue of the port that its destination LID leads to, on the virtual lane that its service level has there, if that queue
 // has room; otherwise it holds up those behind it on its input and lane. Of the inputs that wait for a queue, whoever has
-// come to wait first goes first, one packet each. A hop costs two calendar events: the arrival, and the lanes becoming free
+// come to wait first goes first, one packet each. Of a multicast packet, one after the other goes to each of its outputs. A hop costs two calendar events: the arrival, and the lanes becoming free
 // if something waits for them.
 //
 // Ports are numbered from 1 as in InfiniBand; port 0 is the switch's own, for management. ports[n] of the C++ class is n + 1.
 #pragma once
 
 #include <array>
+#include <bitset>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -45,6 +47,7 @@ public:
     counter packets{*this, "packets", "1", "packets passed on"};
     counter blocked{*this, "blocked", "1", "packets that waited in an input buffer for room at their output"};
 
+    counter copied{*this, "copied", "1", "copies made of multicast packets, beyond one for each"};
     counter managed{*this, "managed", "1", "packets for the switch itself"};
 
     std::vector<std::unique_ptr<port>> ports;
@@ -60,7 +63,14 @@ public:
     /// Linear forwarding table: the port by which packets for a LID leave; `no_port`: they are dropped.
     void set_route(std::uint16_t lid, std::uint8_t port);
     std::uint8_t route_of(std::uint16_t lid) const { return lid < m_forwarding.size() ? m_forwarding[lid] : no_port; }
-    void clear_routes() { m_forwarding.clear(); }
+    void clear_routes() {
+        m_forwarding.clear();
+        m_multicast.clear();
+    }
+    /// Multicast forwarding table: the ports (by number) that packets for a LID leave by, but for the one that they came in by.
+    using port_set = std::bitset<most_ports + 1>;
+    void set_multicast(std::uint16_t lid, const port_set& ports);
+    port_set multicast_of(std::uint16_t lid) const;
     /// Virtual lane by which packets of a service level leave; 15: they are dropped. Ports by number; input 0: the switch's own.
     void set_lane(unsigned input, unsigned output, unsigned sl, std::uint8_t lane) { lane_entry(input, output, sl) = lane; }
     std::uint8_t lane(unsigned input, unsigned output, unsigned sl) const { return m_lanes[index_of(input, output, sl)]; }
@@ -99,6 +109,8 @@ private:
     std::size_t index_of(unsigned input, unsigned output, unsigned sl) const { return (input * (ports.size() + 1) + output) * 16 + sl; }
     std::uint8_t& lane_entry(unsigned input, unsigned output, unsigned sl) { return m_lanes[index_of(input, output, sl)]; }
     void pass_on(unsigned input, const packet_ptr& p);
+    void pass_on_to_many(unsigned input, const packet_ptr& p);
+    void pass_to(unsigned input, const packet_ptr& p, std::uint8_t output);
     void move(unsigned input, const entry& e);
     void wait(unsigned input, unsigned lane);
     void lose(port& at, const packet_ptr& p, drop_reason why);
@@ -108,6 +120,7 @@ private:
 
     span_stage m_pipeline_span{*this, "pipeline"}, m_blocked_span{*this, "blocked"};
     std::vector<std::uint8_t> m_forwarding;                      // by LID
+    std::map<std::uint16_t, port_set> m_multicast;               // the same of multicast LIDs
     std::vector<std::uint8_t> m_lanes;                           // by input, output and service level
     std::vector<std::array<queue, virtual_lanes>> m_inputs;      // by port
     std::vector<std::array<takers, virtual_lanes>> m_takers;     // by output and its lane: input × 16 + lane

@@ -10,6 +10,7 @@ namespace fabricvp::network {
 namespace {
 
 constexpr unsigned forwarding_capacity = first_multicast_lid, block_entries = 64;
+constexpr unsigned multicast_capacity = 1024, multicast_entries = 32, position_ports = 16;
 constexpr unsigned device = 0xb924;  // as an InfiniScale III says
 
 }  // namespace
@@ -99,6 +100,7 @@ unsigned switch_agent::subnet(bool set, unsigned attribute, std::uint32_t modifi
             return number < 1 || number > ports ? unsigned{HCA_MAD_BAD_FIELD} : arbitration_table(set, modifier >> 16, m_switch.ports[number - 1]->arbiter, data);
         }
         case HCA_MAD_FORWARDING: return forwarding(set, modifier, data);
+        case HCA_MAD_MULTICAST: return multicast(set, modifier, data);
         default: return HCA_MAD_BAD_ATTRIBUTE;
     }
 }
@@ -111,6 +113,7 @@ unsigned switch_agent::switch_info(bool set, std::uint8_t* data) {
     }
     std::memset(data, 0, HCA_MAD_DATA_SIZE);
     hca_set(data, HCA_SWITCH_FORWARDING_CAPACITY, forwarding_capacity);
+    hca_set(data, HCA_SWITCH_MULTICAST_CAPACITY, multicast_capacity);
     hca_set(data, HCA_SWITCH_FORWARDING_TOP, m_top);
     hca_set(data, HCA_SWITCH_LIFE_TIME, m_life_time);
     hca_set(data, HCA_SWITCH_STATE_CHANGE, m_changed);
@@ -138,6 +141,26 @@ unsigned switch_agent::forwarding(bool set, std::uint32_t block, std::uint8_t* d
         const auto lid = static_cast<std::uint16_t>(block * block_entries + i);
         if (set && (data[i] != network_switch::no_port || m_switch.route_of(lid) != data[i])) m_switch.set_route(lid, data[i]);
         data[i] = m_switch.route_of(lid);
+    }
+    return 0;
+}
+
+/// A block has the masks of 16 ports, from 16 times `position` on, for 32 LIDs.
+unsigned switch_agent::multicast(bool set, std::uint32_t modifier, std::uint8_t* data) {
+    const auto block = modifier & 0x1ff, first = position_ports * (modifier >> 28);
+    if (block >= multicast_capacity / multicast_entries || first > m_switch.ports.size()) return HCA_MAD_BAD_FIELD;
+    for (unsigned i = 0; i < multicast_entries; ++i) {
+        const auto lid = static_cast<std::uint16_t>(first_multicast_lid + block * multicast_entries + i);
+        auto ports = m_switch.multicast_of(lid);
+        std::uint32_t mask = hca_get(data, HCA_HALF(2 * i, 0, 16)), now = 0;
+        for (unsigned n = 0; n < position_ports; ++n) {
+            const auto port = first + n;
+            const bool there = port >= 1 && port <= m_switch.ports.size();
+            if (set && there) ports.set(port, mask >> n & 1);
+            if (there && ports[port]) now |= 1u << n;
+        }
+        if (set) m_switch.set_multicast(lid, ports);
+        hca_set(data, HCA_HALF(2 * i, 0, 16), now);
     }
     return 0;
 }

@@ -51,6 +51,7 @@ private:
     unsigned switch_info(bool set, std::uint8_t* data);
     unsigned port_info(bool set, unsigned number, unsigned input, std::uint8_t* data);
     unsigned forwarding(bool set, std::uint32_t block, std::uint8_t* data);
+    unsigned multicast(bool set, std::uint32_t modifier, std::uint8_t* data);
     unsigned lanes(bool set, unsigned input, unsigned output, std::uint8_t* data);
     port_attributes& of_port(unsigned number);
     void forget();

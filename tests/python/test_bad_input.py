@@ -167,3 +167,12 @@ def test_a_window_beyond_the_watchdog_is_refused_where_it_is_written(tmp_path):
 def test_overrides_are_named_as_the_place(tmp_path):
     refusal = told(tmp_path, fabric("switches: [{name: s}]", *LINKS), overrides={"node.fabric.links.1.to": "u"})
     assert "--set 'node.fabric.links.1.to=u': fabric: a link goes to 'u'" in refusal
+
+
+@pytest.mark.parametrize("group, refusal", [
+    ("{lid: 7}", "machine.yaml:5: network: 7 is no multicast LID (allowed: 49152 … 65534)"),
+    ("{lid: 0xc000}\n    - lid: 0xc000", "machine.yaml:6: network: the multicast LID 49152 is taken twice"),
+    ("lid: 0xc001\n      members: [node0.hca0, node2.hca0]", "machine.yaml:6: network: there is no adapter 'node2.hca0'; the first one is node0.hca0")])
+def test_multicast_groups_are_refused_where_they_are_written(tmp_path, group, refusal):
+    text = "nodes: 2\nnode: {hcas: [{below: root}]}\nnetwork:\n  multicast:\n    - " + group + "\n  links: [{from: node0.hca0, to: node1.hca0}]\n"
+    assert told(tmp_path, text) == refusal

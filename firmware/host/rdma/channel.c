@@ -10,6 +10,23 @@ static struct verbs_place place(struct party* p, const struct channel_shape* s, 
     return (struct verbs_place){take ? memory : NULL, s->uar};
 }
 
+/* To RTR. */
+static void prepare(struct channel* c, unsigned rights) {
+    struct party* p = c->party;
+    const struct { uint64_t address; uint32_t qpn, rkey; } mine = {c->memory.at, c->qp.number, c->mr.key};
+    __typeof__(mine) theirs;
+    party_exchange(p, c->with, &mine, (void*)&theirs, sizeof mine);
+    c->remote.qpn = theirs.qpn;
+    c->remote.rkey = theirs.rkey;
+    c->remote.address = theirs.address;
+    c->attributes = (struct verbs_qp_attributes){
+        .rights = rights, .log_mtu = p->log_mtu, .remote_qpn = theirs.qpn, .send_psn = FIRST_PSN, .receive_psn = FIRST_PSN, .qkey = DATAGRAM_QKEY,
+        .remote_lid = (uint16_t)(c->with + 1), .log_reads = LOG_READS, .ack_timeout = c->fast ? SHORT_ACK_TIMEOUT : ACK_TIMEOUT,
+        .retries = c->fast ? 1 : RETRIES, .rnr_retries = c->fast ? 2 : FOR_EVER, .rnr_timer = c->fast ? SHORT_RNR_TIMER : RNR_TIMER};
+    if (!verbs_modify(&c->qp, HCA_QP_INIT, &c->attributes) || !verbs_modify(&c->qp, HCA_QP_RTR, &c->attributes))
+        panic("channel: cannot be connected, status 0x%x", p->hca.status);
+}
+
 void channel_open(struct channel* c, struct party* p, unsigned with, const struct channel_shape* s) {
     const struct verbs_qp_shape shape = {.type = s->type, .send_cq = &c->send_cq, .receive_cq = &c->receive_cq, .srq = s->srq, .log_sends = s->log_sends,
                                          .log_receives = s->log_receives, .send_elements = s->elements, .receive_elements = s->elements,
@@ -25,23 +42,20 @@ void channel_open(struct channel* c, struct party* p, unsigned with, const struc
         !verbs_create_qp(&c->qp, &p->pd, &shape, &queues))
         panic("channel: cannot be made, status 0x%x", p->hca.status);
     c->fast = s->fast;
-    channel_connect(c, s->rights ? s->rights : VERBS_ALL_RIGHTS);
+    const unsigned rights = s->rights ? s->rights : VERBS_ALL_RIGHTS;
+    if (!s->held) return channel_connect(c, rights);
+    prepare(c, rights);
+    party_meet(p, with);
+}
+
+void channel_start(struct channel* c) {
+    if (!verbs_modify(&c->qp, HCA_QP_RTS, &c->attributes)) panic("channel: cannot be started, status 0x%x", c->party->hca.status);
 }
 
 void channel_connect(struct channel* c, unsigned rights) {
-    struct party* p = c->party;
-    const struct { uint64_t address; uint32_t qpn, rkey; } mine = {c->memory.at, c->qp.number, c->mr.key};
-    __typeof__(mine) theirs;
-    party_exchange(p, c->with, &mine, (void*)&theirs, sizeof mine);
-    c->remote.qpn = theirs.qpn;
-    c->remote.rkey = theirs.rkey;
-    c->remote.address = theirs.address;
-    const struct verbs_qp_attributes a = {
-        .rights = rights, .log_mtu = p->log_mtu, .remote_qpn = theirs.qpn, .send_psn = FIRST_PSN, .receive_psn = FIRST_PSN, .qkey = DATAGRAM_QKEY,
-        .remote_lid = (uint16_t)(c->with + 1), .log_reads = LOG_READS, .ack_timeout = c->fast ? SHORT_ACK_TIMEOUT : ACK_TIMEOUT,
-        .retries = c->fast ? 1 : RETRIES, .rnr_retries = c->fast ? 2 : FOR_EVER, .rnr_timer = c->fast ? SHORT_RNR_TIMER : RNR_TIMER};
-    if (!verbs_connect(&c->qp, &a)) panic("channel: cannot be connected, status 0x%x", p->hca.status);
-    party_meet(p, c->with);
+    prepare(c, rights);
+    channel_start(c);
+    party_meet(c->party, c->with);
 }
 
 void channel_close(struct channel* c) {

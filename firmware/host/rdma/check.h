@@ -41,6 +41,7 @@ void check_print(const char* kind, const char* name, bool ok);
 unsigned check_connections(struct party* party, unsigned with);
 unsigned check_datagrams(struct party* party, unsigned with);
 unsigned check_queues(struct party* party, unsigned with);
+unsigned check_states(struct party* party, unsigned with);
 unsigned check_parallel(struct party* party, unsigned with);
 unsigned check_errors(struct party* party, unsigned with);
 

@@ -10,11 +10,6 @@ enum { PART = 64 << 10, OUT = 0, IN = PART, BACK = 2 * PART, COUNTER = 3 * PART,
 
 static uint64_t seed_of(unsigned from, unsigned to) { return 1000 * (from + 1) + to; }
 
-static void meet_all(struct party* p) {
-    for (unsigned i = 0; i < p->count; ++i)
-        if (i != p->index) party_meet(p, i);
-}
-
 /* One write, one read and a message behind them to everybody, before anybody's completion is looked at. */
 static bool move_data(struct party* p, struct channel* channels) {
     struct verbs_completion done;

@@ -8,11 +8,12 @@
 #include "host/rdma/measure.h"
 #include "host/rdma/options.h"
 
-enum { NODES, CHECK, EXCHANGE, LATENCY, BANDWIDTH, RATE, LEAST, MOST, INLINE, SIZE, BATCH, SIGNAL, WINDOW, PAIRS, GPU_QUEUES, GPU_CQS, GPU_RECORDS, GPU_PAYLOAD, OPTIONS };
+enum { NODES, CHECK, EXCHANGE, MULTICAST, LATENCY, BANDWIDTH, RATE, LEAST, MOST, INLINE, SIZE, BATCH, SIGNAL, WINDOW, PAIRS, GPU_QUEUES, GPU_CQS, GPU_RECORDS, GPU_PAYLOAD, OPTIONS };
 static struct option options[OPTIONS] = {
     [NODES] = {"nodes", 2, 2, MOST_PARTIES}, /* that take part */
     [CHECK] = {"check", 1},         /* every verb */
     [EXCHANGE] = {"exchange", 1},   /* all nodes at once */
+    [MULTICAST] = {"multicast", 1}, /* a group of all nodes, with the exchange */
     [LATENCY] = {"latency", 20},    /* how often, of each verb and size; 0: not at all, as with the following */
     [BANDWIDTH] = {"bandwidth", 1000}, /* messages, of each verb and size; fewer of large ones */
     [RATE] = {"rate", 4096},        /* messages of one size, of each queue pair */
@@ -45,6 +46,7 @@ static bool measure_all(unsigned with) {
         m.uar = &uar;
     }
     if (options[EXCHANGE].value) right = exchange_all(&m);
+    if (options[EXCHANGE].value && options[MULTICAST].value) right = exchange_group(&m) && right;
     clock_start();
     if (options[LATENCY].value) right = measure_latency(&m) && right;
     if (options[BANDWIDTH].value) right = measure_bandwidth(&m) && right;
@@ -62,7 +64,7 @@ int main(void) {
     unsigned wrong = 0;
     if (with >= party.count) options[CHECK].value = options[LATENCY].value = options[BANDWIDTH].value = options[RATE].value = 0;
     if (options[CHECK].value)
-        wrong = check_connections(&party, with) + check_datagrams(&party, with) + check_queues(&party, with) + check_parallel(&party, with) + check_errors(&party, with);
+        wrong = check_connections(&party, with) + check_datagrams(&party, with) + check_queues(&party, with) + check_states(&party, with) + check_parallel(&party, with) + check_errors(&party, with);
     wrong += !measure_all(with);
     console_printf("%s\n", wrong ? "FAILED" : "all ok, powering off");
     return wrong ? 1 : 0;

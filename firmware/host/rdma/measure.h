@@ -21,6 +21,7 @@ bool measure_latency(const struct measure* m);
 bool measure_bandwidth(const struct measure* m);
 bool measure_rate(const struct measure* m);
 /* Among all nodes, not only two. */
+bool exchange_group(const struct measure* measure);
 bool exchange_all(const struct measure* m);
 
 /* ---- what they have in common ---- */

@@ -67,6 +67,11 @@ void party_join(struct party* p, unsigned count) {
         panic("party: the queue pair for datagrams does not start, status 0x%x", p->hca.status);
 }
 
+void meet_all(struct party* p) {
+    for (unsigned i = 0; i < p->count; ++i)
+        if (i != p->index) party_meet(p, i);
+}
+
 /* At first the other one may not listen yet, and datagrams to nobody are lost: so the first one is said until an answer has
  * come, and once more, since the other one listens by then. */
 void party_exchange(struct party* p, unsigned with, const void* mine, void* theirs, size_t bytes) {

@@ -39,6 +39,8 @@ void party_await(struct party* party, unsigned with);
 /* Waits until all that was told has arrived, for the link goes with this node. To be called before that. */
 void party_leave(struct party* party);
 static inline void party_meet(struct party* party, unsigned with) { party_exchange(party, with, NULL, NULL, 0); }
+/* Everybody with everybody. */
+void meet_all(struct party* party);
 
 /* ---- two queue pairs that are connected, with memory that the other one may use ---- */
 
@@ -49,6 +51,7 @@ struct channel_shape {
     struct verbs_srq* srq;
     unsigned rights;                       /* of the queue pair; 0: all */
     bool fast;                             /* gives up soon */
+    bool held;                             /* in RTR, until channel_start() */
     channel_memory queues, cqs, memory;    /* where these lie; NULL: in the heap */
     struct verbs_uar* uar;                 /* or NULL */
     uint64_t bytes;
@@ -60,6 +63,7 @@ struct channel {
     struct verbs_qp qp;
     struct verbs_memory memory;
     bool own_memory, fast;
+    struct verbs_qp_attributes attributes;
     struct verbs_mr mr;
     struct { /* what the other one has */
         uint32_t qpn, rkey;
@@ -70,6 +74,8 @@ enum { LOG_CQ = 8, DATAGRAM_QKEY = 0x11112222 };
 void channel_open(struct channel* channel, struct party* party, unsigned with, const struct channel_shape* shape);
 /* Both queue pairs from RESET to RTS. */
 void channel_connect(struct channel* channel, unsigned rights);
+/* This side's from RTR to RTS, which the other one does not hear of. */
+void channel_start(struct channel* channel);
 void channel_close(struct channel* channel);
 
 /* One request, and its completion if it has one. \returns its syndrome, or NO_COMPLETION */

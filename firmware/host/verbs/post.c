@@ -78,6 +78,12 @@ static unsigned write_raw(const struct verbs_qp* qp, uintptr_t entry, const stru
     return (unsigned)((uintptr_t)(w + SEGMENT_WORDS) - entry) / HCA_SEGMENT;
 }
 
+static uint64_t gid_word(const uint8_t* gid) {
+    uint64_t word;
+    memcpy(&word, gid, sizeof word);
+    return word;
+}
+
 /* All but the link. \returns its size in 16 bytes, 0 if it does not fit or makes no sense */
 static unsigned write_entry(const struct verbs_qp* qp, uintptr_t entry, const struct verbs_send* s) {
     volatile uint64_t* const first = (volatile uint64_t*)entry;
@@ -90,10 +96,10 @@ static unsigned write_entry(const struct verbs_qp* qp, uintptr_t entry, const st
     if (HCA_SEGMENT + fixed + (s->flags & VERBS_INLINE ? 0 : HCA_SEGMENT * s->elements) > 1u << qp->sends.log_stride) return 0;
     first[HCA_WORD_FLAGS] = hca_flags(s->flags & VERBS_SIGNALLED ? 1 : 0, s->flags & VERBS_SOLICITED ? 1 : 0, s->immediate);
     if (qp->shape.type == HCA_QP_UD) {
-        w[0] = hca_pair(1u << 24 | qp->pd->number, s->to.lid);
-        w[1] = hca_pair(0x3000, (uint32_t)s->to.service_level << 28); /* full rate */
-        w[2] = 0;
-        w[3] = hca_pair(0, 2); /* no GRH: as Linux leaves it */
+        w[0] = hca_pair(1u << 24 | qp->pd->number, s->to.lid | (s->to.gid ? 1u << 23 : 0));
+        w[1] = hca_pair(s->to.gid ? 0x3001 : 0x3000, (uint32_t)s->to.service_level << 28); /* full rate; one hop to a router */
+        w[2] = s->to.gid ? gid_word(s->to.gid) : 0;
+        w[3] = s->to.gid ? gid_word(s->to.gid + 8) : hca_pair(0, 2); /* without one, as Linux leaves it */
         w[4] = hca_pair(s->to.qpn, s->to.qkey);
         w[5] = 0;
         w += HCA_UD_SIZE / WORD;

@@ -212,6 +212,7 @@ struct verbs_address {
     uint16_t lid;
     uint8_t service_level;
     uint32_t qpn, qkey;
+    const uint8_t* gid; /* 16 bytes; NULL: no global route header */
 };
 enum verbs_flag { VERBS_SIGNALLED = 1, VERBS_SOLICITED = 2, VERBS_FENCE = 4, VERBS_INLINE = 8 };
 struct verbs_send {
@@ -282,7 +283,8 @@ struct verbs_qp_attributes {
     uint8_t ack_timeout, retries;  /* 4.096 µs << this */
     uint8_t rnr_retries, rnr_timer; /* 7 retries: for ever */
 };
-/* From the state before it to INIT, RTR, RTS; from RTS to SQD and back; from any to ERR and RESET. A queue pair is made in RESET. */
+/* From the state before it to INIT, RTR, RTS; from RTS to SQD, where an event tells that the sends that had begun are complete, and
+ * back; from any to ERR and RESET. A queue pair is made in RESET. */
 bool verbs_modify(struct verbs_qp* qp, enum hca_qp_state to, const struct verbs_qp_attributes* attributes);
 /* All the way to RTS. */
 bool verbs_connect(struct verbs_qp* qp, const struct verbs_qp_attributes* attributes);
@@ -295,6 +297,10 @@ unsigned verbs_post_receive(struct verbs_qp* qp, const struct verbs_receive* req
 static inline unsigned verbs_send_room(const struct verbs_qp* qp) {
     return (1u << qp->sends.log_size) - (uint16_t)(qp->sends.head - qp->sends.tail);
 }
+/* Datagrams to a multicast group (16 bytes, and a LID from 0xc000 on, to queue pair 0xffffff) come to all that are attached. */
+bool verbs_attach(struct verbs_qp* qp, const uint8_t* gid);
+bool verbs_detach(struct verbs_qp* qp, const uint8_t* gid);
+
 const char* verbs_syndrome_name(unsigned syndrome);
 
 #endif

@@ -36,6 +36,7 @@ struct send_request {
     bool signalled = true, solicited = false, fence = false, inlined = false;
     std::uint16_t lid = 0;  // datagrams
     std::uint32_t qpn = 0, qkey = 0;
+    std::optional<network::gid> gid;  // of a datagram with a global route header
 };
 
 /// One queue pair, with its two queues in one buffer, and what a library keeps of it.
@@ -94,6 +95,10 @@ public:
     }
 
     void connect(std::uint32_t remote, std::uint16_t lid) {
+        to_rtr(remote, lid);
+        to_rts();
+    }
+    void to_rtr(std::uint32_t remote, std::uint16_t lid) {
         auto* m = d.in();
         auto* c = m + HCA_QP_CONTEXT;
         hca_set(m, HCA_QP_MASK, HCA_GIVEN_REMOTE_READ | HCA_GIVEN_REMOTE_WRITE | HCA_GIVEN_REMOTE_ATOMIC);
@@ -108,8 +113,9 @@ public:
         hca_set(c, HCA_QPC_REMOTE_ATOMIC, s.remote_atomic);
         hca_set(c + HCA_QPC_PATH, HCA_PATH_LID, lid);
         REQUIRE(d.command(HCA_INIT2RTR_QP, number) == HCA_OK);
-        m = d.in();
-        c = m + HCA_QP_CONTEXT;
+    }
+    void to_rts() {
+        auto* c = d.in() + HCA_QP_CONTEXT;
         hca_set(c + HCA_QPC_PATH, HCA_PATH_ACK_TIMEOUT, s.timeout);
         hca_set(c + HCA_QPC_PATH, HCA_PATH_RNR_RETRIES, s.rnr_retries);
         hca_set(c, HCA_QPC_RETRIES, s.retries);
@@ -177,6 +183,8 @@ private:
         if (type == HCA_QP_UD) {
             hca_set(w + at, HCA_AV_PD, s.domain);
             hca_set(w + at, HCA_AV_LID, r.lid);
+            hca_set(w + at, HCA_AV_GRH, r.gid.has_value());
+            if (r.gid) std::memcpy(w + at + HCA_AV_GID, r.gid->data(), r.gid->size());
             hca_set(w + at, HCA_UD_QPN, r.qpn);
             hca_set(w + at, HCA_UD_QKEY, r.qkey);
             at += HCA_UD_SIZE;

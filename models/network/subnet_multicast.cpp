@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// Multicast forwarding tables: the packets of a group go along a tree over all switches, as far as there are members behind.
+#include <algorithm>
+
+#include "network/subnet.h"
+
+namespace fabricvp::network {
+
+bool subnet::usable(std::size_t link) const { return m_links[link].a->up() && m_links[link].b->up(); }
+
+/// Breadth first, from the first switch of each part that hangs together; so parents stand before their children.
+std::vector<subnet::branch> subnet::multicast_tree() const {
+    std::vector<branch> tree;
+    std::vector<std::uint8_t> seen(switches.size());
+    for (std::size_t root = 0; root < switches.size(); ++root) {
+        if (seen[root]) continue;
+        seen[root] = true;
+        tree.push_back({root, no_switch, 0, 0});
+        for (auto n = tree.size() - 1; n < tree.size(); ++n)
+            for (std::size_t l = 0; l < m_links.size(); ++l) {
+                const auto here = tree[n].at, a = switch_at(m_vertices[l].first), b = switch_at(m_vertices[l].second);
+                const auto other = a == here ? b : b == here ? a : no_switch;
+                if (other == no_switch || seen[other] || !usable(l)) continue;
+                seen[other] = true;
+                const auto *own = a == here ? m_links[l].a : m_links[l].b, *its = a == here ? m_links[l].b : m_links[l].a;
+                tree.push_back({other, here, its->index + 1, own->index + 1});
+            }
+    }
+    return tree;
+}
+
+void subnet::route_multicast() {
+    if (params.multicast.empty()) return;
+    const auto tree = multicast_tree();
+    for (const auto& group : params.multicast) {
+        std::vector<network_switch::port_set> ports(switches.size());
+        std::vector<std::size_t> members(switches.size());  // at a switch and behind its children
+        std::size_t all = 0;
+        const auto& wanted = group.members;
+        for (std::size_t l = 0; l < m_links.size(); ++l)
+            for (const bool from : {true, false}) {
+                const auto end = from ? m_vertices[l].first : m_vertices[l].second, s = switch_at(from ? m_vertices[l].second : m_vertices[l].first);
+                if (s == no_switch || end >= m_adapters.size() || !usable(l)) continue;
+                if (!wanted.empty() && std::find(wanted.begin(), wanted.end(), m_ends[end].name) == wanted.end()) continue;
+                ports[s].set((from ? m_links[l].b : m_links[l].a)->index + 1);
+                ++members[s];
+                ++all;
+            }
+        for (auto n = tree.rbegin(); n != tree.rend(); ++n) {
+            if (n->parent == no_switch) continue;
+            members[n->parent] += members[n->at];
+            if (members[n->at]) ports[n->parent].set(n->down);
+        }
+        // Whoever sends need not be a member: what has members elsewhere goes up from everywhere.
+        for (const auto& n : tree)
+            if (n.parent != no_switch && all > members[n.at]) ports[n.at].set(n.up);
+        for (std::size_t s = 0; s < switches.size(); ++s) switches[s]->set_multicast(static_cast<std::uint16_t>(group.lid), ports[s]);
+    }
+}
+
+}  // namespace fabricvp::network
