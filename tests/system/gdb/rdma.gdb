@@ -12,7 +12,7 @@ monitor qp 7x
 #> usage: monitor qp N
 break channel_send
 continue
-#> Breakpoint 1, channel_send
+#> Thread 1 hit Breakpoint 1, channel_send
 eval "monitor qp %d", c->qp.number
 #> node0\.hca0 qp 0x[0-9a-f]+: reliable connection, RTS, with lid 0x2 qp 0x[0-9a-f]+; doorbells on page \d+, completions to cq 0x[0-9a-f]+ \(sends\)
 #>   sends: 0 posted, 0 fetched, 0 completed; ring of \d+ entries of \d+ bytes at 0x
@@ -21,6 +21,6 @@ set $number = c->qp.number
 break verbs_poll
 ignore 2 10
 continue
-#> Breakpoint 2, verbs_poll
+#> Thread 1 hit Breakpoint 2, verbs_poll
 eval "monitor qp %d", $number
 #>   sends: 1 posted, [01] fetched, 0 completed
