@@ -28,7 +28,7 @@ done
 environment=(PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root TERM="${TERM:-dumb}" LANG=C.UTF-8)
 while read -r name; do
     case $name in
-    *_proxy | *_PROXY | PIP_* | SSL_CERT_* | *_CA_BUNDLE) environment+=("$name=${!name}") ;;
+    *_proxy | *_PROXY | PIP_* | SSL_CERT_* | *_CA_BUNDLE | CCACHE_*) environment+=("$name=${!name}") ;;
     esac
 done < <(compgen -e)
 
