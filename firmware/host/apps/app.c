@@ -3,30 +3,12 @@
 
 #include "gpu/kernels/arguments.h"
 #include "host/console.h"
-#include "host/gpu/images.h"
 #include "host/heap.h"
 #include "host/machine.h"
 #include "host/region.h"
 #include "host/timer.h"
 
-enum { MOST_KERNELS = 64 };
-
-struct gpu_kernel app_kernel(struct app* app, const char* name) {
-    static struct {
-        const struct image* image;
-        struct gpu_kernel kernel;
-    } loaded[MOST_KERNELS];
-    const struct image* image = find_image(name);
-    if (!image) panic("no kernel '%s'", name);
-    unsigned n = 0;
-    for (; n < MOST_KERNELS && loaded[n].image; ++n)
-        if (loaded[n].image == image) return loaded[n].kernel;
-    const gpu_address at = gpu_load_image(app->node, image->start, image->bytes);
-    const struct gpu_kernel kernel = at ? gpu_find_kernel(image->start, image->bytes, at, name) : (struct gpu_kernel){0, 0};
-    if (!kernel.object || n == MOST_KERNELS) panic("kernel '%s' is malformed", name);
-    loaded[n].image = image;
-    return loaded[n].kernel = kernel;
-}
+struct gpu_kernel app_kernel(struct app* app, const char* name) { return gpu_linked_kernel(app->node, name, name); }
 
 gpu_address app_buffer_as(struct app* app, uint64_t bytes, enum gpu_locality locality, uint64_t pitch) {
     return gpu_allocate_by(app->node, bytes, app->placement, (struct gpu_layout){locality, pitch});

@@ -3,7 +3,6 @@
 
 #include "gpu/kernels/network.h"
 #include "host/console.h"
-#include "host/gpu/images.h"
 #include "host/heap.h"
 #include "host/machine.h"
 #include "host/region.h"
@@ -13,15 +12,7 @@ enum { WARM = 2, PATIENCE_NS = 5000000, ASTRAY = 1 << 30 };
 
 uint64_t echo_payload(unsigned groups, const struct echo_options* o) { return 2 * groups * o->most; }
 
-static struct gpu_kernel kernel(struct gpu_node* node) {
-    static struct gpu_kernel found;
-    const struct image* image = find_image("network_echo");
-    if (found.object) return found;
-    const gpu_address at = image ? gpu_load_image(node, image->start, image->bytes) : 0;
-    if (at) found = gpu_find_kernel(image->start, image->bytes, at, "network_echo");
-    if (!found.object) panic("kernel network_echo is missing");
-    return found;
-}
+static struct gpu_kernel kernel(struct gpu_node* node) { return gpu_linked_kernel(node, "network_echo", "network_echo"); }
 
 static uint64_t seed_of(const struct scheme* s, unsigned node, unsigned group) { return 1 + node * s->groups + group; }
 

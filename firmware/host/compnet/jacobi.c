@@ -5,7 +5,6 @@
 #include "host/compnet/talker.h"
 #include "host/console.h"
 #include "host/csr.h"
-#include "host/gpu/images.h"
 #include "host/harts.h"
 #include "host/heap.h"
 #include "host/machine.h"
@@ -107,15 +106,7 @@ static void work(void* argument) {
 
 /* ---- the GPU ---- */
 
-static struct gpu_kernel kernel(struct gpu_node* node) {
-    static struct gpu_kernel found;
-    const struct image* image = find_image("network_jacobi");
-    if (found.object) return found;
-    const gpu_address at = image ? gpu_load_image(node, image->start, image->bytes) : 0;
-    if (at) found = gpu_find_kernel(image->start, image->bytes, at, "network_jacobi");
-    if (!found.object) panic("kernel network_jacobi is missing");
-    return found;
-}
+static struct gpu_kernel kernel(struct gpu_node* node) { return gpu_linked_kernel(node, "network_jacobi", "network_jacobi"); }
 
 struct gpu_side {
     struct gpu_queue_handle* queue;

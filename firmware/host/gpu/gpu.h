@@ -130,6 +130,10 @@ gpu_address gpu_load_image(struct gpu_node* node, const void* elf, uint64_t byte
 /* \param image where it was placed \param name at most 32 characters; empty: the first kernel of the file */
 struct gpu_kernel gpu_find_kernel(const void* elf, uint64_t bytes, gpu_address image, const char* name);
 
+/* The kernel of a file that was linked into this program (host/gpu/images.h), which is placed when it is first asked for; one
+ * kernel a file. Panics if there is no such file or kernel. */
+struct gpu_kernel gpu_linked_kernel(struct gpu_node* node, const char* file, const char* name);
+
 enum gpu_queue_flags {
     GPU_RING_IN_HOST = 1,
     GPU_SIGNALS_ON_DEVICE = 2,

@@ -3,12 +3,13 @@
 #include "host/console.h"
 #include "host/gpu/elf.h"
 #include "host/gpu/gpu.h"
+#include "host/gpu/images.h"
 #include "host/heap.h"
 #include "host/machine.h"
 #include "host/mmio.h"
 #include "host/timer.h"
 
-enum { TAKEN_WITHIN_US = 10000 };
+enum { TAKEN_WITHIN_US = 10000, MOST_LINKED = 64 };
 
 gpu_address gpu_load_image(struct gpu_node* node, const void* elf, uint64_t bytes) {
     struct elf_segment s;
@@ -40,6 +41,23 @@ struct gpu_kernel gpu_find_kernel(const void* elf, uint64_t bytes, gpu_address i
             if (!*name || strncmp(k.name, name, sizeof k.name) == 0) return (struct gpu_kernel){image + k.image_offset, k.kernarg_bytes};
         }
     return (struct gpu_kernel){0, 0};
+}
+
+struct gpu_kernel gpu_linked_kernel(struct gpu_node* node, const char* file, const char* name) {
+    static struct {
+        const struct image* image;
+        struct gpu_kernel kernel;
+    } loaded[MOST_LINKED];
+    const struct image* image = find_image(file);
+    if (!image) panic("no kernel '%s'", file);
+    unsigned n = 0;
+    for (; n < MOST_LINKED && loaded[n].image; ++n)
+        if (loaded[n].image == image) return loaded[n].kernel;
+    const gpu_address at = gpu_load_image(node, image->start, image->bytes);
+    const struct gpu_kernel kernel = at ? gpu_find_kernel(image->start, image->bytes, at, name) : (struct gpu_kernel){0, 0};
+    if (!kernel.object || n == MOST_LINKED) panic("kernel '%s' is malformed", name);
+    loaded[n].image = image;
+    return loaded[n].kernel = kernel;
 }
 
 static uintptr_t entry_of(const struct gpu_queue_handle* q) {

@@ -2,7 +2,6 @@
 #include "host/gpurdma/serve.h"
 
 #include "host/console.h"
-#include "host/gpu/images.h"
 #include "host/heap.h"
 #include "host/machine.h"
 #include "host/rdma/measure.h"
@@ -78,13 +77,7 @@ static bool is_right(const struct serve* s) {
 
 /* ---- worker: the batch, behind it its results ---- */
 
-static struct gpu_kernel kernel(struct gpu_node* node) {
-    const struct image* image = find_image("rdma_serve");
-    const gpu_address at = image ? gpu_load_image(node, image->start, image->bytes) : 0;
-    const struct gpu_kernel found = at ? gpu_find_kernel(image->start, image->bytes, at, "rdma_serve") : (struct gpu_kernel){0, 0};
-    if (!found.object) panic("kernel rdma_serve is missing");
-    return found;
-}
+static struct gpu_kernel kernel(struct gpu_node* node) { return gpu_linked_kernel(node, "rdma_serve", "rdma_serve"); }
 
 static struct rdma_serve_arguments describe(const struct serve* s, gpu_address at) {
     const struct place matrix = place_take(s->node, SERVE_ROWS * SERVE_VECTOR, true);

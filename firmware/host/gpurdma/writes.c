@@ -3,7 +3,6 @@
 
 #include "gpu/kernels/rdma_writer.h"
 #include "host/console.h"
-#include "host/gpu/images.h"
 #include "host/heap.h"
 #include "host/machine.h"
 #include "host/rdma/measure.h"
@@ -64,15 +63,7 @@ struct outcome {
     unsigned fault;
 };
 
-static struct gpu_kernel kernel(struct gpu_node* node) {
-    static struct gpu_kernel found;
-    const struct image* image = find_image("rdma_writes");
-    if (found.object) return found;
-    const gpu_address at = image ? gpu_load_image(node, image->start, image->bytes) : 0;
-    if (at) found = gpu_find_kernel(image->start, image->bytes, at, "rdma_writes");
-    if (!found.object) panic("kernel rdma_writes is missing");
-    return found;
-}
+static struct gpu_kernel kernel(struct gpu_node* node) { return gpu_linked_kernel(node, "rdma_writes", "rdma_writes"); }
 
 /* One hart for all teams: each gets its turn when there is room. */
 static void post_by_hart(const struct rdma_writes_arguments* a, unsigned teams) {

@@ -4,7 +4,6 @@
  * has the kernel. */
 #include "gpu/kernels/rdma_misuse.h"
 #include "host/console.h"
-#include "host/gpu/images.h"
 #include "host/gpurdma/endpoint.h"
 #include "host/heap.h"
 #include "host/machine.h"
@@ -30,13 +29,7 @@ static void report(const char* what, bool right) {
     wrong += !right;
 }
 
-static struct gpu_kernel kernel(void) {
-    static struct gpu_kernel k;
-    const struct image* file = find_image("rdma_misuse");
-    if (!k.object) k = gpu_find_kernel(file->start, file->bytes, gpu_load_image(&node, file->start, file->bytes), "rdma_misuse");
-    if (!k.object) panic("the kernel cannot be loaded");
-    return k;
-}
+static struct gpu_kernel kernel(void) { return gpu_linked_kernel(&node, "rdma_misuse", "rdma_misuse"); }
 
 static struct rdma_misuse_arguments arguments_of(struct endpoint* e, const struct state* s) {
     struct rdma_misuse_arguments a = {.result = results.lanes, .local = e->payload.lanes, .remote = e->remote.address + s->writes * WORD, .lkey = e->mr.key,

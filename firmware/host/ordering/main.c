@@ -5,7 +5,6 @@
 #include "gpu/kernels/ordering.h"
 #include "host/console.h"
 #include "host/gpu/gpu.h"
-#include "host/gpu/images.h"
 #include "host/heap.h"
 #include "host/machine.h"
 #include "host/rdma/measure.h"
@@ -80,13 +79,7 @@ static void post_receives(void) {
         if (verbs_post_receive(&channel.qp, &(struct verbs_receive){.id = i}, 1) != 1) panic("a receive does not fit");
 }
 
-static struct gpu_kernel kernel(void) {
-    const struct image* file = find_image("ordering_kernel");
-    const gpu_address image = gpu_load_image(&node, file->start, file->bytes);
-    const struct gpu_kernel k = gpu_find_kernel(file->start, file->bytes, image, "ordering");
-    if (!k.object) panic("the kernel cannot be loaded");
-    return k;
-}
+static struct gpu_kernel kernel(void) { return gpu_linked_kernel(&node, "ordering_kernel", "ordering"); }
 
 static void print(const struct ordering_result* r) {
     console_printf("rounds %u wrong %u stale %u early %u words %u found %u missed %u alarms %u\n", r->rounds, r->wrong, r->stale, r->early, r->words, r->found,
