@@ -14,27 +14,37 @@
 
 namespace fabricvp::bus_log {
 
-namespace detail {
-extern bool hca;
-void line(const sc_core::sc_object& source, const std::string& text);
-}  // namespace detail
+/// What blocks of one kind tell, if somebody asked: one global object of each kind, in its own room.
+class channel {
+public:
+    explicit channel(const char* kind);
+    channel(const channel&) = delete;
+    channel& operator=(const channel&) = delete;
 
-/// Kinds of blocks that tell.
+    /// Whether they are to tell.
+    bool open() const { return m_open; }
+    /// To be called only while open.
+    template <class... Args>
+    void line(const sc_core::sc_object& source, fmt::format_string<Args...> format, Args&&... args) const {
+        tell(source, fmt::format(format, std::forward<Args>(args)...));
+    }
+
+private:
+    friend bool show(std::string_view kind, bool on);
+    friend std::vector<std::string> kinds();
+    static void tell(const sc_core::sc_object& source, const std::string& text);
+
+    const char* m_kind;
+    bool m_open = false;
+};
+
+/// Kinds of blocks that tell, by name.
 std::vector<std::string> kinds();
 /// Has all blocks of a kind tell, or none. \returns false if there is no such kind
 bool show(std::string_view kind, bool on = true);
 
-/// Whether RDMA adapters are to tell: doorbells, work queue entries, completions.
-inline bool of_hca() { return detail::hca; }
-
 /// Where lines go: standard error, with the simulated time, unless somebody else takes them. \returns who did before
 using sink = std::function<void(const std::string& source, const std::string& text)>;
 sink set_sink(sink s);
-
-/// To be called only where asked for.
-template <class... Args>
-void line(const sc_core::sc_object& source, fmt::format_string<Args...> format, Args&&... args) {
-    detail::line(source, fmt::format(format, std::forward<Args>(args)...));
-}
 
 }  // namespace fabricvp::bus_log

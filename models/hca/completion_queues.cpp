@@ -5,7 +5,6 @@
 #include <cstring>
 #include <utility>
 
-#include "base/bus_log.h"
 #include "base/log.h"
 #include "base/trace_flow.h"
 #include "hca/entry_text.h"
@@ -162,8 +161,8 @@ void completion_queues::write(queue& q, const completion_entry& e, violation v, 
     auto bytes = allocate_slice(HCA_CQE_SIZE);
     std::memcpy(bytes.data(), e.bytes.data(), HCA_CQE_SIZE);  // with the owner bit 0: software's
     m_bus.write(where[0].address, bytes);
-    if (bus_log::of_hca())
-        bus_log::line(*this, "cq {:#x} completion {} to bus address {:#x}: {}", q.number, q.producer, where[0].address, text_of_completion(e.bytes.data()));
+    if (told.open())
+        told.line(*this, "cq {:#x} completion {} to bus address {:#x}: {}", q.number, q.producer, where[0].address, text_of_completion(e.bytes.data()));
     ++q.producer;
     ++cqes;
     if (span_recorder::on() && !e.spans.empty()) {

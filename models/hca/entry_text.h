@@ -5,9 +5,13 @@
 #include <cstdint>
 #include <string>
 
+#include "base/bus_log.h"
 #include "hca/queue_pair.h"
 
 namespace fabricvp::hca {
+
+/// Adapters tell of doorbells, work queue entries and completions.
+inline bus_log::channel told{"hca"};
 
 /// "write", "fetch and add", …; "opcode 0x1f" where there is no such.
 std::string opcode_name(unsigned opcode);

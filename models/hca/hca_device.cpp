@@ -4,10 +4,10 @@
 #include <algorithm>
 #include <cstring>
 
-#include "base/bus_log.h"
 #include "base/log.h"
 #include "base/random_streams.h"
 #include "base/trace_flow.h"
+#include "hca/entry_text.h"
 
 namespace fabricvp::hca {
 
@@ -16,14 +16,6 @@ namespace {
 constexpr std::uint8_t vendor_specific = 0x09;
 constexpr std::size_t before_capabilities = 0x20;
 constexpr unsigned most_mtu_code = 4;  // 2048, the most that Linux's driver knows
-
-/// Whether a doorbell on page `uar` tells of more entries than the ring of its queue pair holds. Those that wait may have
-/// been written over.
-bool posts_beyond_ring(const queue_pair& q, std::uint32_t uar, const std::uint8_t* words) {
-    const auto outstanding = static_cast<std::uint16_t>(q.send.posted - q.send.completed);
-    return q.attributes.uar == uar && q.attributes.state == HCA_QP_RTS && hca_get(words, HCA_SEND_INDEX) == q.send.posted &&
-           outstanding + hca_get(words, HCA_SEND_COUNT) > q.attributes.sq.entries();
-}
 
 /// Whether partition keys let a packet in: the same partition, and one of both a full member.
 bool agree(std::uint16_t a, std::uint16_t b) { return ((a ^ b) & 0x7fff) == 0 && (a | b) & 0x8000; }
@@ -71,6 +63,11 @@ hca_device::hca_device(const sc_core::sc_module_name& name, const hca_params& p)
     events.on_interrupt = [this](unsigned number) { interrupt(number); };
     sends.on_room = [this] { take_more(); };
     sends.on_entries = [this](queue_pair& q) { requester.kick(q); };
+    sends.on_overrun = [this](queue_pair& q) {
+        log(log_level::warning, *this, "queue pair {:#x} is posted beyond its ring", q.attributes.number);
+        events.post(event_entry(HCA_EVENT_WQ_CATASTROPHE).set(HCA_EQE_NUMBER, q.attributes.number));
+        pairs.fail(q);
+    };
     pairs.on_change = [this](queue_pair& q, unsigned before) {
         requester.changed(q, before);
         responder.changed(q, before);
@@ -237,15 +234,7 @@ void hca_device::ring(std::uint32_t uar, unsigned which, std::uint32_t high, std
     if (which == HCA_UAR_CQ) good = completions.ring(uar, high, low);
     if (which == HCA_UAR_SEND) good = sends.ring(uar, high, low);
     if (good) return;
-    std::uint8_t words[8];
-    hca_put32(words, high);
-    hca_put32(words + 4, low);
-    if (auto* q = which == HCA_UAR_SEND ? pairs.find(hca_get(words, HCA_SEND_QPN)) : nullptr; q && posts_beyond_ring(*q, uar, words)) {
-        log(log_level::warning, *this, "queue pair {:#x} is posted beyond its ring", q->attributes.number);
-        events.post(event_entry(HCA_EVENT_WQ_CATASTROPHE).set(HCA_EQE_NUMBER, q->attributes.number));
-        pairs.fail(*q);
-    }
-    if (bus_log::of_hca()) bus_log::line(*this, "doorbell {:#x} {:#x} at {:#x} of page {}: dropped", high, low, which, uar);
+    if (told.open()) told.line(*this, "doorbell {:#x} {:#x} at {:#x} of page {}: dropped", high, low, which, uar);
     if (bad_doorbells.total() == 0)
         log(log_level::warning, *this, "doorbell {:#x} {:#x} at {:#x} of page {} is dropped: it is none of that page's; further ones are only counted", high, low,
             which, uar);

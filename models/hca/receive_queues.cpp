@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "base/bus_log.h"
 #include "base/log.h"
 #include "hca/entry_text.h"
 
@@ -81,7 +80,7 @@ void receive_queues::fetch_own(queue_pair& q, done finished) {
         const auto stride = now->attributes.rq.stride();
         for (std::uint32_t i = 0; i < count; ++i) {
             now->receives.ready.push_back(decode_receive(bytes.data() + i * stride, stride, static_cast<std::uint32_t>(first + i * stride)));
-            if (bus_log::of_hca()) bus_log::line(*this, "qp {:#x} receive entry at {:#x}: {}", number, first + i * stride, text_of(now->receives.ready.back()));
+            if (told.open()) told.line(*this, "qp {:#x} receive entry at {:#x}: {}", number, first + i * stride, text_of(now->receives.ready.back()));
         }
         take_own(*now, finished, true);
     };
@@ -144,7 +143,7 @@ void receive_queues::fetch_shared(std::uint32_t srqn, std::uint32_t serial) {
             return answer(srqn, take_status::failed, nullptr);
         }
         const auto entry = decode_receive(bytes.data(), stride, static_cast<std::uint32_t>(at));
-        if (bus_log::of_hca()) bus_log::line(*this, "shared queue {:#x} receive entry at {:#x}: {}", srqn, at, text_of(entry));
+        if (told.open()) told.line(*this, "shared queue {:#x} receive entry at {:#x}: {}", srqn, at, text_of(entry));
         now->next = std::uint64_t{hca_get32(bytes.data()) & ~0x3fu};
         ++now->taken;
         ++taken;

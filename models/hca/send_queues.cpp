@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "abi/hca.h"
-#include "base/bus_log.h"
 #include "base/log.h"
 #include "hca/entry_text.h"
 
@@ -120,11 +119,15 @@ bool send_queues::ring(std::uint32_t uar, std::uint32_t high, std::uint32_t low)
     const auto count = hca_get(words, HCA_SEND_COUNT);
     const auto outstanding = static_cast<std::uint16_t>(s.posted - s.completed);
     const auto state = q->attributes.state;
-    if (count == 0 || hca_get(words, HCA_SEND_INDEX) != s.posted || outstanding + count > q->attributes.sq.entries()) return false;
+    if (count == 0 || hca_get(words, HCA_SEND_INDEX) != s.posted) return false;
+    if (outstanding + count > q->attributes.sq.entries()) {
+        if (state == HCA_QP_RTS) on_overrun(*q);
+        return false;
+    }
     if (state != HCA_QP_RTS && state != HCA_QP_SQD && state != HCA_QP_SQE && state != HCA_QP_ERR) return false;
     s.bursts.push_back({static_cast<std::uint16_t>(count), static_cast<std::uint8_t>(hca_get(words, HCA_SEND_OPCODE)),
                         static_cast<std::uint8_t>(hca_get(words, HCA_SEND_SIZE)), hca_get(words, HCA_SEND_FENCE) != 0, now()});
-    if (bus_log::of_hca()) bus_log::line(*this, "qp {:#x} doorbell: {} entries from {} on", q->attributes.number, count, s.posted);
+    if (told.open()) told.line(*this, "qp {:#x} doorbell: {} entries from {} on", q->attributes.number, count, s.posted);
     s.posted = static_cast<std::uint16_t>(s.posted + count);
     posted += count;
     m_pending.push_back({now() + params.doorbell_latency, q->attributes.number, q->serial});
@@ -188,7 +191,7 @@ void send_queues::fetched(queue_pair& q, const buffer_slice& bytes, std::uint32_
         const auto size = std::uint32_t{b.size} * HCA_SEGMENT;
         if (!ok || size > stride || !decode_send(wqe, size, q.attributes.type, e)) e.syndrome = ok ? HCA_LOCAL_QP_OPERATION : HCA_LOCAL_PROTECTION;
         e.signalled |= q.attributes.signal_all;
-        if (bus_log::of_hca()) bus_log::line(*this, "qp {:#x} send entry {} at {:#x}: {}", q.attributes.number, e.index, first + std::uint64_t{i} * stride, text_of(e));
+        if (told.open()) told.line(*this, "qp {:#x} send entry {} at {:#x}: {}", q.attributes.number, e.index, first + std::uint64_t{i} * stride, text_of(e));
         s.entries.push_back(std::move(e));
         // Opcode, size and fence of the next one stand in this one, unless a doorbell of its own tells them.
         if (--b.count == 0) {

@@ -39,6 +39,8 @@ public:
 
     /// Entries of a queue pair have been decoded, or flushed.
     std::function<void(queue_pair&)> on_entries;
+    /// A doorbell told of more entries than its ring holds: those that wait may have been written over.
+    std::function<void(queue_pair&)> on_overrun;
 
     send_queues(const sc_core::sc_module_name& name, const send_queue_params& params, bus_access& bus, translation& memory, queue_pairs& pairs);
 
