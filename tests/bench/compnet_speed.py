@@ -1,9 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Messages a second of wall-clock time that kernels leave to the command processor: 8 bytes between two nodes, there and back."""
-import os
-import pathlib
+"""Messages a second of processor time that kernels leave to the command processor: 8 bytes between two nodes, there and back."""
 import statistics
-import tempfile
 
 import tools
 from registry import Result, measurement
@@ -13,12 +10,7 @@ FEW = 10  #: rounds of the run whose time is taken off: start-up and end
 
 
 def seconds(rounds):
-    with tempfile.TemporaryDirectory() as folder:
-        before = os.times()
-        tools.seconds([tools.FABRICVP, "run", tools.TREE / "configs" / "compnet_pair.yaml", "--quiet", "--console", "none", "--out", pathlib.Path(folder) / "out",
-                       "--append", f"nodes=2 scheme=0 threads=2 groups={GROUPS} least=8 most=8 rounds={rounds}"])
-        after = os.times()
-        return after.children_user + after.children_system - before.children_user - before.children_system
+    return tools.processor_seconds_of_run("compnet_pair.yaml", f"nodes=2 scheme=0 threads=2 groups={GROUPS} least=8 most=8 rounds={rounds}")
 
 
 @measurement("compnet_messages_per_s", "messages of kernels by the command processor", "messages/s", goal="≥ 0.025 S")

@@ -1,9 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """RDMA messages a second of processor time: 8-byte writes between two nodes, posted and polled by lanes of a GPU."""
-import os
-import pathlib
 import statistics
-import tempfile
 
 import tools
 from registry import Result, measurement
@@ -12,13 +9,7 @@ FEW = 1_024  #: of the run whose time is taken off: start-up and end
 
 
 def seconds(options, messages):
-    with tempfile.TemporaryDirectory() as folder:
-        command = [tools.FABRICVP, "run", tools.TREE / "configs" / "gpurdma_pair.yaml", "--quiet", "--console", "none", "--out", pathlib.Path(folder) / "out",
-                   "--append", f"nodes=2 runs=1 size=8 messages={messages} {options}"]
-        before = os.times()
-        tools.seconds(command)
-        after = os.times()
-        return after.children_user + after.children_system - before.children_user - before.children_system
+    return tools.processor_seconds_of_run("gpurdma_pair.yaml", f"nodes=2 runs=1 size=8 messages={messages} {options}")
 
 
 def rate(options, teams, messages):

@@ -77,6 +77,16 @@ def seconds(command, limit=300):
     return took
 
 
+def processor_seconds_of_run(config, options):
+    """Processor time of a run of a machine of configs/ whose program gets these options."""
+    with tempfile.TemporaryDirectory() as folder:
+        command = fabricvp(config, "--quiet", "--console", "none", "--append", options, out=pathlib.Path(folder) / "out")
+        before = os.times()
+        seconds(command)
+        after = os.times()
+    return after.children_user + after.children_system - before.children_user - before.children_system
+
+
 def processor_seconds(pid):
     """Processor time that a process has used in all its threads."""
     fields = pathlib.Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()

@@ -3,6 +3,7 @@
 tried in the process itself runs as a script of its own."""
 
 import hashlib
+import json
 import subprocess
 import sys
 import textwrap
@@ -75,5 +76,30 @@ def command(tmp_path):
     def run(*arguments, timeout: float = 600, **options):
         return subprocess.run([sys.executable, "-m", "fabricvp", *map(str, arguments)], capture_output=True, text=True,
                               timeout=timeout, cwd=options.pop("cwd", tmp_path), **options)
+
+    return run
+
+
+class Ran:
+    """What an experiment has left: `result` is its result.json, `rows` those of it by figure, `measured` their values."""
+
+    def __init__(self, folder: Path):
+        self.result = json.loads((folder / "result.json").read_text())
+        self.rows = {row["figure"]: row for row in self.result["rows"]}
+        self.measured = {figure: row.get("measured") for figure, row in self.rows.items()}
+
+
+@pytest.fixture
+def experiment(command, tmp_path):
+    """Runs an experiment in its quick form into the folder `found`; all its checks, as many as given, have to hold."""
+
+    def run(name, *arguments, checks: int | None = None, timeout: float = 580) -> Ran:
+        done = command("experiment", name, "--quick", *arguments, "--out", "found", timeout=timeout)
+        assert done.returncode == 0, done.stdout + done.stderr
+        ran = Ran(tmp_path / "found")
+        found = ran.result["checks"]
+        assert ran.result["experiment"] == name and all(c["ok"] for c in found)
+        assert checks is None or len(found) == checks, found
+        return ran
 
     return run

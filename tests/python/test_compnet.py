@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Experiments with networking from inside of kernels; tests/system/compnet_test.py has the schemes themselves."""
 
-import json
-
 import pandas
 import pytest
 
@@ -10,17 +8,9 @@ from fabricvp.experiments.compnet_latency.points import Found
 from fabricvp.experiments.compnet_latency.study import joules
 
 
-def ran(command, tmp_path, name, checks):
-    done = command("experiment", name, "--quick", "--out", "found", timeout=580)
-    assert done.returncode == 0, done.stdout + done.stderr
-    result = json.loads((tmp_path / "found" / "result.json").read_text())
-    assert result["experiment"] == name and len(result["checks"]) == checks and all(c["ok"] for c in result["checks"])
-    return {r["figure"]: r["measured"] for r in result["rows"]}
-
-
 @pytest.mark.timeout(600)
-def test_latency(command, tmp_path):
-    rows = ran(command, tmp_path, "compnet-latency", 3)
+def test_latency(experiment, tmp_path):
+    rows = experiment("compnet-latency", checks=3).measured
     near = "250 ns at each end of the link to the root complex"
     far = near.replace("250", "500")
     # Who serves from behind the I/O bus pays for it; who does not, does not.
@@ -45,8 +35,8 @@ def test_energy_of_threads_that_poll():
 
 
 @pytest.mark.timeout(600)
-def test_jacobi(command, tmp_path):
-    rows = ran(command, tmp_path, "compnet-jacobi", 4)
+def test_jacobi(experiment, tmp_path):
+    rows = experiment("compnet-jacobi", checks=4).measured
     # CPUs alone win on small grids and lose on larger ones; a launch for each iteration costs what the driver takes.
     assert rows["CPUs alone, 32², driver 0 µs"] < rows["command processor, 32², driver 0 µs"]
     assert rows["CPUs alone, 128², driver 0 µs"] > rows["command processor, 128², driver 0 µs"]

@@ -176,13 +176,10 @@ def test_help_lists_the_experiments(command):
 
 
 @pytest.mark.timeout(400)
-def test_pcie_congestion(command, tmp_path):
-    done = command("experiment", "pcie-congestion", "--quick", "--graphs", "12", "--out", "found", timeout=380)
-    assert done.returncode == 0, done.stdout + done.stderr
-    result = json.loads((tmp_path / "found" / "result.json").read_text())
-    assert result["experiment"] == "pcie-congestion" and all(c["ok"] for c in result["checks"])
-    assert result["machines"] and result["options"]["graphs"] == 12 and result["seed"] == 1
-    rows = {r["figure"]: r["measured"] for r in result["rows"]}
+def test_pcie_congestion(experiment, tmp_path):
+    ran = experiment("pcie-congestion", "--graphs", "12", timeout=380)
+    assert ran.result["machines"] and ran.result["options"]["graphs"] == 12 and ran.result["seed"] == 1
+    rows = ran.measured
     # 128 bytes in 152 and 64 in 88 at 15.75 GB/s, and the sizes' ratio: what the tree is made of, found again.
     assert rows["a message alone, below one switch"] == pytest.approx(15.754 * 128 / 152, rel=0.01)
     assert rows["a message alone, across the root complex"] == pytest.approx(15.754 * 64 / 88, rel=0.01)
@@ -197,12 +194,8 @@ def test_pcie_congestion(command, tmp_path):
 
 
 @pytest.mark.timeout(300)
-def test_netcrafter(command, tmp_path):
-    done = command("experiment", "netcrafter", "--quick", "--only", "gups", "--points", "sector-cache", "trimming", "sequencing", "all", "--out", "found", timeout=280)
-    assert done.returncode == 0, done.stdout + done.stderr
-    result = json.loads((tmp_path / "found" / "result.json").read_text())
-    assert result["experiment"] == "netcrafter" and all(c["ok"] for c in result["checks"])
-    rows = {r["figure"]: r["measured"] for r in result["rows"]}
+def test_netcrafter(experiment, tmp_path):
+    rows = experiment("netcrafter", "--only", "gups", "--points", "sector-cache", "trimming", "sequencing", "all", timeout=280).measured
     # gups wants a word of each line that it reads; how many it reads depends on its form.
     assert rows["trimming: flits saved by trimming, mean"] > 0
     assert rows["all: flits saved by trimming, mean"] > 0
@@ -215,12 +208,8 @@ def test_netcrafter(command, tmp_path):
 
 
 @pytest.mark.timeout(300)
-def test_netcrafter_sensitivity(command, tmp_path):
-    done = command("experiment", "netcrafter-sensitivity", "--quick", "--only", "rates", "queues", "--out", "found", timeout=280)
-    assert done.returncode == 0, done.stdout + done.stderr
-    result = json.loads((tmp_path / "found" / "result.json").read_text())
-    assert result["experiment"] == "netcrafter-sensitivity" and all(c["ok"] for c in result["checks"]) and len(result["checks"]) == 5
-    rows = {r["figure"]: r for r in result["rows"]}
+def test_netcrafter_sensitivity(experiment, tmp_path):
+    rows = experiment("netcrafter-sensitivity", "--only", "rates", "queues", checks=5, timeout=280).rows
     # Where all links are alike nobody waits for the one between clusters, so there is less to gain.
     assert rows["NetCrafter gains more at 8 : 1 than where all links are alike"]["measured"] == 1
     assert rows["selective pooling repairs it"]["missing"] == "its points were not run"
@@ -234,12 +223,8 @@ def test_netcrafter_sensitivity(command, tmp_path):
 
 
 @pytest.mark.timeout(600)
-def test_rdma(command, tmp_path):
-    done = command("experiment", "rdma", "--quick", "--out", "found", timeout=580)
-    assert done.returncode == 0, done.stdout + done.stderr
-    result = json.loads((tmp_path / "found" / "result.json").read_text())
-    assert result["experiment"] == "rdma" and all(c["ok"] for c in result["checks"]) and len(result["checks"]) == 5
-    rows = {r["figure"]: r for r in result["rows"]}
+def test_rdma(experiment, tmp_path):
+    rows = experiment("rdma", checks=5).rows
     write = rows["latency, write, 2 B"]
     assert 0.2 < write["measured"] < 2 and write["published"] == 0.89 and write["unit"] == "µs"
     # What was bought with each way of posting, and what it costs to have a GPU in between.
@@ -256,11 +241,8 @@ def test_rdma(command, tmp_path):
 
 
 @pytest.mark.timeout(200)
-def test_scale(command, tmp_path):
-    done = command("experiment", "scale", "--quick", "--devices", "4", "16", "--patterns", "uniform", "neighbour", "gups", "--out", "found", timeout=180)
-    assert done.returncode == 0, done.stdout + done.stderr
-    result = json.loads((tmp_path / "found" / "result.json").read_text())
-    assert result["experiment"] == "scale" and len(result["checks"]) == 2 and all(c["ok"] for c in result["checks"])
+def test_scale(experiment, tmp_path):
+    experiment("scale", "--devices", "4", "16", "--patterns", "uniform", "neighbour", "gups", checks=2, timeout=180)
     table = pandas.read_csv(tmp_path / "found" / "scale.csv").set_index(["pattern", "devices"])
     assert set(table.index) == {(p, n) for p in ("uniform", "neighbour", "gups") for n in (4, 16)}
     assert (table["packet_hops"].drop(index="gups") > 100_000).all()
@@ -270,11 +252,8 @@ def test_scale(command, tmp_path):
 
 
 @pytest.mark.timeout(200)
-def test_replay(command, tmp_path):
-    done = command("experiment", "replay", "--quick", "--only", "transpose", "pagerank", "--out", "found", timeout=180)
-    assert done.returncode == 0, done.stdout + done.stderr
-    result = json.loads((tmp_path / "found" / "result.json").read_text())
-    assert result["experiment"] == "replay" and len(result["checks"]) == 4 and all(c["ok"] for c in result["checks"])
+def test_replay(experiment, tmp_path):
+    experiment("replay", "--only", "transpose", "pagerank", checks=4, timeout=180)
     table = pandas.read_csv(tmp_path / "found" / "replay.csv").set_index("workload")
     assert list(table.index) == ["transpose", "pagerank"]
     assert (table["error_%"].abs() < 10).all() and (table["error_where_recorded_%"].abs() < 10).all()
@@ -289,14 +268,11 @@ def test_a_fabric_of_1024_devices():
 
 
 @pytest.mark.timeout(200)
-def test_gpu_workloads(command, tmp_path):
-    done = command("experiment", "gpu-workloads", "--quick", "--only", "transpose", "gups", "--out", "found", timeout=180)
-    assert done.returncode == 0, done.stdout + done.stderr
-    result = json.loads((tmp_path / "found" / "result.json").read_text())
-    assert result["experiment"] == "gpu-workloads" and all(c["ok"] for c in result["checks"])
-    assert result["options"]["only"] == ["transpose", "gups"] and result["seed"] == 1 and "--quick" in result["command"]
-    assert {m["name"] for m in result["machines"]} == {f"{w} on {m}" for w in ("transpose", "gups") for m in ("netcrafter_quad", "netcrafter_quad_ideal")}
-    rows = {r["figure"]: r for r in result["rows"]}
+def test_gpu_workloads(experiment, tmp_path):
+    ran = experiment("gpu-workloads", "--only", "transpose", "gups", timeout=180)
+    assert ran.result["options"]["only"] == ["transpose", "gups"] and ran.result["seed"] == 1 and "--quick" in ran.result["command"]
+    assert {m["name"] for m in ran.result["machines"]} == {f"{w} on {m}" for w in ("transpose", "gups") for m in ("netcrafter_quad", "netcrafter_quad_ideal")}
+    rows = ran.rows
     # Both move most of their lines over the slow link, which is an eighth as fast as the others.
     assert 1.3 < rows["transpose: speed-up of the all-fast fabric"]["measured"] < 8
     assert rows["gups: speed-up of the all-fast fabric"]["measured"] > 1.0

@@ -1,19 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """The experiments on RDMA that kernels control, in their quick form."""
 
-import json
-
 import pandas
 import pytest
 
 
 @pytest.mark.timeout(400)
-def test_placement(command, tmp_path):
-    done = command("experiment", "gpurdma-placement", "--quick", "--out", "found", timeout=380)
-    assert done.returncode == 0, done.stdout + done.stderr
-    result = json.loads((tmp_path / "found" / "result.json").read_text())
-    assert result["experiment"] == "gpurdma-placement" and all(c["ok"] for c in result["checks"]) and len(result["checks"]) == 5
-    rows = {r["figure"]: r for r in result["rows"]}
+def test_placement(experiment, tmp_path):
+    rows = experiment("gpurdma-placement", checks=5, timeout=380).rows
     both = rows["below one switch: queue pair GPU, completion queue GPU"]
     assert 3 < both["measured"] < 8 and both["published"] == 4.8 and both["unit"] == "µs"
     for topology in "below one switch", "below root ports":  # each look at a completion queue of the host crosses PCIe
@@ -29,12 +23,8 @@ def test_placement(command, tmp_path):
 
 
 @pytest.mark.timeout(600)
-def test_throughput(command, tmp_path):
-    done = command("experiment", "gpurdma-throughput", "--quick", "--out", "found", timeout=580)
-    assert done.returncode == 0, done.stdout + done.stderr
-    result = json.loads((tmp_path / "found" / "result.json").read_text())
-    assert all(c["ok"] for c in result["checks"]) and len(result["checks"]) == 4
-    rows = {r["figure"]: r["measured"] for r in result["rows"]}
+def test_throughput(experiment, tmp_path):
+    rows = experiment("gpurdma-throughput", checks=4).measured
     steps = [rows[f"one at a time, 8 B: {step}"] for step in ("writing", "ringing", "polling")]
     assert sum(steps) == pytest.approx(rows["one at a time, 8 B: a message"], rel=0.01) and min(steps) > 0.3
     assert rows["what reused entries save"] > 0.1
@@ -46,24 +36,16 @@ def test_throughput(command, tmp_path):
 
 
 @pytest.mark.timeout(400)
-def test_pingpong(command, tmp_path):
-    done = command("experiment", "gpurdma-pingpong", "--quick", "--out", "found", timeout=380)
-    assert done.returncode == 0, done.stdout + done.stderr
-    result = json.loads((tmp_path / "found" / "result.json").read_text())
-    assert all(c["ok"] for c in result["checks"]) and len(result["checks"]) == 4
-    rows = {r["figure"]: r["measured"] for r in result["rows"]}
+def test_pingpong(experiment):
+    rows = experiment("gpurdma-pingpong", checks=4, timeout=380).measured
     assert rows["a notification there and back, answered by a CPU"] < rows["a notification there and back, answered by one work-group"] < 20
     gbps = [rows[f"there by one queue pair and back by 30, answered by {who}"] for who in ("one kernel", "each work-group by itself")]
     assert 20 < gbps[0] < gbps[1]  # parts that are answered at once overlap with those that still come
 
 
 @pytest.mark.timeout(600)
-def test_matvec(command, tmp_path):
-    done = command("experiment", "gpurdma-matvec", "--quick", "--out", "found", timeout=580)
-    assert done.returncode == 0, done.stdout + done.stderr
-    result = json.loads((tmp_path / "found" / "result.json").read_text())
-    assert all(c["ok"] for c in result["checks"]) and len(result["checks"]) == 4
-    rows = {r["figure"]: r for r in result["rows"]}
+def test_matvec(experiment, tmp_path):
+    rows = experiment("gpurdma-matvec", checks=4).rows
     assert rows["one kernel, 480 vectors"]["published"] == 11.7 and rows["one kernel, 480 vectors"]["measured"] > 1.5 * rows["a kernel for each batch, 480 vectors"]["measured"]
     gains = [rows[f"one kernel over a kernel for each batch, {n} vectors"]["measured"] for n in (480, 1920)]
     assert gains[0] > gains[1] > 1
