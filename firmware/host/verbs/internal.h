@@ -58,6 +58,9 @@ bool verbs_write_receive(uintptr_t entry, unsigned log_stride, const struct verb
 /* An entry of a shared receive queue has come back. */
 void verbs_free_srq_entry(struct verbs_srq* srq, uint16_t entry);
 
+/* A request for an attribute, into HCA_MAD_SIZE bytes. \param class HCA_MAD_SUBNET or HCA_MAD_SUBNET_DIRECTED */
+void verbs_write_get(uint8_t* mad, unsigned class, unsigned attribute, uint32_t modifier);
+
 /* Stores are seen by devices in the order in which they are made. */
 static inline void verbs_order(void) { __asm__ volatile("fence rw, ow" ::: "memory"); }
 

@@ -9,14 +9,19 @@ unsigned verbs_mad(struct verbs_device* d, const void* request, void* response) 
     return verbs_command(d, HCA_MAD_IFC, PORT, HCA_MAD_IGNORE_MKEY | HCA_MAD_IGNORE_BKEY, request, HCA_MAD_SIZE, response, HCA_MAD_SIZE);
 }
 
-unsigned verbs_get(struct verbs_device* d, unsigned attribute, uint32_t modifier, uint8_t* data) {
-    uint8_t mad[HCA_MAD_SIZE] = {0};
+void verbs_write_get(uint8_t* mad, unsigned class, unsigned attribute, uint32_t modifier) {
+    memset(mad, 0, HCA_MAD_SIZE);
     hca_set(mad, HCA_MAD_BASE_VERSION, 1);
-    hca_set(mad, HCA_MAD_CLASS, HCA_MAD_SUBNET);
+    hca_set(mad, HCA_MAD_CLASS, class);
     hca_set(mad, HCA_MAD_CLASS_VERSION, 1);
     hca_set(mad, HCA_MAD_METHOD, HCA_MAD_GET);
     hca_set(mad, HCA_MAD_ATTRIBUTE, attribute);
     hca_set(mad, HCA_MAD_MODIFIER, modifier);
+}
+
+unsigned verbs_get(struct verbs_device* d, unsigned attribute, uint32_t modifier, uint8_t* data) {
+    uint8_t mad[HCA_MAD_SIZE];
+    verbs_write_get(mad, HCA_MAD_SUBNET, attribute, modifier);
     const unsigned status = verbs_mad(d, mad, mad);
     if (status) return status;
     memcpy(data, mad + HCA_MAD_DATA, HCA_MAD_DATA_SIZE);

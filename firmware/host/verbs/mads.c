@@ -109,14 +109,8 @@ bool verbs_receive_mad(struct verbs_mads* m, void* mad, uint64_t microseconds) {
 }
 
 static void write_request(uint8_t* mad, const struct verbs_route* route, unsigned attribute, uint32_t modifier, uint64_t transaction) {
-    memset(mad, 0, HCA_MAD_SIZE);
-    hca_set(mad, HCA_MAD_BASE_VERSION, 1);
-    hca_set(mad, HCA_MAD_CLASS, HCA_MAD_SUBNET_DIRECTED);
-    hca_set(mad, HCA_MAD_CLASS_VERSION, 1);
-    hca_set(mad, HCA_MAD_METHOD, HCA_MAD_GET);
+    verbs_write_get(mad, HCA_MAD_SUBNET_DIRECTED, attribute, modifier);
     hca_set_long(mad, HCA_MAD_TRANSACTION, transaction);
-    hca_set(mad, HCA_MAD_ATTRIBUTE, attribute);
-    hca_set(mad, HCA_MAD_MODIFIER, modifier);
     hca_set(mad, HCA_MAD_DIRECTED_SLID, IB_PERMISSIVE_LID);
     hca_set(mad, HCA_MAD_DIRECTED_DLID, IB_PERMISSIVE_LID);
     mad[HCA_MAD_HOP_POINTER] = route->hops ? 1 : 0;
