@@ -107,10 +107,10 @@ routing_table up_down(const topology& t, const neighbours& n) {
 
 }  // namespace
 
-bool can_deadlock(const topology& t, const routing_table& table, std::size_t among) {
+bool can_deadlock(const topology& t, const routing_table& table, std::size_t among, const waits& others) {
     // Vertices are the buffers behind each direction of each link, edges say that a packet in one waits for the other.
     using graph = boost::adjacency_list<boost::setS, boost::vecS, boost::directedS>;
-    graph waits(2 * t.links.size());
+    graph behind(2 * t.links.size());
     const auto direction = [&](std::size_t link, std::size_t from) { return 2 * link + (t.links[link].first == from ? 0 : 1); };
     std::vector<std::size_t> seen(t.vertices(), far);  // the destination on whose way a vertex has been met
     among = std::min(among, t.terminals);
@@ -121,16 +121,17 @@ bool can_deadlock(const topology& t, const routing_table& table, std::size_t amo
             while (at != d && table[at][d] != no_link) {
                 const auto link = table[at][d];
                 const auto next = direction(link, at);
-                if (held != no_link) boost::add_edge(held, next, waits);
+                if (held != no_link) boost::add_edge(held, next, behind);
                 if (seen[at] == d) break;  // from here on the way is known
                 seen[at] = d;
                 held = next;
                 at = t.links[link].first == at ? t.links[link].second : t.links[link].first;
             }
         }
+    for (const auto& [held, next] : others) boost::add_edge(direction(held.link, held.from), direction(next.link, next.from), behind);
     std::vector<std::size_t> order;
     try {
-        boost::topological_sort(waits, std::back_inserter(order));
+        boost::topological_sort(behind, std::back_inserter(order));
     } catch (const boost::not_a_dag&) {
         return true;
     }

@@ -29,7 +29,15 @@ routing_table up_down_routes(const topology& t);
 /// Shortest ways, or if packets could then wait for each other in a ring (in a ring of switches, say), up*/down* ones.
 routing_table find_routes(const topology& t);
 
-/// Whether packets that follow the table can wait for each other in a ring: those between the first `among` terminals.
-bool can_deadlock(const topology& t, const routing_table& table, std::size_t among = ~std::size_t{0});
+/// The buffer behind one direction of a link: away from a vertex.
+struct one_way {
+    std::size_t link, from;
+};
+/// Packets in the first may wait for room in the second.
+using waits = std::vector<std::pair<one_way, one_way>>;
+
+/// Whether packets can wait for each other in a ring: those that follow the table between the first `among` terminals, and
+/// others that go elsewhere.
+bool can_deadlock(const topology& t, const routing_table& table, std::size_t among = ~std::size_t{0}, const waits& others = {});
 
 }  // namespace fabricvp::link

@@ -240,7 +240,7 @@ void subnet::route(bool first) {
     const auto cables = t.links.size();
     for (std::size_t s = 0; s < switches.size(); ++s) t.links.emplace_back(ends() + s, switch_vertex(s));  // to its own port
     auto table = params.routing == routing_kind::up_down ? link::up_down_routes(t) : link::shortest_routes(t);
-    if (params.routing == routing_kind::min_hop && link::can_deadlock(t, table, ends())) {  // what goes to switches waits for no credits
+    if (params.routing == routing_kind::min_hop && link::can_deadlock(t, table, ends(), multicast_waits(numbers))) {  // what goes to switches waits for no credits
         if (first) refuse({}, "on the shortest ways through these switches packets can wait for each other in a ring: routing: up_down has none");
         log(log_level::warning, *this, "on the shortest ways that are left packets can wait for each other in a ring: routes go up and down instead");
         table = link::up_down_routes(t);

@@ -129,13 +129,14 @@ private:
     static constexpr std::size_t no_switch = ~std::size_t{0};
     std::size_t switch_at(std::size_t vertex) const { return vertex >= switch_vertex(0) ? vertex - switch_vertex(0) : no_switch; }
     bool usable(std::size_t link) const;
-    /// A switch of the tree that multicast packets follow, and the ports between it and the switch above.
+    /// A switch of the tree that multicast packets follow, and the link and ports between it and the switch above.
     struct branch {
-        std::size_t at, parent;
+        std::size_t at, parent, link;
         unsigned up, down;  // of the switch itself, of its parent
     };
     std::vector<branch> multicast_tree() const;
     void route_multicast();
+    link::waits multicast_waits(const std::vector<std::size_t>& numbers) const;
     std::uint64_t sum_delivered() const;
     std::uint64_t sum_dropped() const;
     template <class Function>

@@ -15,7 +15,7 @@ std::vector<subnet::branch> subnet::multicast_tree() const {
     for (std::size_t root = 0; root < switches.size(); ++root) {
         if (seen[root]) continue;
         seen[root] = true;
-        tree.push_back({root, no_switch, 0, 0});
+        tree.push_back({root, no_switch, 0, 0, 0});
         for (auto n = tree.size() - 1; n < tree.size(); ++n)
             for (std::size_t l = 0; l < m_links.size(); ++l) {
                 const auto here = tree[n].at, a = switch_at(m_vertices[l].first), b = switch_at(m_vertices[l].second);
@@ -23,10 +23,27 @@ std::vector<subnet::branch> subnet::multicast_tree() const {
                 if (other == no_switch || seen[other] || !usable(l)) continue;
                 seen[other] = true;
                 const auto *own = a == here ? m_links[l].a : m_links[l].b, *its = a == here ? m_links[l].b : m_links[l].a;
-                tree.push_back({other, here, its->index + 1, own->index + 1});
+                tree.push_back({other, here, l, its->index + 1, own->index + 1});
             }
     }
     return tree;
+}
+
+/// What holds up packets of groups: at each switch of the tree they go on by all of its links but the one they came by.
+link::waits subnet::multicast_waits(const std::vector<std::size_t>& numbers) const {
+    link::waits found;
+    if (params.multicast.empty()) return found;
+    const auto tree = multicast_tree();
+    const auto in_topology = [&](std::size_t l) { return static_cast<std::size_t>(std::find(numbers.begin(), numbers.end(), l) - numbers.begin()); };
+    for (std::size_t s = 0; s < switches.size(); ++s) {
+        std::vector<std::pair<std::size_t, std::size_t>> around;  // links of the tree, and the switches at their other ends
+        for (const auto& b : tree)
+            if (b.parent != no_switch && (b.at == s || b.parent == s)) around.emplace_back(in_topology(b.link), switch_vertex(b.at == s ? b.parent : b.at));
+        for (const auto& [in, from] : around)
+            for (const auto& out : around)
+                if (out.first != in) found.push_back({{in, from}, {out.first, switch_vertex(s)}});
+    }
+    return found;
 }
 
 void subnet::route_multicast() {

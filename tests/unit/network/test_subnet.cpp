@@ -59,6 +59,17 @@ description ring(routing_kind routing) {
     return d;
 }
 
+/// Four switches, whose shortest ways alone cannot end in a ring.
+description square(bool multicast, routing_kind routing = routing_kind::min_hop) {
+    description d;
+    d.routing = routing;
+    for (int s = 0; s < 4; ++s) d.add_switch("s" + std::to_string(s));
+    for (int s = 0; s < 4; ++s) d.add_link("s" + std::to_string(s), "s" + std::to_string((s + 1) % 4));
+    for (const auto* s : {"s0", "s2", "s1", "s3"}) d.add_generator(std::string("at_") + s, s);
+    if (multicast) d.multicast.emplace_back().lid = 0xc000;
+    return d;
+}
+
 /// Everything that can go wrong on its links.
 description rough() {
     auto d = tree();
@@ -127,7 +138,11 @@ struct machines {
         refuse("adapter", [](auto& d) { d.adapters.emplace_back().name = "node0.hca0"; }, "there is no adapter 'node0.hca0'");
         refuse("nobody", [](auto& d) { d.subnet_manager = manager_kind::guest; }, "it needs subnet_manager: configuration");
         refuse("loose", [](auto& d) { d.add_generator("loose", ""); }, "no link goes to the generator 'loose'");
-        CHECK_THROWS_WITH(subnet("loop", ring(routing_kind::min_hop)), Catch::Contains("packets can wait for each other in a ring: routing: up_down has none"));
+        const auto looped = Catch::Contains("packets can wait for each other in a ring: routing: up_down has none");
+        CHECK_THROWS_WITH(subnet("loop", ring(routing_kind::min_hop)), looped);
+        CHECK_NOTHROW(subnet("square", square(false)));
+        CHECK_THROWS_WITH(subnet("with_groups", square(true)), looped);  // their tree goes where nobody else's packets turn
+        CHECK_NOTHROW(subnet("up_and_down", square(true, routing_kind::up_down)));
     }
     static void refuse(const char* name, const std::function<void(description&)>& spoil, const char* why) {
         auto d = tree();
