@@ -48,11 +48,16 @@ RDMA_INLINE bool pgas_room(struct pgas_link* l, uint32_t entries) {
     return !l->syndrome;
 }
 
-RDMA_INLINE unsigned pgas_put_write(struct pgas_link* l, uint32_t counter, uint64_t from, uint64_t to, uint32_t bytes, bool signalled) {
-    const struct rdma_work w = {.opcode = HCA_OP_WRITE, .signalled = signalled, .remote = l->data.other + to, .rkey = l->data.other_key,
-                                .local = l->data.own + from, .lkey = l->data.key, .bytes = bytes};
-    const unsigned size = rdma_write_entry(&l->pair, counter, &w);
-    rdma_link(&l->pair, counter, w.opcode, false, size);
+/* A request with memory of both segments, given by offsets. */
+RDMA_INLINE struct rdma_work pgas_request(const struct pgas_link* l, unsigned opcode, uint64_t own, uint64_t other, uint32_t bytes) {
+    return (struct rdma_work){.opcode = opcode, .signalled = true, .remote = l->data.other + other, .rkey = l->data.other_key,
+                              .local = l->data.own + own, .lkey = l->data.key, .bytes = bytes};
+}
+
+/* Entry `counter`, which is not announced yet. \returns its size */
+RDMA_INLINE unsigned pgas_put(const struct pgas_link* l, uint32_t counter, const struct rdma_work* w) {
+    const unsigned size = rdma_write_entry(&l->pair, counter, w);
+    rdma_link(&l->pair, counter, w->opcode, false, size);
     return size;
 }
 
@@ -63,31 +68,46 @@ RDMA_INLINE unsigned pgas_put_notification(struct pgas_link* l, uint32_t counter
     return size;
 }
 
+/* Announces `count` entries, the first of which has that opcode and size. */
+RDMA_INLINE void pgas_ring(struct pgas_link* l, unsigned count, unsigned opcode, unsigned size) {
+    rdma_ring(&l->pair, l->posted, count, opcode, false, size);
+    l->posted += count;
+}
+
+/* One request. \returns false if the link has failed */
+RDMA_INLINE bool pgas_post(struct pgas_link* l, const struct rdma_work* w) {
+    if (!pgas_room(l, 1)) return false;
+    pgas_ring(l, 1, w->opcode, pgas_put(l, l->posted, w));
+    return true;
+}
+
 /* Writes `bytes` (not 0) from offset `from` of the own segment to offset `to` of the other one's. \returns false if the link has failed */
 RDMA_INLINE bool pgas_write(struct pgas_link* l, uint64_t from, uint64_t to, uint32_t bytes) {
-    if (!pgas_room(l, 1)) return false;
-    const unsigned size = pgas_put_write(l, l->posted, from, to, bytes, true);
-    rdma_ring(&l->pair, l->posted, 1, HCA_OP_WRITE, false, size);
-    ++l->posted;
-    return true;
+    const struct rdma_work w = pgas_request(l, HCA_OP_WRITE, from, to, bytes);
+    return pgas_post(l, &w);
+}
+
+/* The other way round: they are there when the link has been flushed. */
+RDMA_INLINE bool pgas_read(struct pgas_link* l, uint64_t to, uint64_t from, uint32_t bytes) {
+    const struct rdma_work w = pgas_request(l, HCA_OP_READ, to, from, bytes);
+    return pgas_post(l, &w);
 }
 
 /* \param slot below PGAS_NOTIFICATIONS \param value not what stands there */
 RDMA_INLINE bool pgas_notify(struct pgas_link* l, unsigned slot, uint64_t value) {
     if (!pgas_room(l, 1)) return false;
-    const unsigned size = pgas_put_notification(l, l->posted, slot, value);
-    rdma_ring(&l->pair, l->posted, 1, HCA_OP_WRITE, false, size);
-    ++l->posted;
+    pgas_ring(l, 1, HCA_OP_WRITE, pgas_put_notification(l, l->posted, slot, value));
     return true;
 }
 
 /* Both, with one doorbell and one completion. */
 RDMA_INLINE bool pgas_write_notify(struct pgas_link* l, uint64_t from, uint64_t to, uint32_t bytes, unsigned slot, uint64_t value) {
     if (!pgas_room(l, 2)) return false;
-    const unsigned size = pgas_put_write(l, l->posted, from, to, bytes, false);
+    struct rdma_work w = pgas_request(l, HCA_OP_WRITE, from, to, bytes);
+    w.signalled = false;
+    const unsigned size = pgas_put(l, l->posted, &w);
     pgas_put_notification(l, l->posted + 1, slot, value);
-    rdma_ring(&l->pair, l->posted, 2, HCA_OP_WRITE, false, size);
-    l->posted += 2;
+    pgas_ring(l, 2, HCA_OP_WRITE, size);
     return true;
 }
 

@@ -5,7 +5,7 @@
 #include "host/machine.h"
 #include "host/console.h"
 
-enum { ACK_TIMEOUT = 14, RETRIES = 7, FOR_EVER = 7, RNR_TIMER = 12, LOG_READS = 2, FIRST_PSN = 0xfffff0, NUMBERS_A_TIME = TOLD_BYTES / 4, INLINE_BYTES = 12 };
+enum { RETRIES = 7, FOR_EVER = 7, RNR_TIMER = 3 /* 30 µs */, LOG_READS = 2, FIRST_PSN = 0xfffff0, NUMBERS_A_TIME = TOLD_BYTES / 4, INLINE_BYTES = 12 };
 
 static void* zeroed(uint64_t bytes) {
     void* at = heap_allocate(bytes);
@@ -14,7 +14,7 @@ static void* zeroed(uint64_t bytes) {
 }
 
 static struct verbs_qp_shape shape_of(const struct endpoint* e, unsigned pair) {
-    return (struct verbs_qp_shape){.type = HCA_QP_RC, .send_cq = &e->cq[pair], .receive_cq = &e->cq[pair], .log_sends = e->shape.log_sends,
+    return (struct verbs_qp_shape){.type = HCA_QP_RC, .send_cq = &e->cq[pair], .receive_cq = e->shape.inbox ? e->shape.inbox : &e->cq[pair], .log_sends = e->shape.log_sends,
                                    .log_receives = e->shape.log_receives, .send_elements = 1, .receive_elements = 1, .inline_bytes = INLINE_BYTES};
 }
 
@@ -56,23 +56,28 @@ static void make_queues(struct endpoint* e) {
     place_write(e->node, &e->described, s->pairs * sizeof *pairs, cqs, s->pairs * sizeof *cqs);
 }
 
+static void exchange(struct endpoint* e, const void* mine, void* theirs, size_t bytes) {
+    if (e->with == e->party->index) memcpy(theirs, mine, bytes);
+    else party_exchange(e->party, e->with, mine, theirs, bytes);
+}
+
 static void connect(struct endpoint* e) {
     struct party* p = e->party;
     const struct endpoint_remote mine = {e->payload.lanes, e->board.lanes, e->mr.key, e->board_mr.key};
-    party_exchange(p, e->with, &mine, &e->remote, sizeof mine);
+    exchange(e, &mine, &e->remote, sizeof mine);
     for (unsigned first = 0; first < e->shape.pairs; first += NUMBERS_A_TIME) {
         uint32_t numbers[NUMBERS_A_TIME] = {0}, others[NUMBERS_A_TIME];
         const unsigned count = e->shape.pairs - first < NUMBERS_A_TIME ? e->shape.pairs - first : NUMBERS_A_TIME;
         for (unsigned i = 0; i < count; ++i) numbers[i] = e->qp[first + i].number;
-        party_exchange(p, e->with, numbers, others, sizeof numbers);
+        exchange(e, numbers, others, sizeof numbers);
         for (unsigned i = 0; i < count; ++i) {
             const struct verbs_qp_attributes a = {.rights = VERBS_ALL_RIGHTS, .log_mtu = p->log_mtu, .remote_qpn = others[i], .send_psn = FIRST_PSN,
                                                   .receive_psn = FIRST_PSN, .remote_lid = (uint16_t)(e->with + 1), .log_reads = LOG_READS,
-                                                  .ack_timeout = ACK_TIMEOUT, .retries = RETRIES, .rnr_retries = FOR_EVER, .rnr_timer = RNR_TIMER};
+                                                  .ack_timeout = e->shape.ack_timeout ? e->shape.ack_timeout : ENDPOINT_ACK_TIMEOUT, .retries = RETRIES, .rnr_retries = FOR_EVER, .rnr_timer = RNR_TIMER};
             if (!verbs_connect(&e->qp[first + i], &a)) panic("endpoint: queue pair %u cannot be connected, status 0x%x", first + i, p->hca.status);
         }
     }
-    party_meet(p, e->with);
+    if (e->with != p->index) party_meet(p, e->with);
 }
 
 void endpoint_open(struct endpoint* e, struct party* party, struct gpu_node* node, unsigned with, const struct endpoint_shape* shape) {

@@ -7,7 +7,7 @@
 #include "host/gpurdma/place.h"
 #include "host/rdma/party.h"
 
-enum { ENDPOINT_MOST_PAIRS = 1024, ENDPOINT_PAIRS_A_PAGE = 250 }; /* two records each */
+enum { ENDPOINT_MOST_PAIRS = 1024, ENDPOINT_PAIRS_A_PAGE = 250 /* two records each */, ENDPOINT_ACK_TIMEOUT = 14 };
 
 struct endpoint_shape {
     unsigned pairs;
@@ -16,12 +16,14 @@ struct endpoint_shape {
     bool queues_in_gpu, cqs_in_gpu, records_in_gpu, payload_in_gpu; /* records: of queue pairs; those of completion queues lie with these */
     bool board_in_gpu;         /* where notifications of the other node arrive */
     uint64_t payload;          /* bytes */
+    unsigned ack_timeout;      /* 4.096 µs << this until a request is sent again; 0: ENDPOINT_ACK_TIMEOUT */
+    struct verbs_cq* inbox;    /* completions of receives, of this endpoint and others; NULL: in the queues of sends */
 };
 
 struct endpoint {
     struct party* party;
     struct gpu_node* node;
-    unsigned with;             /* the other node */
+    unsigned with;             /* the other node, or this one: its queue pairs are connected to themselves */
     struct endpoint_shape shape;
     struct endpoint_pages {    /* doorbells and records: of queue pairs, of completion queues */
         struct verbs_uar pairs, cqs;
@@ -40,7 +42,7 @@ struct endpoint {
     } remote;
 };
 
-/* Both nodes call it; what is not shown by `shape` is the same on both. Panics if it cannot be made. */
+/* Both nodes call it, this one alone for queue pairs that stay here; what is not shown by `shape` is the same on both. Panics if it cannot be made. */
 void endpoint_open(struct endpoint* e, struct party* party, struct gpu_node* node, unsigned with, const struct endpoint_shape* shape);
 /* The queues as whoever posts has them. */
 uint64_t endpoint_pairs(const struct endpoint* e);

@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "gpu.h"
+#include "pgas_find.h"
+
+LDS volatile uint32_t found;
+
+KERNEL(pgas_find, struct pgas_find_arguments)
+{
+    pgas_find_run(args, &found);
+}

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A hash table spread over nodes, which counts how often each key came. Whoever has keys claims buckets by compare-and-swap and adds
+ * to their counters, wherever they are; nobody serves. Then it reads what stands there. For lanes and for harts. */
+#ifndef FABRICVP_GPU_KERNELS_PGAS_HASH_H
+#define FABRICVP_GPU_KERNELS_PGAS_HASH_H
+
+#include "arguments.h"
+#include "gpu/pgas/together.h"
+
+struct hash_bucket {
+    uint64_t key;              /* 0: free */
+    uint64_t count;
+};
+struct pgas_hash_arguments {
+    POINTER(struct pgas_group) groups; /* one a team */
+    POINTER(struct team_crew) crew;
+    POINTER(uint64_t) cycles;          /* of each team: of the first part, of the second one */
+    uint64_t table;                    /* offset of this node's buckets */
+    uint64_t answers;                  /* offset of two words for each member of each team */
+    uint64_t found;                    /* offset: counters that were read, `lookups` of each team */
+    uint32_t log_buckets;              /* of a node */
+    uint32_t keys, lookups;            /* of a team */
+    uint32_t universe;                 /* as many keys are there */
+};
+
+static inline uint64_t hash_mix(uint64_t x) {
+    x = (x ^ x >> 31) * UINT64_C(0xbf58476d1ce4e5b9);
+    return x ^ x >> 29;
+}
+static inline uint64_t hash_key(uint32_t id) { return (id + UINT64_C(1)) * UINT64_C(0x9e3779b97f4a7c15); }
+/* The `i`th key that a team comes with; the `i`th that it looks up is another one. */
+static inline uint32_t hash_id(const struct pgas_hash_arguments* a, uint32_t rank, uint32_t team, uint32_t i, uint32_t looks) {
+    return (uint32_t)(hash_mix((uint64_t)(rank * 64 + team * 2 + looks + 1) << 32 | i) % a->universe);
+}
+static inline uint32_t hash_owner(uint64_t key, uint32_t ranks) { return (uint32_t)((key >> 40) % ranks); }
+static inline uint64_t hash_place(const struct pgas_hash_arguments* a, uint64_t key, uint32_t tries) {
+    return ((key >> 16) + tries) & ((UINT64_C(1) << a->log_buckets) - 1);
+}
+
+/* A member's work: which of the team's keys, how many buckets it has tried, and whether it has found the right one. */
+struct hash_member {
+    uint32_t i, tries;
+    bool claimed;
+};
+
+RDMA_INLINE struct rdma_work hash_request(const struct pgas_hash_arguments* a, const struct pgas_group* g, unsigned owner, unsigned opcode, uint64_t key,
+                                          uint32_t tries, uint64_t own) {
+    const uint64_t bucket = a->table + sizeof(struct hash_bucket) * hash_place(a, key, tries);
+    const unsigned bytes = opcode == HCA_OP_READ ? sizeof(struct hash_bucket) : 8;
+    return pgas_request(&g->link[owner], opcode, own, opcode == HCA_OP_FETCH_ADD ? bucket + 8 : bucket, bytes);
+}
+
+/* Counts all keys of the team. */
+RDMA_INLINE void hash_insert(const struct pgas_hash_arguments* a, struct pgas_group* g, struct pgas_together* t, uint64_t own) {
+    const volatile uint64_t* const answer = (const volatile uint64_t*)(uintptr_t)(g->link[g->rank].data.at + own);
+    struct hash_member m = {team_index(), 0, false};
+    unsigned performed;
+    do {
+        const bool busy = m.i < a->keys && m.tries >> a->log_buckets == 0;
+        const uint64_t key = hash_key(hash_id(a, g->rank, team_number(), m.i, 0));
+        const unsigned owner = hash_owner(key, g->ranks);
+        struct rdma_work work = hash_request(a, g, owner, m.claimed ? HCA_OP_FETCH_ADD : HCA_OP_COMPARE_SWAP, key, m.tries, own);
+        work.swap_add = m.claimed ? 1 : key; /* compared with 0 */
+        performed = pgas_together(g, t, busy, owner, &work);
+        if (!busy || !performed) continue;
+        const uint64_t stood = m.claimed ? 0 : rdma_load64(answer);
+        if (m.claimed) m = (struct hash_member){m.i + team_size(), 0, false};
+        else if (stood && stood != key) ++m.tries;
+        else m.claimed = true;
+    } while (performed);
+}
+
+RDMA_INLINE void hash_look_up(const struct pgas_hash_arguments* a, struct pgas_group* g, struct pgas_together* t, uint64_t own) {
+    const volatile uint64_t* const answer = (const volatile uint64_t*)(uintptr_t)(g->link[g->rank].data.at + own);
+    uint64_t* const found = (uint64_t*)(uintptr_t)(g->link[g->rank].data.at + a->found) + (uint64_t)team_number() * a->lookups;
+    struct hash_member m = {team_index(), 0, false};
+    unsigned performed;
+    do {
+        const bool busy = m.i < a->lookups && m.tries >> a->log_buckets == 0;
+        const uint64_t key = hash_key(hash_id(a, g->rank, team_number(), m.i, 1));
+        const unsigned owner = hash_owner(key, g->ranks);
+        struct rdma_work work = hash_request(a, g, owner, HCA_OP_READ, key, m.tries, own);
+        performed = pgas_together(g, t, busy, owner, &work);
+        if (!busy || !performed) continue;
+        const uint64_t stood = rdma_load64(answer), count = rdma_load64(answer + 1);
+        if (stood && stood != key) {
+            ++m.tries;
+        } else {
+            found[m.i] = stood ? count : 0;
+            m = (struct hash_member){m.i + team_size(), 0, false};
+        }
+    } while (performed);
+}
+
+RDMA_INLINE void pgas_hash_run(const struct pgas_hash_arguments* a, struct pgas_group* g, struct pgas_together* t) {
+    struct pgas_group* const home = (struct pgas_group*)(uintptr_t)a->groups + team_number();
+    struct team_crew* const crew = (struct team_crew*)(uintptr_t)a->crew;
+    uint64_t* const cycles = (uint64_t*)(uintptr_t)a->cycles + 2 * team_number();
+    const uint64_t own = a->answers + 16ull * (team_number() * team_size() + team_index());
+    team_copy(g, home);
+    uint64_t begin = rdma_cycles();
+    hash_insert(a, g, t, own);
+    if (team_leads()) cycles[0] = rdma_cycles() - begin;
+    crew_meet(crew, 1);
+    if (team_number() == 0 && team_leads()) crew->stop = !pgas_meet(g); /* nobody counts any more */
+    if (crew_meet(crew, 2)) {
+        begin = rdma_cycles();
+        hash_look_up(a, g, t, own);
+        if (team_leads()) cycles[1] = rdma_cycles() - begin;
+    }
+    team_copy(home, g);
+}
+
+#endif

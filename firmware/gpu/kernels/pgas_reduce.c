@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "gpu.h"
+#include "pgas_reduce.h"
+
+LDS struct pgas_group group;
+
+KERNEL(pgas_reduce, struct pgas_reduce_arguments)
+{
+    pgas_reduce_run(args, &group);
+}
