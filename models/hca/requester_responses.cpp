@@ -96,8 +96,8 @@ void requester::placed(queue_pair& q, std::uint16_t index, transfer_result r) {
                 // A request that goes out once more would only bring what is there.
                 if (s.transmit < s.entries.size() && s.entries[s.transmit].index == index) ++s.transmit;
             }
-            set_deadline(q);
             complete_front(q);
+            set_deadline(q);  // of who is the oldest now
             enlist(q);
         }
     }
@@ -155,8 +155,8 @@ bool requester::acknowledge(queue_pair& q, std::uint32_t psn) {
     }
     if (moved) {
         progress(q);
-        set_deadline(q);
         complete_front(q);
+        set_deadline(q);
     }
     return true;
 }
@@ -198,7 +198,7 @@ void requester::go_back(queue_pair& q, std::uint32_t psn) {
 
 void requester::set_deadline(queue_pair& q) {
     auto& s = q.send;
-    const bool outstanding = !s.entries.empty() && s.entries.front().sent && !s.entries.front().acked;
+    const bool outstanding = q.attributes.state != HCA_QP_ERR && !s.entries.empty() && s.entries.front().sent && !s.entries.front().acked;
     s.deadline = outstanding && q.attributes.ack_timeout ? now() + ack_time(q.attributes.ack_timeout) : never;
     if (s.deadline != never) watch(q, s.deadline);
 }
