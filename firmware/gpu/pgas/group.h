@@ -22,23 +22,27 @@ struct pgas_group {
 };
 
 /* \returns false, for callers to return */
+enum { PGAS_INBOX = 0xfffe, PGAS_ENDING = 0xffff }; /* in place of a slot: letters; the end of what was asked for */
 RDMA_INLINE bool pgas_give_up(struct pgas_group* g, unsigned rank, unsigned slot) {
     if (!g->failed) {
-        g->failed = g->link[rank].syndrome ? g->link[rank].syndrome : PGAS_SILENCE;
+        g->failed = slot >= PGAS_INBOX && g->link[rank].syndrome ? g->link[rank].syndrome : PGAS_SILENCE;
         g->failed_rank = rank;
         g->failed_slot = slot;
     }
     return false;
 }
 
-/* Waits until rank `rank` has said `value` or more in `slot` of this caller. What it wrote before can be loaded then. */
+/* Waits until rank `rank` has said `value` or more in `slot` of this caller. What it wrote before can be loaded then. Now and then
+ * it looks whether a request of its own has failed. */
+enum { PGAS_EVERY = 16 };      /* looks */
 RDMA_INLINE bool pgas_hear(struct pgas_group* g, unsigned rank, unsigned slot, uint64_t value) {
-    struct pgas_link* l = &g->link[rank];
     const uint64_t begin = rdma_cycles();
-    for (unsigned looks = 1; (int64_t)(pgas_look(l, g->first_slot + slot) - value) < 0; ++looks) {
-        if (looks % 16) continue;
-        pgas_progress(l);
-        if (l->syndrome || rdma_cycles() - begin > g->patience) return pgas_give_up(g, rank, slot);
+    for (unsigned looks = 1; (int64_t)(pgas_look(&g->link[rank], g->first_slot + slot) - value) < 0; ++looks) {
+        if (looks % PGAS_EVERY) continue;
+        const unsigned other = looks / PGAS_EVERY % g->ranks;
+        pgas_progress(&g->link[other]);
+        if (g->link[other].syndrome) return pgas_give_up(g, other, PGAS_ENDING);
+        if (rdma_cycles() - begin > g->patience) return pgas_give_up(g, rank, slot);
     }
     rdma_acquire();
     return true;
@@ -49,7 +53,6 @@ RDMA_INLINE bool pgas_say(struct pgas_group* g, unsigned rank, unsigned slot, ui
 }
 
 /* Waits until all that was posted to `rank` has ended: what was read is here, and memory that was sent may change. */
-enum { PGAS_ENDING = 0xffff }; /* in place of a slot */
 RDMA_INLINE bool pgas_settle(struct pgas_group* g, unsigned rank) {
     struct pgas_link* l = &g->link[rank];
     const uint64_t begin = rdma_cycles();

@@ -8,7 +8,6 @@
 #include "gpu/pgas/group.h"
 
 enum { PGAS_LETTER = 64, PGAS_LOG_LETTERS = 3, PGAS_LETTERS = 1 << PGAS_LOG_LETTERS }; /* bytes of a letter; receives of a link */
-enum { PGAS_INBOX = 0xfffe };  /* in place of a slot */
 
 struct pgas_inbox {
     struct rdma_cq cq;

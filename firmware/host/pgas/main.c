@@ -9,7 +9,7 @@
 #include "host/rdma/options.h"
 #include "host/traps.h"
 
-enum { NODES, WORK, HART, GROUPS, ITEMS, COUNT, ROUNDS, TREE, BUCKETS, UNIVERSE, DIVISOR, TIMEOUT, PATIENCE, OPTIONS };
+enum { NODES, WORK, HART, GROUPS, ITEMS, COUNT, ROUNDS, TREE, BUCKETS, UNIVERSE, DIVISOR, TIMEOUT, PATIENCE, REVOKE, OPTIONS };
 enum { REDUCE, HASH, SPMV, FIND, WORKS };
 static struct option options[OPTIONS] = {
     [NODES] = {"nodes", 2, 2, PGAS_MOST_RANKS},
@@ -25,6 +25,7 @@ static struct option options[OPTIONS] = {
     [DIVISOR] = {"divisor", 2, 1, 1 << 30},         /* whose multiples are found */
     [TIMEOUT] = {"timeout", 8, 1, 20},              /* 4.096 µs << this until a request without answer is sent again */
     [PATIENCE] = {"patience", 50000, 1, 900000},    /* microseconds of a wait until the kernel gives up */
+    [REVOKE] = {"revoke", 0, 0, 100000},            /* microseconds after which the last node takes its segment from the others; 0: never; of kernels */
 };
 
 static struct party party;
@@ -54,7 +55,7 @@ int main(void) {
     interrupts_on();
     gpu_create_queue(&queue, &node, 0, 4, 0, 1); /* kernels whose work-groups wait for each other need room for all */
     world = (struct world){.party = &party, .node = &node, .queue = &queue, .lanes = !options[HART].value, .callers = options[HART].value ? 1 : (unsigned)options[GROUPS].value,
-                           .items = options[HART].value ? 1 : (unsigned)options[ITEMS].value, .ack_timeout = (unsigned)options[TIMEOUT].value, .patience_us = options[PATIENCE].value};
+                           .items = options[HART].value ? 1 : (unsigned)options[ITEMS].value, .ack_timeout = (unsigned)options[TIMEOUT].value, .patience_us = options[PATIENCE].value, .revoke_us = options[REVOKE].value};
     const bool right = work();
     console_printf("%-10s %s\n", names[options[WORK].value], right ? "ok" : "FAILED");
     party_leave(&party);

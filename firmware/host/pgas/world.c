@@ -5,6 +5,8 @@
 #include "host/heap.h"
 #include "host/machine.h"
 #include "host/rdma/measure.h"
+#include "host/region.h"
+#include "host/timer.h"
 
 enum { LOG_INBOX = PGAS_LOG_LETTERS + 3, CYCLES = 1 << 20 }; /* letters of PGAS_MOST_RANKS nodes */
 
@@ -65,7 +67,12 @@ void world_open(struct world* w, uint64_t bytes) {
 
 static bool run_kernel(struct world* w, const struct world_work* work) {
     const struct gpu_grid grid = {.items = {w->callers * w->items}, .group = {(uint16_t)w->items}};
-    const unsigned fault = gpu_wait(w->queue, gpu_dispatch(w->queue, gpu_linked_kernel(w->node, work->kernel, work->kernel), &grid, work->arguments, work->bytes));
+    const uint64_t packet = gpu_dispatch(w->queue, gpu_linked_kernel(w->node, work->kernel, work->kernel), &grid, work->arguments, work->bytes);
+    if (w->revoke_us && w->party->index + 1 == w->party->count) {
+        timer_wait(w->revoke_us);
+        verbs_unregister(&w->mr);
+    }
+    const unsigned fault = gpu_wait(w->queue, packet);
     if (fault) {
         console_printf("kernel %s: %s\n", work->kernel, gpu_fault_name(fault));
         gpu_print_faults(w->node, &w->node->gpu[0]);
@@ -85,8 +92,10 @@ static bool is_well(const struct pgas_group* g, unsigned caller) {
 bool world_run(struct world* w, const struct world_work* work) {
     bool well = true;
     meet_all(w->party);
+    if (!w->party->index) region_begin(work->kernel);
     if (w->lanes) well = run_kernel(w, work);
     else work->on_hart(work->arguments);
+    if (!w->party->index) region_end();
     for (unsigned c = 0; c < w->callers; ++c) {
         struct pgas_group g;
         place_read(w->node, &g, &w->groups, c * sizeof g, sizeof g);

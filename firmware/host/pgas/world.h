@@ -19,6 +19,7 @@ struct world {
     unsigned items;            /* of a work-group */
     unsigned ack_timeout;      /* as in endpoint_shape */
     uint64_t patience_us;      /* of a wait */
+    uint64_t revoke_us;        /* not 0: so long after the work has begun, the last node takes its segment from all others */
     /* filled in by world_open() */
     struct place segment, groups, inbox;
     struct verbs_mr mr;
