@@ -41,6 +41,8 @@ def test_one_lane_posts_a_thousand_writes():
     ("messages=64 runs=2 lanes=16 teams=4 groups=3 batch=16 signal=16 window=32", 64 * 12),
     ("messages=32 runs=2 teams=64 window=8 batch=8", 32 * 64),
     ("messages=2 runs=1 size=1048576", 2),
+    ("messages=64 runs=2 fence=1 inline=1", 64),
+    ("messages=64 runs=2 fence=0 window=64 batch=16 lanes=16", 64),
     ("messages=64 runs=2 hart=1", 64),
     ("messages=32 runs=2 hart=1 teams=30 window=32 batch=16 signal=16", 32 * 30),
     (f"messages=64 runs=2 hart=1 {QUEUES_IN_HOST} window=64 batch=16", 64),

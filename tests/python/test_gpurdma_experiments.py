@@ -53,3 +53,37 @@ def test_matvec(experiment, tmp_path):
     table = pandas.read_csv(tmp_path / "found" / "matvec.csv")
     slower = table.pivot(index="vectors", columns="worker", values="us")
     assert (slower["… and 20 us a launch"] > slower["a kernel for each batch"] + 10).all()
+
+
+@pytest.mark.timeout(1200)
+def test_what_if(command, tmp_path):
+    done = command("experiment", "gpurdma-what-if", "--quick", "--out", "found", timeout=1180)
+    assert done.returncode == 0, done.stdout + done.stderr
+    result = json.loads((tmp_path / "found" / "result.json").read_text())
+    assert all(c["ok"] for c in result["checks"]) and len(result["checks"]) == 5 and len(result["rows"]) == 72
+    table = pandas.read_csv(tmp_path / "found" / "what_if.csv")
+    assert len(table) == 24 and (table["gbps"] > 30).all()
+    us = {(tree, generation, pair, cq): value for tree, generation, pair, cq, value in table[["tree", "generation", "queue_pair", "completion_queue", "us"]].itertuples(index=False)}
+    for tree in ("one switch", "two switches", "root ports"):
+        for generation in (3, 5):  # each look at a completion queue of the host crosses PCIe
+            assert us[tree, generation, "host", "GPU"] < us[tree, generation, "host", "host"]
+    assert us["two switches", 3, "GPU", "GPU"] > us["one switch", 3, "GPU", "GPU"] + 0.2  # two more switches for what the adapter fetches
+    assert (tmp_path / "found" / "what_if.png").stat().st_size > 0 and len(pandas.read_csv(tmp_path / "found" / "verdict.csv")) == 18
+
+
+@pytest.mark.timeout(1200)
+def test_modern(command, tmp_path):
+    done = command("experiment", "gpurdma-modern", "--quick", "--out", "found", timeout=1180)
+    assert done.returncode == 0, done.stdout + done.stderr
+    result = json.loads((tmp_path / "found" / "result.json").read_text())
+    assert all(c["ok"] for c in result["checks"]) and len(result["checks"]) == 5
+    rows = {r["figure"]: r for r in result["rows"]}
+    for machine in "H200, ConnectX-7", "K40c, Connect-IB":
+        def figure(name, machine=machine):
+            return rows[f"{machine}: {name}"]["measured"]
+
+        assert figure("to issue a write of 8 B, no fence") < figure("to issue a write of 8 B, a fence of the GPU")
+        assert figure("one lane") < figure("one lane, 32 entries a doorbell") < figure("32 lanes, one queue pair") < figure("many queue pairs")
+        assert figure("payload that does not stand in the entry: more") > 0.1
+    assert rows["H200, ConnectX-7: one lane"]["published"] == 1.8 and rows["K40c, Connect-IB: one lane"]["published"] is None
+    assert rows["H200, ConnectX-7: one lane"]["measured"] > 2 * rows["K40c, Connect-IB: one lane"]["measured"]

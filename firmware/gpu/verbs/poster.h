@@ -9,8 +9,18 @@
 #define RDMA_INLINE static inline __attribute__((always_inline))
 
 #ifdef FABRICVP_GPU_H
+/* What stands in front of records and doorbells: 2: a fence of system scope; 1: one of the GPU; 0: none, to measure what they cost. */
+#ifndef RDMA_FENCES
+#define RDMA_FENCES 2
+#endif
 /* All stores so far are where the HCA finds them before any that follow. */
+#if RDMA_FENCES == 2
 #define rdma_order() fence_release(GPU_SCOPE_SYSTEM)
+#elif RDMA_FENCES == 1
+#define rdma_order() fence_release(GPU_SCOPE_AGENT)
+#else
+#define rdma_order() __asm__ volatile("" ::: "memory")
+#endif
 /* Loads that follow see what the HCA has written before what was loaded last. */
 #define rdma_acquire() fence_acquire(GPU_SCOPE_SYSTEM)
 #define rdma_load64(from) load_scoped_u64(from)

@@ -12,7 +12,7 @@
 #include "host/rdma/measure.h"
 #include "host/rdma/options.h"
 
-enum { NODES, SIZE, MESSAGES, GROUPS, TEAMS, LANES, BATCH, SIGNAL, WINDOW, RUNS, REUSE, INLINE, READS, TIMED, REVOKE, HART, QUEUES_IN_GPU, CQS_IN_GPU, RECORDS_IN_GPU, PAYLOAD_IN_GPU, TARGET_IN_GPU,
+enum { NODES, SIZE, MESSAGES, GROUPS, TEAMS, LANES, BATCH, SIGNAL, WINDOW, RUNS, REUSE, INLINE, READS, TIMED, REVOKE, FENCE, HART, QUEUES_IN_GPU, CQS_IN_GPU, RECORDS_IN_GPU, PAYLOAD_IN_GPU, TARGET_IN_GPU,
        SERVE, ITEMS, BYTES, ROUNDS, REPLIES, OWN, MULTIPLY, OPTIONS };
 static struct option options[OPTIONS] = {
     [NODES] = {"nodes", 2, 2, MOST_PARTIES},          /* that take part; neighbours have to do with each other */
@@ -30,6 +30,7 @@ static struct option options[OPTIONS] = {
     [READS] = {"reads", 0},          /* 1: reads from the other node, not writes */
     [TIMED] = {"timed", 0},          /* 1: looks at the clock between steps */
     [REVOKE] = {"revoke", 0},        /* 1: the last run meets a region that has been taken back */
+    [FENCE] = {"fence", 2, 0, 2},    /* of lanes in front of records and doorbells: 2 of system scope, 1 of the GPU, 0 none */
     [HART] = {"hart", 0},            /* 1: the host's hart does all this in place of a lane */
     [QUEUES_IN_GPU] = {"gpu_queues", 1}, /* 1: in the GPU's memory, 0: in the host's; likewise: */
     [CQS_IN_GPU] = {"gpu_cqs", 1},
@@ -67,8 +68,8 @@ int main(void) {
                              .teams = options[TEAMS].value, .lanes = options[LANES].value, .messages = options[MESSAGES].value, .size = options[SIZE].value,
                              .batch = options[BATCH].value, .signal_every = options[SIGNAL].value, .window = options[WINDOW].value, .runs = options[RUNS].value,
                              .flags = flag(REUSE, RDMA_REUSE) | flag(INLINE, RDMA_IN_ENTRY) | flag(READS, RDMA_READS) | flag(TIMED, RDMA_TIMED),
-                             .hart = options[HART].value, .revoked = options[REVOKE].value, .queues_in_gpu = options[QUEUES_IN_GPU].value, .cqs_in_gpu = options[CQS_IN_GPU].value,
-                             .records_in_gpu = options[RECORDS_IN_GPU].value, .payload_in_gpu = options[PAYLOAD_IN_GPU].value, .target_in_gpu = options[TARGET_IN_GPU].value};
+                             .fence = (unsigned)options[FENCE].value, .hart = options[HART].value, .revoked = options[REVOKE].value,
+                             .queues_in_gpu = options[QUEUES_IN_GPU].value, .cqs_in_gpu = options[CQS_IN_GPU].value, .records_in_gpu = options[RECORDS_IN_GPU].value, .payload_in_gpu = options[PAYLOAD_IN_GPU].value, .target_in_gpu = options[TARGET_IN_GPU].value};
     const struct serve s = {.party = &party, .node = &node, .queue = &queue, .with = party.index ^ 1, .worker = options[SERVE].value, .groups = options[GROUPS].value,
                             .items = options[ITEMS].value, .bytes = options[BYTES].value, .rounds = options[ROUNDS].value, .replies = options[REPLIES].value,
                             .own = options[OWN].value, .multiply = options[MULTIPLY].value};

@@ -63,7 +63,10 @@ struct outcome {
     unsigned fault;
 };
 
-static struct gpu_kernel kernel(struct gpu_node* node) { return gpu_linked_kernel(node, "rdma_writes", "rdma_writes"); }
+static struct gpu_kernel kernel(const struct writes* w) {
+    static const char* const files[] = {"rdma_writes_unfenced", "rdma_writes_gpu_fences", "rdma_writes"};
+    return gpu_linked_kernel(w->node, files[w->fence], "rdma_writes");
+}
 
 /* One hart for all teams: each gets its turn when there is room. */
 static void post_by_hart(const struct rdma_writes_arguments* a, unsigned teams) {
@@ -108,7 +111,7 @@ static struct outcome run_once(const struct writes* w, const struct rdma_writes_
         rdma_write_all(&writer);
     } else {
         const struct gpu_grid grid = {.items = {(uint32_t)(w->groups * w->teams * w->lanes)}, .group = {(uint16_t)(w->teams * w->lanes)}};
-        o.fault = gpu_wait(w->queue, gpu_dispatch(w->queue, kernel(w->node), &grid, a, sizeof *a));
+        o.fault = gpu_wait(w->queue, gpu_dispatch(w->queue, kernel(w), &grid, a, sizeof *a));
         if (o.fault) gpu_print_faults(w->node, &w->node->gpu[0]);
     }
     place_read(w->node, results, teams, 0, count * sizeof *results);

@@ -15,7 +15,16 @@ static struct party party;
 static struct gpu_node node;
 static struct gpu_queue_handle queue;
 static struct endpoint one, other; /* whose queues are used wrongly; whose are not */
+enum { STRAYS = 3 };
+static struct endpoint strays[STRAYS]; /* for requests that name memory of somebody else */
 static struct place results;
+static struct neighbour {      /* another process of this node: a protection domain of its own, and memory that it has registered */
+    struct verbs_pd pd;
+    struct place memory;
+    struct verbs_mr mr;
+} neighbour;
+struct named { uint64_t address; uint32_t key; };
+static struct named others_neighbour; /* that of the other node */
 static unsigned wrong;
 
 struct state { /* how far the queues of an endpoint have come */
@@ -116,11 +125,53 @@ static void destroyed_cq(void) {
     report("a completion queue that is gone: silence, and its memory stays as it was,", silent && memcmp(before, after, sizeof before) == 0);
 }
 
+/* A request that names memory which its queue pair has no right to. \returns whether the kernel was told so, and its queue pair has failed */
+static bool is_refused(unsigned stray, const struct named* local, const struct named* remote, unsigned syndrome) {
+    struct rdma_misuse_result r;
+    struct endpoint* e = &strays[stray];
+    const struct state fresh = {0};
+    struct rdma_misuse_arguments a = arguments_of(e, &fresh);
+    if (local) a.local = local->address, a.lkey = local->key;
+    if (remote) a.remote = remote->address, a.rkey = remote->key;
+    return !run(&a, &r) && r.syndrome == syndrome && state_of(&e->qp[0]) == HCA_QP_ERR;
+}
+
+static void foreign_memory(void) {
+    const struct named mine = {neighbour.memory.lanes, neighbour.mr.key}, beyond = {strays[2].remote.address + BYTES, strays[2].remote.rkey};
+    report("sending what belongs to another process of this node: an error,", is_refused(0, &mine, NULL, HCA_LOCAL_PROTECTION));
+    report("writing to another process of the other node: an error,", is_refused(1, NULL, &others_neighbour, HCA_REMOTE_ACCESS));
+    report("writing beyond a region's end: an error,", is_refused(2, NULL, &beyond, HCA_REMOTE_ACCESS));
+    report("both queue pairs work", works(&one, &of_one) && works(&other, &of_other));
+}
+
+/* Memory in which nobody may have written. */
+static bool is_untouched(const struct place* p) {
+    static uint64_t words[BYTES / 8];
+    bool right = true;
+    place_read(&node, words, p, 0, sizeof words);
+    for (unsigned w = 0; w < BYTES / 8; ++w) right = right && words[w] == UINT64_C(0x0101010101010101) * UNTOUCHED;
+    return right;
+}
+
+static void open_neighbour(void) {
+    static uint8_t bytes[BYTES];
+    memset(bytes, UNTOUCHED, BYTES);
+    neighbour.memory = place_take(&node, BYTES, true);
+    if (!verbs_open_pd(&neighbour.pd, &party.hca) || !place_register(&neighbour.mr, &neighbour.pd, &neighbour.memory, VERBS_ALL_RIGHTS)) panic("there is no neighbour");
+    place_write(&node, &neighbour.memory, 0, bytes, BYTES);
+    const struct named told = {neighbour.memory.lanes, neighbour.mr.key};
+    party_exchange(&party, party.index ^ 1, &told, &others_neighbour, sizeof told);
+}
+
 /* What has been written at the other node: so many words each, and nothing behind. */
 static void tell_and_check(void) {
     uint64_t mine[2] = {of_one.writes, of_other.writes}, theirs[2];
     party_exchange(&party, party.index ^ 1, mine, theirs, sizeof mine);
+    report("nobody has written to the neighbour", is_untouched(&neighbour.memory));
     if (!party.index) return;
+    bool clean = true;
+    for (unsigned i = 0; i < STRAYS; ++i) clean = is_untouched(&strays[i].payload) && clean;
+    report("nothing that was refused has been written", clean);
     struct endpoint* const all[] = {&one, &other};
     for (unsigned i = 0; i < 2; ++i) {
         static uint64_t words[BYTES / 8];
@@ -139,16 +190,18 @@ int main(void) {
     const struct endpoint_shape shape = {.pairs = 1, .log_sends = LOG_SENDS, .log_receives = 1, .log_cq = LOG_CQ_ENTRIES, .lanes = true, .queues_in_gpu = true,
                                          .cqs_in_gpu = true, .records_in_gpu = true, .payload_in_gpu = true, .payload = BYTES};
     static uint8_t bytes[BYTES];
-    for (unsigned i = 0; i < 2; ++i) {
-        struct endpoint* e = i ? &other : &one;
+    open_neighbour();
+    for (unsigned i = 0; i < 2 + STRAYS; ++i) {
+        struct endpoint* e = i == 0 ? &one : i == 1 ? &other : &strays[i - 2];
         endpoint_open(e, &party, &node, party.index ^ 1, &shape);
         memset(bytes, UNTOUCHED, BYTES);
-        if (!party.index) memcpy(bytes, &first_word, sizeof first_word);
+        if (!party.index && i < 2) memcpy(bytes, &first_word, sizeof first_word);
         place_write(&node, &e->payload, 0, bytes, BYTES);
     }
     party_meet(&party, party.index ^ 1);
     if (!party.index) {
         report("both queue pairs work", works(&one, &of_one) && works(&other, &of_other));
+        foreign_memory();
         foreign_page();
         unmapped_queue();
         beyond_ring();

@@ -29,6 +29,8 @@ EXPERIMENTS: dict[str, tuple[str, str]] = {
     "gpurdma-throughput": ("fabricvp.experiments.gpurdma.throughput", "RDMA by kernels: message rate and bandwidth by how they post"),
     "gpurdma-pingpong": ("fabricvp.experiments.gpurdma.pingpong", "RDMA by kernels: notifications and large transfers there and back"),
     "gpurdma-matvec": ("fabricvp.experiments.gpurdma.matvec", "RDMA by kernels: a service of matrix-vector products"),
+    "gpurdma-what-if": ("fabricvp.experiments.gpurdma.what_if", "RDMA by kernels: where queues should live, by PCIe tree and generation"),
+    "gpurdma-modern": ("fabricvp.experiments.gpurdma.modern", "RDMA by kernels on a GPU like an H200 and an adapter like a ConnectX-7"),
     "gpu-workloads": ("fabricvp.experiments.gpu_workloads", "workloads on four GPUs in two clusters, beside an all-fast fabric"),
 }
 

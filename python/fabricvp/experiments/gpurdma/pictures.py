@@ -64,3 +64,34 @@ def matvec(frame: pandas.DataFrame) -> Figure:
     axes.set(xlabel="vectors a batch", ylabel="million vectors/s")
     axes.legend(fontsize="x-small")
     return figure
+
+
+def what_if(frame: pandas.DataFrame) -> Figure:
+    """A panel a measure: groups of trees and generations, a bar for each placement."""
+    figure = Figure(figsize=(12, 3.4), layout="constrained")
+    groups = [f"{tree}\ngen {generation}" for (tree, generation), _ in frame.groupby(["tree", "generation"], sort=False)]
+    for panel, (key, label) in zip(figure.subplots(1, 3), {"us": "µs a message, one at a time", "million_per_s": "million messages/s, 32 lanes", "gbps": "Gb/s, 16 KiB"}.items()):
+        for i, ((pair, cq), part) in enumerate(frame.groupby(["queue_pair", "completion_queue"], sort=False)):
+            panel.bar([place + (i - 1.5) * 0.2 for place in range(len(groups))], part[key], 0.2, label=f"QP {pair}, CQ {cq}")
+        panel.set_xticks(range(len(groups)), groups, fontsize="xx-small")
+        panel.set_title(label, fontsize="small")
+    figure.legend(*figure.axes[0].get_legend_handles_labels(), fontsize="x-small", loc="outside lower center", ncols=4)
+    return figure
+
+
+def modern(frame: pandas.DataFrame) -> Figure:
+    """Rate by entries a doorbell, bandwidth by size; a colour for each machine."""
+    figure = Figure(figsize=(10, 3.4), layout="constrained")
+    left, right = figure.subplots(1, 2)
+    for i, (machine, part) in enumerate(frame.groupby("machine", sort=False)):
+        batches = part[part["what"] == "batch"]
+        left.plot(batches["which"].astype(int), batches["million_per_s"], marker=".", color=f"C{i}", label=machine)
+        for way, style in (("many queue pairs", "-"), ("32 lanes, one queue pair", "--")):
+            sizes = part[part["what"] == f"size, {way}"]
+            right.plot(sizes["bytes"], sizes["gbps"], style, marker=".", color=f"C{i}", label=f"{machine}: {way}")
+    for panel, x, y in ((left, "entries a doorbell", "million messages/s, one lane"), (right, "bytes", "Gb/s")):
+        panel.set_xscale("log", base=2)
+        panel.set_yscale("log")
+        panel.set(xlabel=x, ylabel=y)
+        panel.legend(fontsize="x-small")
+    return figure

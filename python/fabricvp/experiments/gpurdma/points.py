@@ -17,6 +17,8 @@ from ..machines import use
 _WRITES = re.compile(r"^# writes (\d+) messages (\d+) bytes (\d+) ps, writing (\d+) ringing (\d+) polling (\d+) ps, (\d+) polls", re.MULTILINE)
 #: GPU and adapter below one PCIe switch, or each below a root port.
 TOPOLOGIES = ("switch", "root")
+#: What stands for `switch0` of the configuration, by topology; "switches": each below a switch of its own.
+_BELOW = {"root": ("root", "root"), "switches": ("switch0", "switch1")}
 #: Options of a hart that posts as drivers do, with its queues in its own memory.
 BY_HART = "hart=1 gpu_queues=0 gpu_cqs=0 gpu_records=0"
 
@@ -27,6 +29,8 @@ class Point:
 
     options: str  #: of the firmware
     topology: str = "switch"
+    generation: int = 3  #: of all PCIe links
+    machine: str = "gpurdma_pair"
     spans: bool = False  #: record where the time of the last run's messages goes
     cost: float = 1.0
 
@@ -60,18 +64,29 @@ class Found:
 
 
 def text_of(point: Point) -> str:
-    """The machine: that of the configuration `gpurdma_pair`."""
-    text = Path(resolve_config("gpurdma_pair")).read_text()
+    """The machine: that of the configuration."""
+    text = Path(resolve_config(point.machine)).read_text()
     text = text.replace("append: nodes=2", f"append: nodes=2 {point.options}")
-    if point.topology == "root":
-        text = text.replace("  pcie:\n    switches:\n      - name: switch0\n", "").replace("below: switch0", "below: root")
-    return text
+    if point.topology not in _BELOW:
+        return text
+    gpu, adapter = _BELOW[point.topology]
+    switches = "  pcie:\n    switches:\n      - name: switch0\n"
+    text = text.replace(switches, f"{switches}      - name: switch1\n" if point.topology == "switches" else "")
+    return text.replace("gpus:\n    - below: switch0", f"gpus:\n    - below: {gpu}").replace("hcas:\n    - below: switch0", f"hcas:\n    - below: {adapter}")
+
+
+def overrides(point: Point) -> dict[str, object]:
+    """What else is set of the machine."""
+    if point.generation == 3:
+        return {}
+    ports = [f"node.pcie.switches.*.{port}" for port in ("upstream_port", "downstream_port")] if point.topology != "root" else []
+    return {f"{place}.generation": point.generation for place in ("node.pcie.root.root_port", "node.gpus.0.link", "node.hcas.0.link", *ports)}
 
 
 def measure(point: Point) -> Found:
     """Runs it. Raises `InputError` if the firmware does not come to its end."""
-    with Platform.from_text(text_of(point)) as platform:
-        use(f"{point.topology}, {point.options}", platform)
+    with Platform.from_text(text_of(point), overrides=overrides(point)) as platform:
+        use(f"{point.machine}, {point.topology}, generation {point.generation}, {point.options}", platform)
         stages: list[tuple[str, str, float]] = []
         if point.spans:
             if platform.run("1 s", until=Marker("writes", "reset")).outcome != Outcome.EVENT:

@@ -23,3 +23,13 @@ PINGPONG = {"CPU": 38.0, "one kernel": 40.5, "each work-group by itself": 52.0}
 #: Vectors a batch: (GPI-2, GPUrdma), M vectors/s
 MATVEC = {480: (2.6, 11.7), 960: (4.8, 18.8), 1920: (8.4, 25.2), 3840: (13.9, 29.1), 7680: (19.9, 30.3), 15360: (24.3, 31.5)}
 MATVEC_SOURCE = "GPUrdma slides: GPI-2, GPUrdma"
+
+MODERN = "Baydamirli et al., GPU-initiated communication on H200 and ConnectX-7, 200 Gb/s"
+#: By what stands in front of the doorbell: µs to issue a write of 8 bytes, until its completion is seen (None: not published)
+FENCES = {"no fence": (0.19, None), "a fence of the GPU": (0.70, 4.00), "a fence of system scope": (2.62, 5.92)}
+SEEN = 3.30  #: µs, from the doorbell's store to the completion
+NOT_INLINE = 0.61  #: µs more
+#: Million messages a second
+MODERN_RATES = {"one lane": 1.8, "32 lanes, one queue pair": 21.6, "many queue pairs": 260.0}
+#: bytes from which on nine tenths of the line rate are reached: best and worst way
+NINE_TENTHS = (512, 7 << 10)
