@@ -27,7 +27,8 @@ struct result {
     std::string node;
     const sc_core::sc_object* memory;  // null: at a bus address
     std::uint64_t address, value;
-    ticks when;
+    ticks when;                        // it was sent
+    step found;                        // the first load that brought it, if that was before it was shown
     std::uint64_t flow;                // 0: not shown yet
     std::string name;
 };
@@ -54,17 +55,26 @@ void flow(std::vector<step> steps, std::string_view name) {
     std::stable_sort(steps.begin(), steps.end(), [](const step& a, const step& b) { return a.begin < b.begin; });
     if (!on() || steps.empty()) return;
     const auto number = ++numbers;
-    ticks ended = 0;
-    for (const auto& s : steps) ended = std::max(ended, s.end);
-    const auto origin = std::find_if(arrivals.begin(), arrivals.end(),
-                                     [&](const auto& a) { return a.at == steps.front().track && a.when == steps.front().begin; });
+    const auto begins = [&](const arrival& a) {
+        return std::any_of(steps.begin(), steps.end(), [&](const step& s) { return s.track == a.at && s.begin == a.when; });
+    };
+    const auto ends = [&](const result& r) {
+        return std::any_of(steps.begin(), steps.end(), [&](const step& s) { return s.end == r.when && node_of(*s.track) == r.node; });
+    };
+    const auto origin = std::find_if(arrivals.begin(), arrivals.end(), begins);
+    const auto left = std::find_if(results.begin(), results.end(), [&](const auto& r) { return !r.flow && ends(r); });
     if (origin != arrivals.end()) steps.insert(steps.begin(), origin->from);
     bool first = true;
     for (const auto& s : steps)
         if (detail::arrow(s, name, number, first ? 's' : 't')) first = false;
-    if (results.empty() || results.back().flow || results.back().when != ended) return;
-    results.back().flow = number;
-    results.back().name = name;
+    if (left == results.end()) return;
+    if (left->found.track) {
+        detail::arrow(left->found, name, number, 'f');
+        results.erase(left);
+        return;
+    }
+    left->flow = number;
+    left->name = name;
 }
 
 void detail::forget_flows() {
@@ -88,7 +98,7 @@ void note_arrival(const sc_core::sc_object& at, std::uint64_t bus, std::uint64_t
 }
 
 void note_result(const sc_core::sc_object& from, std::uint64_t bus, std::uint64_t value, ticks now) {
-    keep(results, result{node_of(from), nullptr, bus, value, now, 0, {}});
+    keep(results, result{node_of(from), nullptr, bus, value, now, {}, 0, {}});
 }
 
 bool results_wanted() { return !results.empty(); }
@@ -108,12 +118,17 @@ void note_load(const sc_core::sc_object& by, const sc_core::sc_object* memory, s
     const auto r = std::find_if(results.begin(), results.end(), [&](const auto& o) {
         const auto offset = o.address - line;
         std::uint64_t there = 0;
-        if (!o.flow || o.memory != memory || o.node != node || offset > 64 - sizeof there || (valid >> offset & 0xff) != 0xff) return false;
+        if (o.found.track || o.memory != memory || o.node != node || offset > 64 - sizeof there || (valid >> offset & 0xff) != 0xff) return false;
         std::memcpy(&there, data + offset, sizeof there);
         return there == o.value;
     });
     if (r == results.end()) return;
-    if (on()) detail::arrow({&by, begin, end, "finds it"}, r->name, r->flow, 'f');
+    const step found{&by, begin, end, "finds it"};
+    if (!r->flow) {
+        r->found = found;
+        return;
+    }
+    if (on()) detail::arrow(found, r->name, r->flow, 'f');
     results.erase(r);
 }
 

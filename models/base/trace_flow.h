@@ -37,10 +37,10 @@ void flow(std::vector<step> steps, std::string_view name);
 
 /// `from` stores 8 bytes to bus address `bus` of its node.
 void note_store(const sc_core::sc_object& from, std::uint64_t bus, std::uint64_t value, ticks begin, ticks end);
-/// Such a store has arrived at a device; what `at` shows from now on follows from it.
+/// Such a store has arrived at a device; what has a slice of `at` that begins now follows from it.
 void note_arrival(const sc_core::sc_object& at, std::uint64_t bus, std::uint64_t value, ticks now);
 
-/// The access that ends now leaves these 8 bytes at a bus address of `from`'s node: just before flow().
+/// `from` sends these 8 bytes to a bus address of its node as the result of what ends in its node now; flow() with that comes later.
 void note_result(const sc_core::sc_object& from, std::uint64_t bus, std::uint64_t value, ticks now);
 /// Whether results are being waited for.
 bool results_wanted();

@@ -25,6 +25,10 @@ public:
     void write(std::uint64_t address, const buffer_slice& from) {
         if (m_config.bus_master()) m_dma.write(address, from);
     }
+    /// The same for the last write of something, in one TLP.
+    void write_last(std::uint64_t address, const buffer_slice& from, const pcie::whole& of, const span_trail& before) {
+        if (m_config.bus_master()) m_dma.write_last(address, from, of, before);
+    }
     /// Drops everything that is under way, without calling back.
     void abandon() { m_dma.abandon(); }
 

@@ -160,11 +160,6 @@ void completion_queues::write(queue& q, const completion_entry& e, violation v, 
     if (v != violation::none || where.size() != 1) return fail(q, HCA_CQ_ACCESS);
     auto bytes = allocate_slice(HCA_CQE_SIZE);
     std::memcpy(bytes.data(), e.bytes.data(), HCA_CQE_SIZE);  // with the owner bit 0: software's
-    m_bus.write(where[0].address, bytes);
-    if (told.open())
-        told.line(*this, "cq {:#x} completion {} to bus address {:#x}: {}", q.number, q.producer, where[0].address, text_of_completion(e.bytes.data()));
-    ++q.producer;
-    ++cqes;
     if (span_recorder::on() && !e.spans.empty()) {
         auto spans = e.spans;
         spans.pass(cqe_span, span_kind::service, now());
@@ -173,8 +168,14 @@ void completion_queues::write(queue& q, const completion_entry& e, violation v, 
             std::memcpy(&last, e.bytes.data() + HCA_CQE_SIZE - sizeof last, sizeof last);
             trace::note_result(*this, where[0].address + HCA_CQE_SIZE - sizeof last, last, now());
         }
-        span_recorder::current().finish(spans, spans.spans().front().begin, now(), this, e.what, hca_get(e.bytes.data(), HCA_CQE_QPN));
+        m_bus.write_last(where[0].address, bytes, {this, e.what, hca_get(e.bytes.data(), HCA_CQE_QPN)}, spans);
+    } else {
+        m_bus.write(where[0].address, bytes);
     }
+    if (told.open())
+        told.line(*this, "cq {:#x} completion {} to bus address {:#x}: {}", q.number, q.producer, where[0].address, text_of_completion(e.bytes.data()));
+    ++q.producer;
+    ++cqes;
     if (e.solicited) q.solicited = q.producer;
     if (q.state == HCA_ARMED || (q.state == HCA_ARMED_SOLICITED && e.solicited)) notify(q);
     pump(q);

@@ -232,7 +232,7 @@ void hca_device::ring(std::uint32_t uar, unsigned which, std::uint32_t high, std
     }
     bool good = false;
     if (which == HCA_UAR_CQ) good = completions.ring(uar, high, low);
-    if (which == HCA_UAR_SEND) good = sends.ring(uar, high, low);
+    if (which == HCA_UAR_SEND) good = sends.ring(uar, high, low, take_spans());
     if (good) return;
     if (told.open()) told.line(*this, "doorbell {:#x} {:#x} at {:#x} of page {}: dropped", high, low, which, uar);
     if (bad_doorbells.total() == 0)

@@ -168,7 +168,7 @@ struct send_state {
         std::uint16_t count;
         std::uint8_t opcode, size;  // of its first entry; the size in 16 bytes
         bool fence;
-        ticks rung;
+        span_trail way;  // of the doorbell, to the adapter
     };
     std::deque<burst> bursts;               // not fetched yet
     std::uint16_t posted = 0, fetched = 0, completed = 0;  // counters, as doorbells have them

@@ -109,7 +109,7 @@ bool decode_send(const std::uint8_t* wqe, std::uint32_t size, unsigned transport
 send_queues::send_queues(const sc_core::sc_module_name& name, const send_queue_params& p, bus_access& bus, translation& memory, queue_pairs& pairs)
     : model(name), params(p), m_bus(bus), m_memory(memory), m_pairs(pairs) {}
 
-bool send_queues::ring(std::uint32_t uar, std::uint32_t high, std::uint32_t low) {
+bool send_queues::ring(std::uint32_t uar, std::uint32_t high, std::uint32_t low, const span_trail& way) {
     std::uint8_t words[8];
     hca_put32(words, high);
     hca_put32(words + 4, low);
@@ -126,7 +126,7 @@ bool send_queues::ring(std::uint32_t uar, std::uint32_t high, std::uint32_t low)
     }
     if (state != HCA_QP_RTS && state != HCA_QP_SQD && state != HCA_QP_SQE && state != HCA_QP_ERR) return false;
     s.bursts.push_back({static_cast<std::uint16_t>(count), static_cast<std::uint8_t>(hca_get(words, HCA_SEND_OPCODE)),
-                        static_cast<std::uint8_t>(hca_get(words, HCA_SEND_SIZE)), hca_get(words, HCA_SEND_FENCE) != 0, now()});
+                        static_cast<std::uint8_t>(hca_get(words, HCA_SEND_SIZE)), hca_get(words, HCA_SEND_FENCE) != 0, way});
     if (told.open()) told.line(*this, "qp {:#x} doorbell: {} entries from {} on", q->attributes.number, count, s.posted);
     s.posted = static_cast<std::uint16_t>(s.posted + count);
     posted += count;
@@ -185,7 +185,7 @@ void send_queues::fetched(queue_pair& q, const buffer_slice& bytes, std::uint32_
         e.index = s.fetched++;
         e.opcode = b.opcode;
         e.fence = b.fence;
-        e.spans.resume(b.rung);
+        e.spans.follow(b.way);
         e.spans.pass(doorbell_span, span_kind::service, s.fetch_began);
         e.spans.pass(fetch_span, span_kind::service, now());
         const auto size = std::uint32_t{b.size} * HCA_SEGMENT;

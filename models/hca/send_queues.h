@@ -48,8 +48,9 @@ public:
     bool has_room() const { return m_pending.size() < params.doorbells; }
     std::size_t held() const { return m_pending.size(); }
     std::function<void()> on_room;
-    /// A doorbell on page `uar`, to be rung only while there is room. \returns false if it is not allowed to ring there, or tells nonsense
-    bool ring(std::uint32_t uar, std::uint32_t high, std::uint32_t low);
+    /// A doorbell on page `uar`, to be rung only while there is room. \param way the spans that it has come by
+    /// \returns false if it is not allowed to ring there, or tells nonsense
+    bool ring(std::uint32_t uar, std::uint32_t high, std::uint32_t low, const span_trail& way);
     /// Fetches what has been posted, as far as the window goes.
     void fetch(queue_pair& q);
 

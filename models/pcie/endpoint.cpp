@@ -294,8 +294,10 @@ void endpoint::memory_request(const tlp_ptr& t) {
     }
     const auto when = now() + endpoint_parameters.read_latency;
     if (posted) {
-        if (span_recorder::on()) span_recorder::current().finish(t->spans, t->born, now(), this, "write", t->address);
+        m_written = t.get();
         write_bar(*hit, *t);
+        m_written = nullptr;
+        end_write(*t, now(), *this);
     } else if (t->kind == tlp_kind::memory_read) {
         auto data = allocate_slice(t->bytes);
         if (bar_read_later(*hit, t, data)) return;
@@ -329,6 +331,16 @@ void endpoint::write_bar(const bar_hit& at, const tlp& t) {
         m_msix->write(at.offset - m_msix_offset, t.data.data(), t.bytes);
     else
         bar_write(at, t.data.data(), t.bytes);
+}
+
+span_trail endpoint::take_spans() {
+    span_trail taken;
+    taken.resume(now());
+    if (m_written) {
+        taken.follow(m_written->spans);
+        m_written->spans.clear();
+    }
+    return taken;
 }
 
 void endpoint::read_bar(const bar_hit& at, std::uint8_t* to, std::uint32_t bytes) {

@@ -80,6 +80,8 @@ protected:
     /// several calls.
     virtual void bar_read(const bar_hit& at, std::uint8_t* to, std::uint32_t bytes) = 0;
     virtual void bar_write(const bar_hit& at, const std::uint8_t* from, std::uint32_t bytes) = 0;
+    /// Inside of bar_write(): the spans of the write, to which something else is about to belong.
+    span_trail take_spans();
     /// A read that the device answers in its own time: it keeps `t` and `data`, fills the latter in and calls
     /// finish_read(), after which `read_latency` still passes. False, as here: bar_read() is asked.
     virtual bool bar_read_later(const bar_hit&, const tlp_ptr& t, const buffer_slice& data) { return false; }
@@ -129,6 +131,7 @@ private:
     bool m_intx = false;         // as last sent
     bool m_intx_wanted = false;  // by the device, whether it may be sent or not
 
+    tlp* m_written = nullptr;       // while it is being written
     std::deque<tlp_ptr> m_arrived;  // in the port's buffer, last byte not yet there
     struct due {
         ticks when;

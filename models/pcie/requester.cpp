@@ -152,20 +152,31 @@ void requester::write(std::uint64_t address, const buffer_slice& from, bool pois
     for (std::size_t at = 0; at < from.length;) {
         const auto here = address + at;
         const auto bytes = std::min<std::uint64_t>({from.length - at, max_payload, boundary - here % boundary});
-        auto t = make_tlp();
-        t->kind = tlp_kind::memory_write;
-        t->requester = id;
-        t->relaxed_ordering = relaxed_ordering;
+        const auto t = make_tlp();
         t->poisoned = poisoned;
-        t->address = here;
-        t->bytes = static_cast<std::uint32_t>(bytes);
-        t->data = from.part(at, bytes);
-        t->begin_access(now());
-        set_byte_enables(*t);
-        ++writes;
-        m_send(t);
+        post(here, from.part(at, bytes), t);
         at += bytes;
     }
+}
+
+void requester::write_last(std::uint64_t address, const buffer_slice& from, const whole& of, const span_trail& before) {
+    const auto t = make_tlp();
+    t->part_of = of;
+    t->spans.follow(before);
+    post(address, from, t);
+}
+
+void requester::post(std::uint64_t address, const buffer_slice& from, const tlp_ptr& t) {
+    t->kind = tlp_kind::memory_write;
+    t->requester = id;
+    t->relaxed_ordering = relaxed_ordering;
+    t->address = address;
+    t->bytes = static_cast<std::uint32_t>(from.length);
+    t->data = from;
+    t->begin_access(now());
+    set_byte_enables(*t);
+    ++writes;
+    m_send(t);
 }
 
 bool requester::complete(tlp& c) {

@@ -232,9 +232,8 @@ void root_complex::memory_done(const memory_access& a, ticks when) {
         return;
     }
     if (t.kind == tlp_kind::memory_write) {
-        if (!span_recorder::on()) return;
         a.request->pass(memory_span, span_kind::service, when);
-        span_recorder::current().finish(a.request->spans, t.born, when, this, "write", t.address);
+        end_write(*a.request, when, *this);
         return;
     }
     const auto hold = [&](const tlp_ptr& c) {

@@ -35,6 +35,13 @@ enum class message_code : std::uint8_t {
 struct tlp;
 using tlp_ptr = pooled_ptr<tlp>;
 
+/// What a posted write is the last part of, if it is more than an access of its own: its spans go on from those of that.
+struct whole {
+    const sc_core::sc_object* who = nullptr;  ///< null: an access of its own
+    const char* what = "";
+    std::uint64_t number = 0;
+};
+
 struct tlp_fields {
     tlp_kind kind = tlp_kind::memory_read;
     completion_status status = completion_status::successful;
@@ -51,6 +58,7 @@ struct tlp_fields {
     std::uint64_t address = 0;        ///< memory: of the first byte; configuration: bus/device/function << 16 | register
     std::uint32_t bytes = 0;          ///< carried, or asked for
     buffer_slice data;                ///< what it carries; null if it carries nothing
+    whole part_of;
 
     ticks tail = 0;                   ///< on the link it is on: when its last byte arrives
     ticks born = 0;                   ///< when its access began
@@ -104,6 +112,9 @@ struct tlp : pooled<tlp>, tlp_fields {
 
 /// A TLP from the pool, with default values.
 tlp_ptr make_tlp();
+
+/// A posted write has come to its end, as `at` sees it; so have its spans, if nobody has taken them over.
+void end_write(tlp& t, ticks when, const sc_core::sc_object& at);
 
 using link_phase = link::phase;
 

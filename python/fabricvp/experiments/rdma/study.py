@@ -114,8 +114,8 @@ def _spans(run: Run, found: dict[str, Found]) -> None:
     frame = pandas.DataFrame(lines)
     for name, part in frame.groupby("message", sort=False):
         run.report.row(f"{name}: doorbell to completion", "µs", (part["service_ns"] + part["queueing_ns"]).sum() / 1e3, None, "sum of its spans")
-    run.report.plot("spans", pictures.spans(frame), "Where a message's time goes, from its doorbell's arrival to its completion's leaving the adapter, one message at a time")
-    run.report.table("spans", frame.round(2), "Mean over 64 messages. Stages of PCIe are those of reads of the entry and of payload, and of what they cross.", shown=120)
+    run.report.plot("spans", pictures.spans(frame), "Where a message's time goes, from the store to its doorbell until its completion is in memory, one message at a time")
+    run.report.table("spans", frame.round(2), "Mean over 64 messages. Stages of PCIe are those of the doorbell, of reads of the entry and of payload, and of the completion.", shown=120)
 
 
 def _places(run: Run, found: dict[str, Found]) -> None:
