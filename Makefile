@@ -35,7 +35,7 @@ build:  ## build the release: C++ executable, Python module, firmware images; le
 	@scripts/setup.sh build
 	@scripts/build.sh $(JOBS)
 
-demo:  ## build, then boot OpenSBI, U-Boot and our own firmware, and show what came out
+demo:  ## build, then boot OpenSBI, U-Boot, and two nodes of four GPUs with everything at work; leaves pages and traces
 	@scripts/setup.sh build
 	@scripts/build.sh $(JOBS)
 	@.venv/bin/python scripts/demo.py

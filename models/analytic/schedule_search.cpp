@@ -18,6 +18,8 @@ double step_duration(const congestion_model& model, const communication_graph& g
     return c.empty() ? 0.0 : model.solve(c).end;
 }
 
+constexpr double most_orders = 1 << 26;  // a second or two
+
 /// A sender's possible sequences. A sequence contributes one digit to the number of each step's graph.
 struct sender_orders {
     std::vector<std::vector<std::size_t>> sequences;
@@ -62,6 +64,10 @@ schedule_search_result search_schedules(const congestion_model& model, const exc
                                         std::size_t histogram_bins) {
     const auto senders = pattern.neighbours.size();
     if (senders == 0 || histogram_bins == 0) throw std::invalid_argument("the pattern is empty");
+    double orders = 1;
+    for (const auto& n : pattern.neighbours)
+        for (std::size_t k = 2; k <= n.size(); ++k)
+            if ((orders *= static_cast<double>(k)) > most_orders) throw std::invalid_argument("the pattern is too large to search exactly");
     std::size_t steps = 0;
     std::vector<sender_orders> choice(senders);
     for (std::size_t s = 0; s < senders; ++s) {

@@ -24,7 +24,7 @@ namespace {
 using namespace analytic;
 using edge_list = std::vector<std::pair<std::size_t, std::size_t>>;
 
-/// The shape of a node's PCIe tree; endpoints are numbered as they are listed.
+/// The shape of a node's PCIe tree. Its endpoints are those listed, disks and network adapters apart, and behind them the GPUs.
 pcie_tree tree_of(const std::string& yaml, const std::string& name, const platform::overrides& set, std::size_t node) {
     const auto params = read_machine_params(yaml, name, set);
     if (node >= params.nodes.size())
@@ -40,7 +40,9 @@ pcie_tree tree_of(const std::string& yaml, const std::string& name, const platfo
         return at->second;
     };
     for (const auto& s : pcie.switches) nodes.emplace(s.name, tree.add_switch(parent("switch", s)));
-    for (const auto& e : pcie.endpoints) tree.add_endpoint(parent("endpoint", e));
+    for (const auto& e : pcie.endpoints)
+        if (const auto at = parent("endpoint", e); e.device.kind().rfind("virtio_", 0) != 0) tree.add_endpoint(at);
+    for (const auto& g : params.nodes[node].gpus) tree.add_endpoint(parent("GPU", g));
     if (tree.endpoints() < 2) throw input_error(name + ": has no PCIe tree with at least two endpoints");
     return tree;
 }
@@ -125,8 +127,8 @@ void bind_congestion(py::module_& m) {
         .def("step_durations", [](const congestion_model& x, const exchange_order& order, double bytes) {
             return step_durations(x, order, bytes);
         })
-        .def("search", [](const congestion_model& x, const std::string& pattern, double bytes, std::size_t bins) {
-            return as_dict(search_schedules(x, pattern_of(pattern), bytes, bins));
+        .def("search", [](const congestion_model& x, const std::vector<std::vector<std::size_t>>& neighbours, double bytes, std::size_t bins) {
+            return as_dict(search_schedules(x, {neighbours}, bytes, bins));
         });
     m.def("exchange_neighbours", [](const std::string& pattern) { return pattern_of(pattern).neighbours; });
     m.def("all_scatters", &all_scatters);

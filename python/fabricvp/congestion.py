@@ -7,7 +7,8 @@
     print(solution.phases[0].factors)    # {'0:2': 0.3, '1:4': 0.3, '3:2': 0.7, '6:4': 0.7}
     print(solution.finish["3:2"])        # 0.036 s
 
-Endpoints are numbered as the configuration lists them; in `cs_storm` these are the numbers of its GPU processors. Two forms:
+Endpoints are numbered as the configuration lists them (in `cs_storm` these are the numbers of its GPU processors), without disks and
+network adapters; behind them come GPUs. Two forms:
 "published" (the paper's rules) and "maxmin" (shared ingress FIFOs with round robin per TLP).
 """
 
@@ -29,6 +30,7 @@ SIZE = 300e6  #: bytes of a message, as published
 
 Form = Literal["published", "maxmin"]
 FORMS: tuple[Form, ...] = ("published", "maxmin")
+Pattern = Literal["2d", "3d", "all"]
 Tree = _fabricvp.PcieTree
 #: Communications (source, destination).
 Graph = Sequence[tuple[int, int]]
@@ -133,20 +135,27 @@ def _names(messages: Sequence[Message]) -> list[str]:
     return names
 
 
-def search(machine: str | os.PathLike[str] | Tree, pattern: Literal["2d", "3d"], tau: float = TAU, bandwidth: float | str = BANDWIDTH,
+def search(machine: str | os.PathLike[str] | Tree, pattern: Pattern, tau: float = TAU, bandwidth: float | str = BANDWIDTH,
            size: float | str = SIZE, form: Form = "published", bins: int = 50) -> Search:
-    """All orders of the COSMO halo exchange on 8 GPUs ("2d": 4 × 2 grid, 20,736 orders; "3d": cube, 1,679,616), evaluated
-    exactly. ``size`` is that of every message. Raises `InputError`."""
+    """All orders of an exchange, evaluated exactly: of the COSMO halo exchange on 8 GPUs ("2d": 4 × 2 grid, 20,736 orders; "3d": cube,
+    1,679,616), or of "all" with all, on up to 5 endpoints. ``size`` is that of every message. Raises `InputError`."""
     shape = tree(machine)
-    senders = len(_fabricvp.exchange_neighbours(pattern))
-    if shape.endpoints() < senders:
-        raise InputError(f"the {pattern} exchange needs {senders} endpoints, this tree has {shape.endpoints()}")
+    order = natural_order(pattern, shape.endpoints())
+    if shape.endpoints() < len(order):
+        raise InputError(f"the {pattern} exchange needs {len(order)} endpoints, this tree has {shape.endpoints()}")
     volume = arguments.size(size) if isinstance(size, str) else float(size)
-    return Search(**model(shape, tau, bandwidth, form).search(pattern, volume, bins))
+    try:
+        return Search(**model(shape, tau, bandwidth, form).search(order, volume, bins))
+    except InputError:
+        raise
+    except ValueError as error:
+        raise InputError(f"{pattern}, {shape.endpoints()} endpoints: {error}") from None
 
 
-def natural_order(pattern: Literal["2d", "3d"]) -> list[list[int]]:
-    """The order in which nobody thought of congestion: neighbours as the pattern lists them. Raises `InputError`."""
+def natural_order(pattern: Pattern, endpoints: int = 8) -> list[list[int]]:
+    """The order in which nobody thought of congestion: neighbours as the pattern lists them, or in ascending order. Raises `InputError`."""
+    if pattern == "all":
+        return [[d for d in range(endpoints) if d != s] for s in range(endpoints)]
     return _fabricvp.exchange_neighbours(pattern)
 
 

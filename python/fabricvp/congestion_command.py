@@ -37,11 +37,11 @@ def main(given: list[str]) -> int:
 def search_main(given: list[str]) -> int:
     """`fabricvp congestion-search`: the best order of a halo exchange."""
     parser = arguments.ArgumentParser(
-        "congestion-search", "The order of messages that makes a halo exchange on 8 GPUs fastest, found among all orders in closed form.\n"
+        "congestion-search", "The order of messages that makes an exchange fastest, found among all orders in closed form.\n"
         "A sender's k-th message starts in step k, and a step ends with its last message.",
         "fabricvp congestion-search cs_storm --pattern 2d")
     _add_common(parser)
-    parser.add_argument("--pattern", choices=("2d", "3d"), required=True, help="4 x 2 grid, or 2 x 2 x 2 cube")
+    parser.add_argument("--pattern", choices=("2d", "3d", "all"), required=True, help="4 x 2 grid, 2 x 2 x 2 cube, or everybody with everybody (up to 5)")
     parser.add_argument("--size", type=arguments.size, default=congestion.SIZE, help="bytes of every message (default: 300MB)")
     options = parser.parse_args(given)
     begin = time.perf_counter()

@@ -68,6 +68,22 @@ def test_search_in_three_dimensions(command):
     assert got["wall_s"] < 60
 
 
+def test_search_among_gpus(command):
+    """Four GPUs, two below each root port, the disk beside them apart: everybody sends to everybody in three steps. In the natural order
+    GPUs of one side send to the same one of the other side at the same time."""
+    got = answer(command("congestion-search", "cluster", "--pattern", "all", "--size", "1MB", "--json"))
+    assert got["orders"] == 6**4
+    assert [sorted(d) for d in got["best_order"]] == [[1, 2, 3], [0, 2, 3], [0, 1, 3], [0, 1, 2]]
+    assert got["best_s"] < got["natural_s"] <= got["worst_s"]
+    # Four messages cross the root complex each way, one after the other at best.
+    assert got["best_s"] >= 4 * 1e6 / 11.86e9 * 0.999
+
+
+def test_a_pattern_too_large_to_search(command):
+    done = command("congestion-search", "cs_storm", "--pattern", "all")
+    assert done.returncode == 2 and "too large to search" in done.stderr and len(done.stderr.splitlines()) == 1
+
+
 def test_tables_for_people(command):
     shown = command("congestion", "cs_storm", *EXAMPLE).stdout
     assert "phase 2" in shown and "0.3265" in shown

@@ -48,6 +48,7 @@ CHANGED = {
     "experiment gpurdma-ordering --out results": ("experiment gpurdma-ordering --quick --out results", LONG),
     "experiment compnet-latency --out results": ("experiment compnet-latency --quick --out results", LONG),
     "experiment compnet-jacobi --out results": ("experiment compnet-jacobi --quick --out results", LONG),
+    "experiment crossed --out results": ("experiment crossed --quick --out results", LONG),
     **{f"experiment gpurdma-{name} --out results": (f"experiment gpurdma-{name} --quick --out results", LONG) for name in ("placement", "throughput", "pingpong", "matvec", "what-if", "modern")},
     "experiment scale --out results": ("experiment scale --quick --devices 4 16 --patterns uniform --out results", LONG),
     "experiment gpu-workloads --quick --out results": ("experiment gpu-workloads --quick --only reduction --no-spans --out results", LONG),

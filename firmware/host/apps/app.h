@@ -30,6 +30,8 @@ typedef bool (*app_function)(struct app* app);
 
 /* What an option of the application in abi/apps.h stands at; panics if it has no such option. */
 double app_option(struct app* app, const char* key);
+/* Whether those on the line from an application's name on are in range; otherwise the console tells which is not. */
+bool app_options_are_right(const char* line);
 
 /* A kernel, from the image of its name that is linked into the program; panics if there is none. */
 struct gpu_kernel app_kernel(struct app* app, const char* name);

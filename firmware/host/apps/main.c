@@ -35,36 +35,6 @@ static const struct known_app {
 #define ROW(name, size, unit, bytes, help) {#name, app_##name, size, bytes_of_##name},
     GPU_APPS(ROW){"kernel", app_kernel_job, 1, bytes_of_kernel}};
 
-static const struct option {
-    const char *app, *key;
-    double least, most, otherwise;
-} options[] = {
-#define OPTION(app, key, least, most, otherwise, help) {#app, #key, least, most, otherwise},
-    GPU_APP_OPTIONS(OPTION)};
-enum { OPTIONS = sizeof options / sizeof *options };
-
-double app_option(struct app* app, const char* key) {
-    for (const struct option* o = options; o < options + OPTIONS; ++o) {
-        if (!word_is(app->line, o->app) || strcmp(key, o->key)) continue;
-        double value = o->otherwise;
-        const char* text = command_line_value(app->line, key);
-        if (text) command_line_decimal(text, &value);
-        return value;
-    }
-    panic("option '%s' is not in abi/apps.h", key);
-}
-
-static bool options_are_right(const char* line) {
-    for (const struct option* o = options; o < options + OPTIONS; ++o) {
-        const char* text = word_is(line, o->app) ? command_line_value(line, o->key) : NULL;
-        double value;
-        if (!text || (command_line_decimal(text, &value) && value >= o->least && value <= o->most)) continue;
-        console_printf("%s is out of range or no number\n", o->key);
-        return false;
-    }
-    return true;
-}
-
 static bool start(struct pci_host* host, struct gpu_node* node) {
     if (!pci_start(host)) {
         console_printf("no PCIe host bridge\n");
@@ -154,7 +124,7 @@ static bool run(struct gpu_node* node, const char* name, unsigned gpus) {
         return false;
     }
     struct app app = {.node = node, .line = name, .random = 1};
-    const bool ready = number(name, "size", apps[n].size, &app.size) && options_are_right(name) && set_up(&app, name, gpus) &&
+    const bool ready = number(name, "size", apps[n].size, &app.size) && app_options_are_right(name) && set_up(&app, name, gpus) &&
                        size_is_right(&apps[n], &app);
     if (!ready) {
         console_printf("%-10s FAILED\n", apps[n].name);

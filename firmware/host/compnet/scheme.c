@@ -24,8 +24,9 @@ void scheme_meet(struct scheme* s) {
 /* Queue pairs with every other node, for one who posts by himself: a thread or a work-group. */
 static void make_pairs(struct scheme* s, struct network_peer* peers) {
     const bool lanes = s->kind == SCHEME_PROCESSOR || s->kind == SCHEME_NATIVE;
-    const struct endpoint_shape shape = {.pairs = 1, .log_sends = LOG_SENDS, .log_receives = 1, .log_cq = LOG_COMPLETIONS, .lanes = lanes, .queues_in_gpu = lanes,
-                                         .cqs_in_gpu = lanes, .records_in_gpu = lanes, .payload_in_gpu = false, .payload = HCA_PAGE};
+    const bool in_gpu = s->queue_pairs == SCHEME_QUEUES_OWN ? lanes : s->queue_pairs == SCHEME_QUEUES_IN_GPU;
+    const struct endpoint_shape shape = {.pairs = 1, .log_sends = LOG_SENDS, .log_receives = 1, .log_cq = LOG_COMPLETIONS, .lanes = lanes, .queues_in_gpu = in_gpu,
+                                         .cqs_in_gpu = in_gpu, .records_in_gpu = in_gpu, .payload_in_gpu = false, .payload = HCA_PAGE};
     for (unsigned i = 0; i < s->party->count; ++i) {
         if (i == s->party->index) continue;
         struct endpoint* e = heap_allocate(sizeof *e);

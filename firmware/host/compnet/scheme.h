@@ -17,8 +17,12 @@ enum scheme_kind {
 enum { SCHEME_MOST_THREADS = 8 };
 const char* scheme_name(enum scheme_kind kind);
 
+/* Where queue pairs, completions and doorbell records lie: in the memory of who posts, or in one that is told. */
+enum scheme_queues { SCHEME_QUEUES_OWN = 0, SCHEME_QUEUES_IN_GPU = 1, SCHEME_QUEUES_IN_HOST = 2 };
+
 struct scheme {
     enum scheme_kind kind;
+    enum scheme_queues queue_pairs;
     struct party* party;
     struct gpu_node* node;
     unsigned threads, groups, log_entries;

@@ -48,6 +48,11 @@ unsigned gpu_copy_wait(struct gpu* g, bool to_device) {
     return g->copy_channels ? settle(channel(g, to_device), GPU_WAIT_LIMIT_US) : 0;
 }
 
+void gpu_copy_start(struct gpu* g, bool to_device) {
+    struct copy_channel* c = g->copy_channels ? channel(g, to_device) : NULL;
+    if (c && c->posted != c->waited) copy_channel_ring(c);
+}
+
 void gpu_copy_interrupted(struct gpu* g) {
     for (unsigned i = 0; i < g->copy_channels; ++i) {
         struct copy_channel* c = &g->copies[i];

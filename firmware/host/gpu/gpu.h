@@ -116,6 +116,8 @@ unsigned gpu_copy_from(struct gpu_node* node, void* to, gpu_address from, uint64
  * Only posted: gpu_copy_wait() starts it and waits for all. \param to_device which of its channels */
 unsigned gpu_copy_post(struct gpu* gpu, bool to_device, uint64_t to, uint64_t from, uint64_t bytes);
 unsigned gpu_copy_wait(struct gpu* gpu, bool to_device);
+/* Starts what was posted, for several GPUs to copy at the same time. */
+void gpu_copy_start(struct gpu* gpu, bool to_device);
 /* To be called when GPU_VECTOR_SDMA has been raised. */
 void gpu_copy_interrupted(struct gpu* gpu);
 

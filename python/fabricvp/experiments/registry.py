@@ -25,6 +25,7 @@ EXPERIMENTS: dict[str, tuple[str, str]] = {
     "gpurdma-ordering": ("fabricvp.experiments.gpurdma_ordering", "kernels that poll what RDMA writes: old and early data, a CRC that finds them, what repairs cost"),
     "compnet-latency": ("fabricvp.experiments.compnet_latency", "networking from inside of kernels by the command processor, by the host, by the lanes: round trips"),
     "compnet-jacobi": ("fabricvp.experiments.compnet_jacobi", "Jacobi's method over two nodes, with the network performed by every scheme"),
+    "crossed": ("fabricvp.experiments.crossed", "two nodes of four GPUs: NetCrafter, lanes that turn, who performs the network, where its queues lie"),
     "gpurdma-placement": ("fabricvp.experiments.gpurdma.placement", "RDMA by kernels: what a message costs by where queues lie"),
     "gpurdma-throughput": ("fabricvp.experiments.gpurdma.throughput", "RDMA by kernels: message rate and bandwidth by how they post"),
     "gpurdma-pingpong": ("fabricvp.experiments.gpurdma.pingpong", "RDMA by kernels: notifications and large transfers there and back"),

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "host/apps/app.h"
+#include "host/apps/command_line.h"
+#include "host/console.h"
+#include "host/machine.h"
+#include "host/words.h"
+
+static const struct option {
+    const char *app, *key;
+    double least, most, otherwise;
+} options[] = {
+#define OPTION(app, key, least, most, otherwise, help) {#app, #key, least, most, otherwise},
+    GPU_APP_OPTIONS(OPTION)};
+enum { OPTIONS = sizeof options / sizeof *options };
+
+double app_option(struct app* app, const char* key) {
+    for (const struct option* o = options; o < options + OPTIONS; ++o) {
+        if (!word_is(app->line, o->app) || strcmp(key, o->key)) continue;
+        double value = o->otherwise;
+        const char* text = command_line_value(app->line, key);
+        if (text) command_line_decimal(text, &value);
+        return value;
+    }
+    panic("option '%s' is not in abi/apps.h", key);
+}
+
+bool app_options_are_right(const char* line) {
+    for (const struct option* o = options; o < options + OPTIONS; ++o) {
+        const char* text = word_is(line, o->app) ? command_line_value(line, o->key) : NULL;
+        double value;
+        if (!text || (command_line_decimal(text, &value) && value >= o->least && value <= o->most)) continue;
+        console_printf("%s is out of range or no number\n", o->key);
+        return false;
+    }
+    return true;
+}

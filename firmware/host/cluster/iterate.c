@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "host/cluster/iterate.h"
+
+#include "gpu/kernels/network_exchange.h"
+#include "host/apps/app.h"
+#include "host/apps/matrix.h"
+#include "host/compnet/talker.h"
+#include "host/console.h"
+#include "host/machine.h"
+#include "host/rdma/measure.h"
+#include "host/region.h"
+
+enum { PATIENCE_NS = 20000000, LOG_ENTRIES = 4, MOST_STEPS = 16 };
+#define SCALE 10.0f
+
+struct iteration {
+    struct app app;
+    const struct iterate* o;
+    struct scheme scheme;
+    struct talker talker;
+    struct place failed;
+    unsigned rank;
+    uint64_t bytes;            /* that a node gives */
+    gpu_address data[2];       /* by step: read in even ones and written in odd ones, and the other way round */
+    uint64_t from, to;         /* in what was written: what is given, and where what is taken goes to */
+    struct matrix m;
+    struct spmv_arguments a;
+};
+
+/* ---- a step ---- */
+
+static bool compute(struct iteration* t, uint64_t step) {
+    const gpu_address in = t->data[step & 1], out = t->data[~step & 1];
+    const struct iterate* o = t->o;
+    if (o->work == ITERATE_JACOBI) {
+        const struct stencil_arguments a = {in, out, (uint32_t)o->columns, (uint32_t)o->rows + 2};
+        const struct gpu_grid grid = {.items = {(uint32_t)o->columns, (uint32_t)o->rows + 2, 1}, .group = {64, 4, 1}};
+        return app_run(&t->app, app_kernel(&t->app, "jacobi2d"), &grid, &a, sizeof a);
+    }
+    struct spmv_arguments a = t->a;
+    a.row_start += 4 * t->rank * o->rows / 2;
+    a.rows = o->rows / 2;
+    a.x = in;
+    a.y = out + t->from;
+    return app_run_1d(&t->app, app_kernel(&t->app, "spmv"), a.rows, 64, &a, sizeof a);
+}
+
+static bool launch(struct iteration* t, uint64_t step, unsigned steps) {
+    const struct scheme* s = &t->scheme;
+    const unsigned peer = t->rank ^ 1;
+    const uint64_t out = (step & 1) * t->bytes, in = 2 * t->bytes + out;
+    const gpu_address written = t->data[~step & 1];
+    const struct network_exchange_arguments a = {.access = s->access.lanes, .from = written + t->from, .out = s->payload.lanes + out, .in = s->payload.lanes + in,
+                                                 .to = written + t->to, .remote = s->remote[peer].payload + in, .remote_flag = s->remote[peer].control,
+                                                 .flag = s->control.lanes, .failed = t->failed.lanes, .patience = PATIENCE_NS, .bytes = (uint32_t)t->bytes,
+                                                 .number = (uint32_t)step + 1, .peer = peer, .steps = steps};
+    const struct gpu_grid grid = {.items = {EXCHANGE_GROUP}, .group = {EXCHANGE_GROUP}};
+    struct gpu_queue_handle* q = &t->app.queue[0];
+    return !app_await(&t->app, q, gpu_dispatch(q, app_kernel(&t->app, "network_exchange"), &grid, &a, sizeof a));
+}
+
+static bool exchange(struct iteration* t, uint64_t step) {
+    const uint64_t out = (step & 1) * t->bytes, in = 2 * t->bytes + out;
+    if (!scheme_host_talks(&t->scheme)) return launch(t, step, EXCHANGE_PACK | EXCHANGE_TALK | EXCHANGE_UNPACK);
+    if (!launch(t, step, EXCHANGE_PACK)) return false;
+    talker_put(&t->talker, t->rank ^ 1, out, in, (uint32_t)t->bytes);
+    talker_say(&t->talker, t->rank ^ 1, 0, (step + 1) << 32);
+    talker_hear(&t->talker, 0, (uint32_t)step + 1);
+    return launch(t, step, EXCHANGE_UNPACK);
+}
+
+/* ---- data, and what the host makes of them ---- */
+
+static float start_value(uint64_t at) { return (float)((at * 7919) % 1009) * 0.125f; }
+
+static uint64_t floats(const struct iteration* t) { return t->o->work == ITERATE_JACOBI ? (t->o->rows + 2) * t->o->columns : t->o->rows; }
+
+/* Of the whole grid, rows 0 and 2 · rows + 1 are its border. A node's part begins with the row above its own ones. */
+static void start(struct iteration* t) {
+    const struct iterate* o = t->o;
+    const uint64_t count = floats(t), first = o->work == ITERATE_JACOBI ? t->rank * o->rows * o->columns : 0;
+    float* values = app_host(&t->app, 4 * count);
+    for (uint64_t i = 0; i < count; ++i) values[i] = start_value(first + i);
+    for (unsigned i = 0; i < 2; ++i) t->data[i] = app_uploaded(&t->app, values, 4 * count);
+    if (o->work == ITERATE_JACOBI) {
+        t->bytes = 4 * o->columns;
+        t->from = t->bytes * (t->rank ? 1 : o->rows);
+        t->to = t->rank ? 0 : t->bytes * (o->rows + 1);
+        return;
+    }
+    matrix_generate(&t->app, &t->m, o->rows, 0.01, SCALE);
+    t->a = matrix_place(&t->app, &t->m);
+    t->bytes = 2 * o->rows;
+    t->from = t->rank * t->bytes;
+    t->to = (t->rank ^ 1) * t->bytes;
+}
+
+static void jacobi_on_host(const struct iteration* t, const float* from, float* to) {
+    const uint64_t width = t->o->columns, height = 2 * t->o->rows + 2;
+    for (uint64_t y = 1; y + 1 < height; ++y)
+        for (uint64_t x = 1; x + 1 < width; ++x) {
+            const float* at = from + y * width + x;
+            to[y * width + x] = 0.2f * (((*at + at[-1]) + (at[1] + at[width])) + *(at - width));
+        }
+}
+
+static void spmv_on_host(const struct iteration* t, const float* x, float* y) {
+    for (uint64_t row = 0; row < t->m.rows; ++row) {
+        float sum = 0;
+        for (uint32_t k = t->m.row_start[row]; k < t->m.row_start[row + 1]; ++k) {
+            const struct matrix_entry e = matrix_entry(&t->m, row, k);
+            const float product = e.value * x[e.column];
+            sum = sum + product;
+        }
+        y[row] = sum;
+    }
+}
+
+/* The host solves all of it; a node has to have its own part, and what it was given. */
+static bool is_right(struct iteration* t) {
+    const struct iterate* o = t->o;
+    const bool jacobi = o->work == ITERATE_JACOBI;
+    const uint64_t all = jacobi ? (2 * o->rows + 2) * o->columns : o->rows, first = jacobi ? t->rank * o->rows * o->columns : 0;
+    float* values[2] = {app_host(&t->app, 4 * all), app_host(&t->app, 4 * all)};
+    for (uint64_t i = 0; i < all; ++i) values[0][i] = values[1][i] = start_value(i);
+    for (uint64_t step = 0; step < o->steps; ++step) (jacobi ? jacobi_on_host : spmv_on_host)(t, values[step & 1], values[~step & 1]);
+    float* found = app_host(&t->app, 4 * floats(t));
+    app_download(&t->app, found, t->data[o->steps & 1], 4 * floats(t));
+    return !memcmp(found, values[o->steps & 1] + first, 4 * floats(t));
+}
+
+bool iterate_run(struct party* party, struct gpu_node* node, struct gpu_queue_handle* queues, const struct iterate* o) {
+    static struct iteration t;
+    const char* name = o->work == ITERATE_JACOBI ? "grid" : "vector";
+    if (party->count != 2 || o->steps > MOST_STEPS || (o->work == ITERATE_SPMV && o->rows % 32)) panic("iterate: two nodes, up to %u steps, rows of a matrix a multiple of 32", MOST_STEPS);
+    t = (struct iteration){.app = {.node = node, .queue = queues, .size = o->rows, .line = "spmv", .random = 1}, .o = o, .rank = party->index};
+    start(&t);
+    t.scheme = (struct scheme){.kind = o->scheme, .queue_pairs = o->queues, .party = party, .node = node, .threads = o->threads, .groups = 1, .log_entries = LOG_ENTRIES, .payload_bytes = 4 * t.bytes};
+    scheme_open(&t.scheme);
+    if (scheme_host_talks(&t.scheme)) talker_begin(&t.talker, &t.scheme);
+    t.failed = place_take(node, 4, false);
+    app_kernel(&t.app, "network_exchange");
+    app_kernel(&t.app, o->work == ITERATE_JACOBI ? "jacobi2d" : "spmv");
+    scheme_meet(&t.scheme);
+    if (!t.rank) region_begin(name);
+    const uint64_t begin = clock_cycles();
+    uint64_t computing = 0;
+    bool right = true;
+    for (uint64_t step = 0; step < o->steps && right; ++step) {
+        const uint64_t then = clock_cycles();
+        right = compute(&t, step);
+        computing += clock_cycles() - then;
+        right = right && exchange(&t, step);
+    }
+    const uint64_t cycles = clock_cycles() - begin;
+    if (!t.rank) region_end();
+    if (scheme_host_talks(&t.scheme)) right = talker_end(&t.talker) && right;
+    const uint32_t status = *(const volatile uint32_t*)t.failed.memory.at;
+    if (status) console_printf("%s: a request failed, status 0x%x\n", name, status);
+    scheme_close(&t.scheme);
+    right = right && !status && !t.app.failed && is_right(&t);
+    console_printf("# %s %s %lu steps %lu ps, computing %lu ps\n", name, scheme_name(o->scheme), o->steps, clock_picoseconds(cycles), clock_picoseconds(computing));
+    console_printf("%-10s %s\n", name, right ? "ok" : "FAILED");
+    return right;
+}

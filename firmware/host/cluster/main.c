@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Several nodes with several GPUs each at work together: a sparse matrix times a vector over a node's GPUs; messages between a node's GPUs over PCI Express in an order that was worked out before; messages that kernels of one node
+ * write into the GPU of another by themselves; and Jacobi's method over all nodes, whose halos go from GPU to GPU. Options stand as
+ * `key=number` on the kernel command line of node 0, which tells the others; `nodes` every node needs. Lines that begin with "# " have
+ * measured figures; all others depend on nothing but the machine and whether everything is right. */
+#include "host/apps/app.h"
+#include "host/cluster/exchange.h"
+#include "host/cluster/iterate.h"
+#include "host/compnet/jacobi.h"
+#include "host/console.h"
+#include "host/csr.h"
+#include "host/gpurdma/writes.h"
+#include "host/machine.h"
+#include "host/rdma/measure.h"
+#include "host/rdma/options.h"
+
+enum { NODES, SIZE, BYTES, BEST, WORST, MESSAGES, ROWS, COLUMNS, ITERATIONS, GROUPS, SCHEME, THREADS, WORK, PLACEMENT, STEPS, OPTIONS };
+enum { QUEUE_PACKETS = 64 };
+static struct option options[OPTIONS] = {
+    [NODES] = {"nodes", 2, 2, NETWORK_MOST_PEERS},
+    [SIZE] = {"size", 4096, 0, 1 << 20},                /* rows of the sparse matrix; 0: none is multiplied */
+    [BYTES] = {"bytes", 128 << 10, 0, 512 << 10},       /* of a message between a node's GPUs; 0: none is sent */
+    [BEST] = {"best", 0, 0, 0},                         /* orders of the messages besides the natural one, see exchange.h */
+    [WORST] = {"worst", 0, 0, 0},
+    [MESSAGES] = {"messages", 256, 0, 1 << 16},         /* that a kernel writes into another node's GPU; 0: none */
+    [ROWS] = {"rows", 64, 1, 1 << 14},                  /* of each node's part of the grid */
+    [COLUMNS] = {"columns", 64, 16, 1 << 14},
+    [ITERATIONS] = {"iterations", 10, 0, 500},          /* 0: nothing is solved */
+    [GROUPS] = {"groups", 4, 1, 64},                    /* work-groups of a node that solve */
+    [SCHEME] = {"scheme", SCHEME_PROCESSOR, SCHEME_PROCESSOR, SCHEME_DRIVEN}, /* who sends the halos, as in compnet */
+    [THREADS] = {"threads", 1, 1, SCHEME_MOST_THREADS}, /* that serve */
+    [WORK] = {"work", 0, 0, ITERATE_SPMV},              /* in place of all that: enum iterate_work, over all GPUs of two nodes */
+    [PLACEMENT] = {"placement", 0, 0, SCHEME_QUEUES_IN_HOST}, /* of queue pairs there: enum scheme_queues */
+    [STEPS] = {"steps", 4, 1, 16},
+};
+
+static struct party party;
+static struct gpu_node node;
+static struct gpu_queue_handle queues[GPU_MOST];
+
+/* Nodes take turns, so that what one measures is its own. */
+static bool alone(bool (*work)(void)) {
+    bool right = true;
+    for (unsigned turn = 0; turn < party.count; ++turn) {
+        if (turn == party.index) right = work();
+        for (unsigned i = 0; turn == party.index && i < party.count; ++i)
+            if (i != party.index) party_meet(&party, i);
+        if (turn != party.index) {
+            party_await(&party, turn);
+            party_meet(&party, turn);
+        }
+    }
+    return right;
+}
+
+bool app_spmv(struct app* app);
+
+static bool spmv(void) {
+    struct app app = {.node = &node, .queue = queues, .size = options[SIZE].value, .line = "spmv", .random = 1};
+    const bool right = app_spmv(&app) && !app.failed;
+    console_printf("# spmv %lu rows %u gpus %lu ns\n", options[SIZE].value, node.count, app.measured * (1000000000 / machine.timebase));
+    console_printf("spmv       %s\n", right ? "ok" : "FAILED");
+    return right;
+}
+
+static struct exchange messages_of_gpus(void) { return (struct exchange){options[BYTES].value, {options[BEST].value, options[WORST].value}, {"best", "worst"}}; }
+
+static bool exchange(void) {
+    const struct exchange o = messages_of_gpus();
+    return exchange_run(&node, &o);
+}
+
+static bool messages(void) {
+    const struct writes w = {.party = &party, .node = &node, .queue = &queues[0], .with = party.index ^ 1, .groups = 4, .teams = 1, .lanes = 1,
+                             .messages = options[MESSAGES].value, .size = 1024, .batch = 8, .signal_every = 8, .window = 32, .runs = 1, .queues_in_gpu = true,
+                             .cqs_in_gpu = true, .records_in_gpu = true, .payload_in_gpu = true, .target_in_gpu = true};
+    return writes_run(&w);
+}
+
+static bool solve(void) {
+    const struct jacobi_options o = {.rows = options[ROWS].value, .columns = options[COLUMNS].value, .iterations = options[ITERATIONS].value,
+                                     .groups = options[GROUPS].value, .cores = 1, .reference = true};
+    return jacobi_run(&party, &node, &queues[0], (enum scheme_kind)options[SCHEME].value, (unsigned)options[THREADS].value, &o);
+}
+
+static bool iterate(void) {
+    const struct iterate o = {.work = (enum iterate_work)options[WORK].value, .scheme = (enum scheme_kind)options[SCHEME].value, .queues = (enum scheme_queues)options[PLACEMENT].value,
+                              .threads = (unsigned)options[THREADS].value, .rows = options[ROWS].value, .columns = options[COLUMNS].value, .steps = options[STEPS].value};
+    return iterate_run(&party, &node, queues, &o);
+}
+
+static bool run_all(void) {
+    const struct exchange messages_over_pcie = messages_of_gpus();
+    bool right = true;
+    if (options[WORK].value) return iterate();
+    if (options[BYTES].value) exchange_check(&node, &messages_over_pcie);
+    if (options[SIZE].value) right = alone(spmv) && right;
+    if (options[BYTES].value) right = alone(exchange) && right;
+    if (options[MESSAGES].value) right = messages() && right;
+    if (options[ITERATIONS].value) right = solve() && right;
+    return right;
+}
+
+int main(void) {
+    csr_set(mstatus, MSTATUS_FLOATS);
+    options_read(options, OPTIONS);
+    if (options[NODES].value % 2) panic("nodes=%lu: an even number", options[NODES].value);
+    party_join(&party, (unsigned)options[NODES].value);
+    options_share(&party, options, OPTIONS);
+    pci_print(&party.pci);
+    if (!gpu_start(&node, &party.pci) || !node.count) panic("there is no GPU");
+    gpu_print(&node);
+    if (gpu_linked(&node) < node.count) panic("the fabric does not join all GPUs");
+    for (unsigned g = 0; g < node.count; ++g) gpu_create_queue(&queues[g], &node, g, QUEUE_PACKETS, 0, 1);
+    clock_start();
+    const bool right = run_all();
+    party_leave(&party);
+    console_printf("%s\n", right ? "all ok, powering off" : "FAILED");
+    return right ? 0 : 1;
+}

@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Runs of the firmware (firmware/host/cluster) in which all GPUs of two nodes work on one problem."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ...errors import InputError
+from ...platform import Platform
+from ...results import Outcome
+from ..machines import use
+
+MACHINE = "cluster"
+STEPS = 4
+#: By name: what the firmware calls it.
+SCHEMES = {"command processor": 0, "host thread": 1, "lanes": 2, "host between kernels": 3}
+PLACEMENTS = {"GPU": 1, "host": 2}
+#: Options of the firmware.
+WORKLOADS = {"jacobi": "work=1 rows=256 columns=1024", "spmv": "work=2 rows=4096"}
+QUICK = {"jacobi": "work=1 rows=32 columns=256", "spmv": "work=2 rows=1024"}
+OFF = {f"node.fabric.switches.*.netcrafter.{key}": value for key, value in (("stitching", "false"), ("trimming", "false"), ("pooling", "none"), ("sequencing", "none"))}
+REGIONS = {"jacobi": "grid", "spmv": "vector"}  #: as the firmware marks them
+_TOLD = re.compile(r"^# \w+ \w+ (\d+) steps (\d+) ps, computing (\d+) ps", re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class Point:
+    """One combination."""
+
+    workload: str
+    options: str  #: of the firmware
+    netcrafter: bool
+    lanes: bool  #: of the link between clusters turn, by the published policy
+    scheme: str  #: of `SCHEMES`
+    queues: str  #: of `PLACEMENTS`: where queue pairs, completions and doorbell records lie
+
+    def __str__(self) -> str:
+        return f"{self.workload}, NetCrafter {'on' if self.netcrafter else 'off'}, lanes {'turn' if self.lanes else 'stay'}, {self.scheme}, queues in {self.queues}"
+
+
+@dataclass
+class Found:
+    """What it gave; seconds a step, of node 0."""
+
+    step_s: float
+    computing_s: float  #: of these: kernels on all GPUs, launches included
+    right: bool
+    crossed_bytes: float  #: on node 0's link between clusters in the measured region
+    utilisation: float  #: of that link, mean of both directions
+    network_packets: float  #: between the nodes, in all
+    lost: float  #: of them
+    under_way: float  #: packets of the fabrics at the end
+
+
+def points(workloads: dict[str, str], schemes: Sequence[str], placements: Sequence[str]) -> list[Point]:
+    """All combinations."""
+    return [Point(w, o, n, t, s, q) for (w, o), n, t, s, q in itertools.product(workloads.items(), (False, True), (False, True), schemes, placements)]
+
+
+def measure(point: Point) -> Found:
+    """Runs it. Raises `InputError` if the firmware does not come to its end."""
+    settings = {"node.images.firmware": "firmware:cluster.elf", "node.host.harts": 2,  # one of them is the thread that may serve
+                "node.images.append": f"nodes=2 {point.options} steps={STEPS} scheme={SCHEMES[point.scheme]} placement={PLACEMENTS[point.queues]}"}
+    if not point.netcrafter:
+        settings |= OFF
+    if not point.lanes:
+        settings["node.fabric.links.4.reversible.policy"] = "none"
+    with Platform.from_config(MACHINE, overrides=settings) as platform:
+        use(str(point), platform)
+        ended = platform.run("1 s")
+        texts = [node.console.output.replace("\r", "") for node in platform.nodes]
+        told = _TOLD.search(texts[0])
+        if ended.outcome != Outcome.POWER_OFF or not told:
+            raise InputError(f"{point}: {ended.detail}: {texts[0][-300:]}")
+        values = platform.statistics.snapshot()
+        region = platform.regions()["node0", REGIONS[point.workload]]
+        steps, time, computing = map(int, told.groups())
+        return Found(time / steps / 1e12, computing / steps / 1e12, all("all ok" in t for t in texts), float(region["node0.fabric.inter_cluster.bytes"]),
+                     float(region["node0.fabric.inter_cluster.utilisation"]), values["network.packets.sent"],
+                     values["network.packets.sent"] - values["network.packets.delivered"], sum(values[f"node{n}.fabric.packets_under_way"] for n in (0, 1)))

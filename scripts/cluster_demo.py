@@ -1,0 +1,128 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The whole machine of `make demo`: two nodes of four GPUs each, booted from U-Boot, with everything at work that the platform has."""
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import fabricvp
+import pandas
+from fabricvp import congestion
+from fabricvp.conditions import Marker
+from fabricvp.experiments import Experiment, Report, machines
+from fabricvp.experiments.writing import write
+from matplotlib.figure import Figure
+
+PROMPT = "=> "
+#: Options of firmware/host/cluster; the demo's test makes them smaller.
+OPTIONS = {"nodes": 2, "size": 8192, "bytes": 256 << 10, "messages": 512, "rows": 128, "columns": 256, "iterations": 20}
+PARTS = {"spmv": "sparse matrix times vector over four GPUs", "exchange": "messages among a node's GPUs over PCIe",
+         "writes": "messages that kernels post by themselves (GPUrdma)", "jacobi": "Jacobi's method, halos from GPU to GPU (ComP-Net)"}
+#: What the run leaves besides an experiment's own files.
+LEFT = {"page": "index.html", "topology": "machine.svg", "traffic of node 0's fabric": "fabric.svg", "packets between the nodes, for Wireshark": "packets.pcap",
+        "trace of Jacobi's method, for ui.perfetto.dev": "trace.json", "statistics": "stats.json", "regions": "regions.json", "console": "console.node0.log"}
+_TRACED_S = 60e-6
+_PATIENCE = "200 ms"  #: simulated; some 30 are needed
+
+
+def _digits(order: list[list[int]]) -> str:
+    """An order as the firmware reads it: destinations of GPU 0 in sequence, those of GPU 1, …"""
+    return "".join(str(d) for destinations in order for d in destinations)
+
+
+def _boot(machine: Any, options: dict[str, Any], show: Callable[[str], None]) -> None:
+    """U-Boot of every node to its prompt, then our program from the disk, in place of a kernel."""
+    for node in machine.nodes:
+        match = node.console.expect("Hit any key to stop autoboot")
+        if node.index == 0:
+            show(match.before + match.text)
+        node.console.type("\n")
+        node.console.expect(PROMPT)
+    arguments = " ".join(f"{key}={value}" for key, value in options.items())
+    for node in machine.nodes:
+        for line in ["virtio scan", "virtio read ${kernel_addr_r} 0 800", "fdt addr ${fdtcontroladdr}", "fdt move ${fdtcontroladdr} ${fdt_addr_r} 10000", f"setenv bootargs {arguments}"]:
+            node.console.type(line + "\n")
+            match = node.console.expect(PROMPT)
+            if node.index == 0:
+                show(match.before + match.text)
+        node.console.type("booti ${kernel_addr_r} - ${fdt_addr_r}\n")
+
+
+def _picoseconds(text: str, pattern: str) -> dict[str, float]:
+    """What the console tells: name → ps."""
+    return {name: float(value) * (1e3 if unit == "ns" else 1) for name, value, unit in re.findall(pattern, text, re.MULTILINE)}
+
+
+def _bars(values: dict[str, dict[str, float]], label: str) -> Figure:
+    figure = Figure(figsize=(6.4, 2.8), layout="constrained")
+    axes = figure.subplots()
+    for n, (series, points) in enumerate(values.items()):
+        width = 0.8 / len(values)
+        axes.bar([i + n * width for i in range(len(points))], list(points.values()), width=width, label=series)
+    first = next(iter(values.values()))
+    axes.set_xticks([i + 0.4 - 0.4 / len(values) for i in range(len(first))], list(first))
+    axes.set_ylabel(label)
+    if len(values) > 1:
+        axes.legend(fontsize="small")
+    return figure
+
+
+def _report(report: Report, texts: list[str], outcome: Any, found: congestion.Search, options: dict[str, Any]) -> None:
+    for part, meaning in PARTS.items():
+        for number, text in enumerate(texts):
+            report.check(f"{part}, node {number}", re.search(rf"^{part} +ok$", text, re.MULTILINE) is not None, meaning)
+    report.check("both nodes powered off with success", outcome.outcome == "power_off", f"{outcome.outcome} {outcome.detail}")
+    for number, text in enumerate(texts):
+        for value in _picoseconds(text, r"^# (spmv) \d+ rows \d+ gpus (\d+) (ns)").values():
+            report.row(f"sparse matrix of {options['size']} rows times vector, four GPUs of node {number}", "µs", value / 1e6, None, "kernels alone")
+    exchange = _picoseconds(texts[0], r"^# exchange \d+ gpus \d+ bytes (\w+) order (\d+) (ps)")
+    predicted = {"natural": found.natural_s, "best": found.best_s, "worst": found.worst_s}
+    for name, value in exchange.items():
+        report.row(f"exchange of {options['bytes'] >> 10} KiB each over PCIe, {name} order", "µs", value / 1e6, None, f"in closed form {predicted[name] * 1e6:.1f}")
+    if match := re.search(r"^# writes (\d+) messages (\d+) bytes (\d+) ps", texts[0], re.MULTILINE):
+        messages, size, time_ps = map(int, match.groups())
+        report.row("what kernels write into the other node's GPU", "GB/s", messages * size / time_ps * 1e3, None, f"{messages} messages of {size} bytes, four work-groups")
+    jacobi = _picoseconds(texts[0], r"^# jacobi (\w+) .* iterations (\d+) (ps)")
+    for name, value in jacobi.items():
+        who = {"cpu": "by the CPUs", "processor": "by GPUs, the network by the command processors (ComP-Net)"}.get(name, name)
+        report.row(f"iteration of Jacobi's method on two nodes, {who}", "µs", value / 1e6 / options["iterations"], None, f"{options['rows']} × {options['columns']} points a node")
+    if exchange:
+        report.plot("exchange", _bars({"on the tree": {k: v / 1e6 for k, v in exchange.items()}, "in closed form": {k: predicted[k] * 1e6 for k in exchange}}, "µs"),
+                    "Everybody to everybody over PCIe, by the order of messages. The search has evaluated all of them in closed form")
+        report.table("orders", pandas.DataFrame([{"order": name, "of GPU 0, GPU 1, …": " ".join("→".join(map(str, d)) for d in order)}
+                                                 for name, order in (("natural", congestion.natural_order("all", 4)), ("best", found.best_order), ("worst", found.worst_order))]),
+                     f"Orders of the {found.orders:,} that there are")
+
+
+def run(folder: Path, show: Callable[[str], None], options: dict[str, Any] | None = None) -> Report:
+    """Boots and runs the machine, and leaves `LEFT` in the folder."""
+    started, options = time.monotonic(), {**OPTIONS, **(options or {})}
+    found = congestion.search("cluster", "all", size=float(options["bytes"]))
+    options |= {"best": _digits(found.best_order), "worst": _digits(found.worst_order)}
+    report = Report()
+    folder.mkdir(parents=True, exist_ok=True)
+    with fabricvp.spawn("cluster") as machine:
+        machines.use("cluster", machine)
+        _boot(machine, options, show)
+        machine.start_capture(folder / "packets.pcap")
+        outcome = machine.run(_PATIENCE, until=Marker("jacobi", "reset"))
+        if outcome.outcome == "event":
+            machine.start_trace(machine.now, machine.now + _TRACED_S)
+            outcome = machine.run(_PATIENCE)
+        machine.stop_capture()
+        texts = [node.console.output.replace("\r", "") for node in machine.nodes]
+        show(machine.nodes[0].console.unread)
+        machine.write_results(folder)
+    subprocess.run([Path(sys.prefix) / "bin" / "fabricvp", "describe", "cluster", "--svg", folder / "machine.svg"], check=True, stdout=subprocess.DEVNULL)
+    _report(report, texts, outcome, found, options)
+    report.used(machines.used())
+    report.picture("topology", (folder / "machine.svg").read_text(), "The machine")
+    for number, file in enumerate(("fabric.svg", "fabric.node1.svg")):
+        report.picture(f"traffic_node{number}", (folder / file).read_text(), f"What the fabric of node {number} has carried while kernels were measured")
+    write(folder, Experiment("cluster", "Two nodes of four GPUs", "Everything at work together, started by U-Boot.", None), report, "make demo", time.monotonic() - started, options)
+    return report

@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The study of all parts together; tests/system/cluster_test.py has the firmware itself."""
+
+import json
+
+import pandas
+import pytest
+
+from fabricvp.experiments.crossed.points import SCHEMES, WORKLOADS, Found, points
+from fabricvp.experiments.crossed.study import _frame, _gains
+
+
+@pytest.mark.timeout(900)
+def test_quick(command, tmp_path):
+    done = command("experiment", "crossed", "--quick", "--out", "found", timeout=880)
+    assert done.returncode == 0, done.stdout + done.stderr
+    result = json.loads((tmp_path / "found" / "result.json").read_text())
+    assert len(result["checks"]) == 4 and all(c["ok"] for c in result["checks"])
+    frame = pandas.read_csv(tmp_path / "found" / "combinations.csv")
+    assert len(frame) == 32 and (frame["computing_us"] < frame["step_us"]).all()
+    # What is on changes what crosses between clusters; who performs the network does not.
+    spmv = frame[frame["workload"] == "spmv"]
+    assert spmv.groupby(["netcrafter", "lanes"])["crossing_KB"].mean().nunique() > 1
+    # Queues on the far side of PCIe cost whoever posts.
+    mean = frame[frame["scheme"] == "command processor"].groupby("queues")["step_us"].mean()
+    assert mean["GPU"] < mean["host"]
+    for name in ("combinations.svg", "gains.csv", "index.html"):
+        assert (tmp_path / "found" / name).stat().st_size > 0, name
+
+
+def test_gains_are_paired():
+    """Each setting is held against the first one of its factor with all else the same."""
+    def time(p):
+        return 1e-5 * (0.5 if p.netcrafter else 1) * (1 + list(SCHEMES).index(p.scheme)) * (2 if p.queues == "host" else 1)
+
+    found = {p: Found(time(p), time(p) / 2, True, 0, 0, 0, 0, 0) for p in points(WORKLOADS, tuple(SCHEMES), ("GPU", "host"))}
+    gains = _gains(_frame(found)).set_index(["workload", "factor", "setting"])
+    assert gains.loc[("jacobi", "netcrafter", "on"), "saved"] == pytest.approx(50)
+    assert gains.loc[("spmv", "lanes", "on"), "saved"] == pytest.approx(0)
+    assert gains.loc[("spmv", "queues", "host"), "saved"] == pytest.approx(-100)
+    assert gains.loc[("spmv", "scheme", "lanes"), "least"] == pytest.approx(-200)

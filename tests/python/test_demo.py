@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The whole machine of `make demo`, smaller, and the page that it leaves."""
+
+import base64
+import re
+import shutil
+import subprocess
+import sys
+import xml.etree.ElementTree as ElementTree
+from html.parser import HTMLParser
+
+import pytest
+from conftest import REPOSITORY
+
+sys.path.insert(0, str(REPOSITORY / "scripts"))
+import cluster_demo  # noqa: E402
+
+SMALL = {"size": 1024, "bytes": 16 << 10, "messages": 64, "rows": 16, "columns": 64, "iterations": 3}
+
+
+@pytest.fixture(scope="module")
+def demo(tmp_path_factory):
+    folder, shown = tmp_path_factory.mktemp("demo"), []
+    return folder, cluster_demo.run(folder, shown.append, SMALL), "".join(shown)
+
+
+def test_everything_ran_and_left_something(demo):
+    folder, report, shown = demo
+    assert report.ok and len(report.checks) == 9
+    assert "U-Boot 20" in shown and "3D controller" in shown and "all ok, powering off" in shown
+    figures = {row.figure: row.measured for row in report.rows}
+    assert len([name for name in figures if name.startswith("exchange")]) == 3
+    assert all(value and value > 0 for value in figures.values())
+    for name in cluster_demo.LEFT.values():
+        assert (folder / name).stat().st_size > 100, name
+    assert (folder / "packets.pcap").read_bytes()[:4] in (b"\xd4\xc3\xb2\xa1", b"\x4d\x3c\xb2\xa1")
+    assert '"jacobi"' in (folder / "regions.json").read_text() and "hca0" in (folder / "trace.json").read_text()
+
+
+class _Page(HTMLParser):
+    """Elements that are open at the end, and sources of pictures."""
+
+    def __init__(self):
+        super().__init__()
+        self.open, self.pictures = [], []
+
+    def handle_starttag(self, tag, attributes):
+        if tag == "img":
+            self.pictures.append(dict(attributes)["src"])
+        if tag not in ("img", "meta"):
+            self.open.append(tag)
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+
+def test_the_page_is_whole(demo):
+    folder, report, _ = demo
+    text = (folder / "index.html").read_text()
+    page = _Page()
+    page.feed(text)
+    assert page.open == []
+    assert len(page.pictures) >= 4
+    for source in page.pictures:
+        assert ElementTree.fromstring(base64.b64decode(source.removeprefix("data:image/svg+xml;base64,"))).tag.endswith("svg")
+    assert text.count(">holds<") == len(report.checks) and "BROKEN" not in text
+
+
+def test_a_browser_shows_the_page(demo, tmp_path):
+    browser = shutil.which("chromium") or shutil.which("chromium-browser")
+    if not browser:
+        pytest.skip("there is no chromium here (Debian: chromium; `scripts/setup.sh deep` installs it)")
+    # The page's own pictures tell whether they were drawn, by their natural width.
+    script = "<script>document.title=[...document.images].map(i=>i.naturalWidth).join(' ')</script></body>"
+    (tmp_path / "page.html").write_text((demo[0] / "index.html").read_text().replace("</body>", script))
+    shown = subprocess.run([browser, "--headless", "--no-sandbox", "--disable-gpu", f"--user-data-dir={tmp_path / 'profile'}", "--virtual-time-budget=10000",
+                            "--dump-dom", f"file://{tmp_path / 'page.html'}"], capture_output=True, text=True, timeout=600, check=True).stdout
+    widths = re.search("<title>([0-9 ]*)</title>", shown)
+    assert widths, shown[:500]
+    assert len(widths[1].split()) >= 4 and all(int(w) > 0 for w in widths[1].split())
+    assert "Two nodes of four GPUs" in shown
+
+
+def test_a_part_that_fails_is_told(tmp_path):
+    report = cluster_demo.run(tmp_path, lambda text: None, {**SMALL, "scheme": 9})
+    assert not report.ok
+    assert {c.name for c in report.checks if c.ok} == set()
+    assert "BROKEN" in (tmp_path / "index.html").read_text()
+    assert "scheme=9: 3 at most" in (tmp_path / "console.node0.log").read_text()

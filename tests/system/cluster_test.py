@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Two nodes of four GPUs each with everything at work, without U-Boot."""
+
+import json
+import os
+import pathlib
+import re
+
+import command
+from command import CommandTest
+
+CONFIGS = pathlib.Path(os.environ["FABRICVP_CONFIGS"])
+SMALL = "nodes=2 size=1024 bytes=16384 messages=64 rows=16 columns=64 iterations=3"
+
+
+class Cluster(CommandTest):
+    def run_cluster(self, folder, options):
+        return self.run_command("run", CONFIGS / "cluster.yaml", "--set", "node.images.firmware=firmware:cluster.elf", "--set", f"node.images.append={options}", "--out", folder)
+
+    def console(self, folder, node):
+        return (self.folder / folder / f"console.node{node}.log").read_text()
+
+    def test_everything_at_work(self):
+        """All parts on both nodes, and the same again."""
+        for folder in "once", "again":
+            result = self.run_cluster(folder, SMALL + " best=123023013012")
+            self.assertEqual(result.returncode, 0, result.text + result.errors)
+        for node in range(2):
+            for part in "spmv", "exchange", "writes", "jacobi":
+                self.assertRegex(self.console("once", node), rf"(?m)^{part} +ok$")
+        self.assertRegex(self.succeed("diff", "once", "again").text, r"0 of \d+ statistics differ")
+        orders = re.findall(r"(?m)^# exchange 4 gpus 16384 bytes (\w+) order \d+ ps$", self.console("once", 0))
+        self.assertEqual(orders, ["natural", "best"])
+        values = json.loads((self.folder / "once" / "stats.json").read_text())
+        self.assertGreater(values["network.packets.sent"], 0)
+        self.assertEqual(values["network.packets.delivered"], values["network.packets.sent"])
+        for node in range(2):
+            self.assertEqual(values[f"node{node}.fabric.packets_under_way"], 0)
+
+    def test_orders_of_an_exchange(self):
+        """The same bytes in orders that the congestion model tells apart take times in that order."""
+        result = self.run_cluster("out", "nodes=2 size=0 messages=0 iterations=0 bytes=262144 best=123230301012 worst=321320310120")
+        self.assertEqual(result.returncode, 0, result.text + result.errors)
+        times = {name: int(ps) for name, ps in re.findall(r"(?m)^# exchange .* (\w+) order (\d+) ps$", self.console("out", 0))}
+        self.assertLess(times["best"] * 1.2, times["natural"])
+        self.assertLess(times["natural"], times["worst"])
+
+    def test_what_cannot_be_is_said(self):
+        for options, words in (("best=123", "best=123 is no order of 4 GPUs' messages"), ("best=123023013022", "is no order"), ("bytes=1000", "messages of whole pages"),
+                               ("scheme=4", "scheme=4: 3 at most"), ("rows=10 groups=4", "rows a multiple of groups")):
+            result = self.run_cluster("out", f"nodes=2 size=0 messages=0 {options}")
+            self.assertEqual(result.returncode, 1, result.text)
+            self.assertIn(words, result.text + self.console("out", 1))
+
+
+if __name__ == "__main__":
+    command.main()
