@@ -38,6 +38,38 @@ void check_fabric_names(const node_params& n) {
     for (const auto& g : n.fabric.generators) check(g);
 }
 
+/// Takes `base` out of a configuration. \returns the file that it names, or nothing
+std::string base_of(config_tree& tree, const std::string& file) {
+    for (auto e = tree.entries.begin(); e != tree.entries.end(); ++e) {
+        if (e->key != "base") continue;
+        if (e->value.kind != config_tree::shape::scalar || e->value.text.empty()) throw input_error(e->origin + ": base: must be the file of another configuration, or a stock one's name");
+        const auto beside = std::filesystem::path(file).parent_path() / e->value.text;
+        std::error_code ignored;
+        try {
+            const auto found = std::filesystem::is_regular_file(beside, ignored) ? beside.string() : find_config(e->value.text);
+            tree.entries.erase(e);
+            return found;
+        } catch (const input_error& why) {
+            throw input_error(fmt::format("{}: base: {}", e->origin, why.what()));
+        }
+    }
+    return {};
+}
+
+/// A configuration and those it is based on, the lowest first.
+std::vector<config_tree> with_bases(config_tree tree, std::string file) {
+    constexpr std::size_t most = 8;
+    std::vector<config_tree> trees;
+    for (auto below = base_of(tree, file); !below.empty(); below = base_of(tree, file)) {
+        if (trees.size() == most) throw input_error(fmt::format("{}: base: more than {} configurations on each other, or one that is based on itself", file, most));
+        trees.insert(trees.begin(), std::move(tree));
+        file = below;
+        tree = read_config_file(file);
+    }
+    trees.insert(trees.begin(), std::move(tree));
+    return trees;
+}
+
 /// \param file a configuration, else an override, which names a node by its path
 void check_top_level(const config_tree& tree, bool file, std::size_t nodes) {
     std::vector<std::string> known = {"simulation", "nodes", "faults", "network", "ethernet", "node"};
@@ -183,7 +215,7 @@ void machine_params::describe(parameter_visitor& v) {
     v.list("nodes", nodes, "the nodes (computers), numbered in this order");
 }
 
-/// Two adapters that no network is described for are joined by a cable.
+/// Where no links are said, two adapters are joined by a cable, and to a single switch all are.
 static void plug_in_adapters(machine_params& p) {
     std::vector<std::pair<std::string, hca_node_params*>> all;
     for (std::size_t node = 0; node < p.nodes.size(); ++node)
@@ -193,6 +225,12 @@ static void plug_in_adapters(machine_params& p) {
         p.network.links.back().from = all[0].first;
         p.network.links.back().to = all[1].first;
     }
+    if (p.network.links.empty() && p.network.generators.empty() && p.network.switches.size() == 1)
+        for (const auto& [name, adapter] : all) {
+            p.network.links.emplace_back();
+            p.network.links.back().from = name;
+            p.network.links.back().to = p.network.switches[0].name;
+        }
     for (auto& [name, adapter] : all)
         adapter->network.plugged = std::any_of(p.network.links.begin(), p.network.links.end(),
                                                [&name = name](const auto& l) { return l.from == name || l.to == name; });
@@ -239,7 +277,8 @@ machine_params completed(machine_params p) {
 
 machine_params read_machine_params(const std::string& yaml, const std::string& name,
                                    const std::vector<std::pair<std::string, std::string>>& overrides) {
-    std::vector<config_tree> roots = {parse_config(yaml, name)};
+    auto roots = with_bases(parse_config(yaml, name), name);
+    const auto files = roots.size();
     for (const auto& [key, value] : overrides) roots.push_back(make_override(key, value));
 
     machine_params params;
@@ -249,7 +288,7 @@ machine_params read_machine_params(const std::string& yaml, const std::string& n
     params.describe_head(head);
     for (const auto& root : roots)
         if (const auto* nodes = root.find("nodes")) params.nodes.resize(count_of(*nodes));
-    for (const auto& root : roots) check_top_level(root, &root == &roots.front(), params.nodes.size());
+    for (std::size_t i = 0; i < roots.size(); ++i) check_top_level(roots[i], i < files, params.nodes.size());
     check_until(params.simulation.until, params.nodes.size(), origin_of_simulation(roots, "until"));
 
     for (std::size_t i = 0; i < params.nodes.size(); ++i) {

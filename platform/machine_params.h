@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a configuration file says, as described structs. A file has the keys `simulation`, `faults`, `network`, `ethernet`, `nodes`
-// (the list of nodes, or how many there are) and `node` (what all of them have; alone, the only one).
+// (the list of nodes, or how many there are), `node` (what all of them have; alone, the only one) and `base` (another file, over
+// which this one lies).
 #pragma once
 
 #include <cstdint>

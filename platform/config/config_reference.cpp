@@ -81,7 +81,8 @@ std::string machine_reference() {
     one.describe(node);
     auto text = "# Parameters\n\nMade by `fabricvp reference` from the descriptions in the models. Quantities carry their unit "
                 "(`16 GB/s`, `100 ns`, `4 MiB`, `5000 cycles`). `--set key=value` takes the same keys with dots: "
-                "`--set node.host.harts=4`.\n\n" +
+                "`--set node.host.harts=4`. The key `base` names another configuration (a file, from the folder of this one, or a stock one), "
+                "over which this one lies like an override: lists stand for whole lists.\n\n" +
                 head.text() + node.text();
     text.pop_back();
     return text;

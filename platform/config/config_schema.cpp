@@ -125,6 +125,7 @@ std::string machine_schema() {
     root.update(head.schema());
     const json reference = {{"$ref", "#/$defs/node"}};
     const auto most = machine_params::most_nodes;
+    root["properties"]["base"] = {{"description", "another configuration, over which this one lies: a file, from this one's folder, or the name of a stock one"}, {"type", "string"}};
     root["properties"]["node"] = {{"description", "what all nodes have; without `nodes`, the only one"}, {"$ref", "#/$defs/node"}};
     root["properties"]["nodes"] = {
         {"description", "the nodes, each laid over `node`, or the number of nodes that are all alike"},
