@@ -26,6 +26,7 @@ void check_windows(const fabric::interconnect_params& f, duration patience) {
 node::node(const sc_core::sc_module_name& name, const node_params& p) : model(name), params(p), host("host", p.host) {
     if (!params.pcie.empty() && !params.replay) plug_in();
     if (!params.fabric.empty()) link_up();
+    energy = std::make_unique<energy_meter>("energy", params.energy, *this);
 }
 
 void node::plug_in() {

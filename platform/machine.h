@@ -15,6 +15,7 @@
 #include "hca/hca_device.h"
 #include "host/host_complex.h"
 #include "network/subnet.h"
+#include "platform/energy_meter.h"
 #include "platform/machine_params.h"
 
 namespace fabricvp {
@@ -30,6 +31,7 @@ public:
     std::vector<std::unique_ptr<hca::hca_device>> hcas;
     std::unique_ptr<fabric::interconnect> fabric;  ///< none where no GPUs are linked
     std::unique_ptr<gpu::replay::player> replay;   ///< none unless a recording is played; then there are no GPUs
+    std::unique_ptr<energy_meter> energy;
 
     node(const sc_core::sc_module_name& name, const node_params& params);
 

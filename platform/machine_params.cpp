@@ -195,6 +195,7 @@ void node_params::describe(parameter_visitor& v) {
     v.group("host", host, "the host complex: harts, memory, devices");
     v.group("pcie", pcie, "the PCI Express tree");
     v.group("fabric", fabric, "switches and links between GPUs; without links there is none");
+    v.group("energy", energy, "what activity costs; the statistics under `energy` follow from it");
     describe_blocks(v, "gpus", gpus, "gpu", "GPUs, numbered in this order");
     describe_blocks(v, "hcas", hcas, "hca", "RDMA adapters, numbered in this order");
     v.list("faults", faults, "faults that happen to this node");

@@ -21,6 +21,7 @@
 #include "host/host_complex.h"
 #include "network/subnet.h"
 #include "pcie/tree.h"
+#include "platform/energy_params.h"
 
 namespace fabricvp {
 
@@ -79,6 +80,7 @@ struct node_params {
     std::vector<gpu_node_params> gpus;
     std::vector<hca_node_params> hcas;
     fabric::interconnect_params fabric;
+    energy_params energy;
     std::vector<fault_params> faults;  ///< targets are relative to the node
     /// Played over the fabric in the place of GPUs and of what the host runs; null: none. Not described.
     gpu::replay::score replay;
