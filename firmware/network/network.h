@@ -95,6 +95,18 @@ GPU_INLINE uint32_t network_wait(struct network* n, struct network_request r) {
     return p->failed;
 }
 
+/* Waits until all that was asked for has ended. \returns NETWORK_DONE, or why one of all requests so far failed */
+GPU_INLINE uint32_t network_quiet(struct network* n) {
+    if (!n->native) return network_drain(&n->producer);
+    uint32_t failed = NETWORK_DONE;
+    for (unsigned i = 0; i < n->access->peers; ++i) {
+        const volatile struct network_progress* p = &network_progress[i];
+        const uint32_t status = p->posted ? network_wait(n, (struct network_request){p->posted - 1, i}) : NETWORK_DONE;
+        if (status && !failed) failed = status;
+    }
+    return failed;
+}
+
 /* Waits until 8 bytes of this GPU's memory, which a peer writes, have an upper half of `number` or more, with all that was put
  * there before them; `seen` gets them. \returns false after `patience` nanoseconds */
 GPU_INLINE bool network_hear_word(const void* at, uint32_t number, uint64_t patience, uint64_t* seen) {

@@ -49,5 +49,11 @@ GPU_INLINE uint32_t network_await(struct network_producer* p, uint32_t request) 
     fence_acquire(GPU_SCOPE_SYSTEM);
     return status;
 }
+/* Waits until all requests have ended. \returns NETWORK_DONE, or why the first that ever failed did */
+GPU_INLINE uint32_t network_drain(struct network_producer* p) {
+    while ((p->read = (uint32_t)load_scoped_u64(&p->queue->read_index)) != p->write) gpu_pause();
+    fence_acquire(GPU_SCOPE_SYSTEM);
+    return (uint32_t)load_scoped_u64(&p->queue->failed);
+}
 
 #endif

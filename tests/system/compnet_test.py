@@ -85,8 +85,76 @@ class Compnet(CommandTest):
         slow = int(re.search(r"# jacobi driven .* (\d+) ps", self.consoles("launch")[0])[1])
         self.assertAlmostEqual((slow - time["driven"]) / 7e6, 20, delta=1)  # a launch each iteration
 
+    def reduce(self, folder, nodes, *options):
+        return self.run_command("run", CONFIGS / f"compnet_{nodes}.yaml", "--append", " ".join((f"nodes={nodes} work=2", *options)), "--out", folder)
+
+    def test_all_reduce(self):
+        """Every node has every sum to the bit, by a ring and by a tree, whoever performs the network, for vectors that fill no part
+        and for those of many."""
+        time = {}
+        for scheme, number in {**SCHEMES, "driven": 3, "cpu": 4}.items():
+            for way, name in enumerate(("ring", "tree")):
+                for size, groups in (12, 2), (40_000, 3):
+                    result = self.reduce("out", 4, f"scheme={number}", f"way={way}", f"bytes={size}", f"groups={groups}", "rounds=2", "cores=3")
+                    self.assertEqual(result.returncode, 0, result.text)
+                    texts = [(self.folder / "out" / f"console.node{i}.log").read_text() for i in range(4)]
+                    for text in texts:
+                        self.assertEqual([line for line in text.splitlines() if not line.startswith("# ")][1:], ["reduce     ok", "all ok, powering off"])
+                    found = re.search(rf"^# reduce {scheme} {name} 4 nodes {size} bytes 2 rounds (\d+) ps", texts[0], re.MULTILINE)
+                    time[scheme, name, size] = int(found[1])
+            self.assertLess(time[scheme, "tree", 12], time[scheme, "ring", 12], scheme)  # four steps instead of six
+        machines = {re.sub("append: .*", "", (self.folder / "out" / "config.resolved.yaml").read_text())}
+        self.reduce("other", 4, "scheme=0")
+        machines.add(re.sub("append: .*", "", (self.folder / "other" / "config.resolved.yaml").read_text()))
+        self.assertEqual(len(machines), 1)
+
+    def test_machines_of_many_nodes(self):
+        """Computers of all sizes of machine are those of the pair; all hang on one switch, though no link is written down."""
+        def computers(nodes):
+            result = self.run_command("run", CONFIGS / f"compnet_{'pair' if nodes == 2 else nodes}.yaml", "--time", "1us", "--out", f"of{nodes}")
+            self.assertEqual(result.returncode, 0, result.text)
+            text = (self.folder / f"of{nodes}" / "config.resolved.yaml").read_text()
+            return text, text.split("\nnodes:\n")[1].split("\n  - ")
+
+        pair = computers(2)[1]
+        alone = re.sub(r"append: .*|scope: .*", "", pair[1])
+        for nodes in 4, 8, 16:
+            text, items = computers(nodes)
+            self.assertEqual(len(re.findall(r"from: node\d+\.hca0\n\s+to: switch0", text)), nodes, text[:2000])
+            self.assertEqual(len(items), nodes)
+            self.assertEqual(re.sub(r"append: .*|scope: .*", "", items[1]), alone)
+
+    def test_configurations_on_each_other(self):
+        (self.folder / "own.yaml").write_text("base: compnet_4\nnode:\n  host:\n    harts: 3\n")
+        self.assertIn("own.yaml: ok", self.succeed("check", "own.yaml").text)
+        for text, words in (("base: own2.yaml\n", "based on itself"), ("base: nowhere\n", "own2.yaml:1: base: 'nowhere'"), ("nodes: 2\nbase: [a]\n", "own2.yaml:2: base: must be"),
+                            ("base: own.yaml\nnode: {host: {hards: 2}}\n", "own2.yaml:2: unknown key 'hards'")):
+            (self.folder / "own2.yaml").write_text(text)
+            result = self.run_command("check", "own2.yaml")
+            self.assertEqual(result.returncode, 2, result.text)
+            self.assertIn(words, result.text)
+
+    def test_energy(self):
+        """Joules are activity times parameters: twice the parameter, twice the joules; nobody works for nothing."""
+        def joules(folder, *more):
+            result = self.run_command("run", CONFIGS / "compnet_pair.yaml", "--append", "nodes=2 work=2 scheme=0 bytes=65536 groups=2", "--out", folder, *more)
+            self.assertEqual(result.returncode, 0, result.text)
+            return {path.rsplit(".", 1)[1]: value for path, value in self.statistics(folder).items() if path.startswith("node0.energy.")}
+
+        one, two = joules("one"), joules("two", "--set", "node.energy.network_pj_a_bit=500", "--set", "node.energy.processor_core.awake_w=0.54")
+        parts = [name for name in one if name not in ("time", "total")]
+        self.assertEqual(len(parts), 9)
+        self.assertTrue(all(one[name] > 0 for name in parts), one)
+        self.assertAlmostEqual(sum(one[name] for name in parts), one["total"], delta=1e-12)
+        self.assertAlmostEqual(two["network"], 2 * one["network"], delta=1e-12)
+        self.assertGreater(two["processor_cores"], 1.1 * one["processor_cores"])
+        self.assertEqual({n: one[n] for n in parts if n not in ("network", "processor_cores")}, {n: two[n] for n in parts if n not in ("network", "processor_cores")})
+        values = self.statistics("one")
+        sent = sum(value for path, value in values.items() if path.startswith("node0.hca0.network.") and path.endswith(".transmitter.bytes"))
+        self.assertAlmostEqual(one["network"], 250e-12 * 8 * sent, delta=1e-15)
+
     def test_what_cannot_be_is_said(self):
-        for options, words in ("threads=9", "threads=9: 8 at most"), ("scheme=3", "scheme=3: 2 at most"), ("work=1 rows=10 groups=4", "rows a multiple of groups"), ("least=24", "least=24: a power of two"), ("threads=3", "hart 2"):
+        for options, words in ("work=2 bytes=10", "bytes=10: whole floats"), ("work=2 bytes=268435456", "at most"), ("threads=9", "threads=9: 8 at most"), ("scheme=3", "scheme=3: 2 at most"), ("work=1 rows=10 groups=4", "rows a multiple of groups"), ("least=24", "least=24: a power of two"), ("threads=3", "hart 2"):
             result = self.echo("out", options)
             self.assertEqual(result.returncode, 1, result.text)
             self.assertIn(words, result.text)

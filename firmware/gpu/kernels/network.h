@@ -5,6 +5,7 @@
 
 #include "abi/network_queue.h"
 #include "arguments.h"
+#include "network/schedule.h"
 
 struct network_group {         /* what a work-group tells */
     uint32_t failed;           /* status of the request that failed, or NETWORK_FAILED if nothing was heard; 0: none */
@@ -25,10 +26,10 @@ struct network_echo_arguments {
 
 /* Jacobi's method on rows of a grid: nodes have rows in order, and each a row of halo at both ends. The border of the whole
  * grid stays. What nodes tell each other has the iteration's number in its upper half. */
-enum { JACOBI_MOST_STEPS = 4, JACOBI_GROUP = 256 };
+enum { JACOBI_GROUP = 256 };
 struct jacobi_flags {          /* in each node's memory, written by others */
     uint64_t halo[2];          /* a row has come from above, from below */
-    uint64_t change[JACOBI_MOST_STEPS][2]; /* of the all-reduce, by step and by iteration's parity: greatest change, a float */
+    struct collective_flags all; /* of the all-reduce of the greatest change, a float */
 };
 /* Bits of floats that are not negative compare as they do. */
 static inline uint32_t jacobi_bits(float change) {
@@ -45,16 +46,37 @@ struct network_jacobi_arguments {
     POINTER(struct network_access) access; /* the first work-group's and the last one's */
     POINTER(struct jacobi_sync) sync;
     POINTER(uint32_t) change;  /* by iteration: that of all */
-    POINTER(struct jacobi_flags) flags;
+    struct network_team team;  /* their memory: struct jacobi_flags */
     uint64_t grid[2];          /* floats, rows + 2 of them `columns` long: read in odd iterations, in even ones */
     uint64_t patience;         /* nanoseconds */
     uint64_t remote_grid[2][2]; /* of the nodes above and below */
-    uint64_t remote_flags[2];
-    uint64_t step_flags[JACOBI_MOST_STEPS]; /* of the nodes of the all-reduce */
     uint32_t rows, columns;    /* rows: a multiple of the number of work-groups */
     uint32_t first, iterations;
-    uint32_t rank, nodes;      /* nodes: a power of two */
     uint32_t talks, reserved;  /* 0: the host does it */
+};
+
+/* An all-reduce of floats: each work-group, with its counterparts on all other nodes, sums a part of the vector. */
+enum { REDUCE_GROUP = 256, REDUCE_BARRIERS = 4 };
+struct network_reduce_group {  /* what a work-group tells */
+    uint32_t failed;           /* whether a request failed, or nobody was heard */
+    uint32_t rounds;           /* that were completed */
+    uint64_t barriers, sums;   /* nanoseconds: of REDUCE_BARRIERS, of all rounds */
+};
+struct network_reduce_arguments {
+    POINTER(struct network_access) access; /* one a work-group */
+    POINTER(struct network_reduce_group) results;
+    struct network_team team;  /* their memory: the vector, places for what is to be added, and struct collective_flags for each work-group */
+    uint64_t elements;
+    uint64_t places, pitch, flags; /* offsets, and bytes from one place to the next */
+    uint64_t patience;         /* nanoseconds */
+    uint32_t way, rounds;      /* enum collective_way */
+};
+
+/* The same with the host in between: it moves, and kernels add. */
+struct network_combine_arguments {
+    POINTER(float) to;
+    POINTER(const float) other;
+    uint64_t elements;
 };
 
 #endif

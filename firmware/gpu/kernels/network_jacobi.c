@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "gpu.h"
 #include "network.h"
-#include "network/network.h"
+#include "network/collectives.h"
 
 enum { FAILED = 0xffffffff };
 LDS uint32_t greatest;
@@ -10,8 +10,9 @@ LDS uint32_t stopped;
 struct jacobi {
     const struct network_jacobi_arguments* args;
     struct network network;
-    struct network_request last;
-    bool any;                  /* was anything asked for? */
+    struct collective all;
+    struct network_request last; /* of its rows */
+    bool any;                  /* was one sent? */
     bool first, final;         /* of all work-groups */
 };
 
@@ -40,9 +41,9 @@ GPU_INLINE void send_row(struct jacobi* j, unsigned below, uint32_t iteration)
 {
     const struct network_jacobi_arguments* a = j->args;
     const uint64_t pitch = 4ull * a->columns, mine = below ? a->rows : 1, theirs = below ? 0 : a->rows + 1;
-    const unsigned peer = below ? a->rank + 1 : a->rank - 1;
+    const unsigned peer = below ? a->team.rank + 1 : a->team.rank - 1;
     network_put(&j->network, peer, a->grid[iteration & 1] + mine * pitch, a->remote_grid[below][iteration & 1] + theirs * pitch, (uint32_t)pitch);
-    j->last = network_put_data(&j->network, peer, (uint64_t)iteration << 32, a->remote_flags[below] + 8 * !below, 8);
+    j->last = network_put_data(&j->network, peer, COLLECTIVE_NUMBER(iteration), a->team.memory[peer] + offsetof(struct jacobi_flags, halo[0]) + 8 * !below, 8);
     j->any = true;
 }
 
@@ -50,24 +51,10 @@ GPU_INLINE void send_row(struct jacobi* j, unsigned below, uint32_t iteration)
 GPU_INLINE bool hear_rows(const struct jacobi* j, uint32_t iteration)
 {
     const struct network_jacobi_arguments* a = j->args;
+    const struct jacobi_flags* flags = (const struct jacobi_flags*)(uintptr_t)a->team.memory[a->team.rank];
     uint64_t seen;
-    return (!j->first || !a->rank || network_hear_word(&a->flags->halo[0], iteration, a->patience, &seen)) &&
-           (!j->final || a->rank + 1 == a->nodes || network_hear_word(&a->flags->halo[1], iteration, a->patience, &seen));
-}
-
-/* The greatest of all nodes, by exchanges with one after the other. \returns FAILED if one is not heard */
-GPU_INLINE uint32_t reduce(struct jacobi* j, uint32_t iteration, uint32_t bits)
-{
-    const struct network_jacobi_arguments* a = j->args;
-    for (unsigned step = 0; 1u << step < a->nodes; ++step) {
-        uint64_t seen;
-        j->last = network_put_data(&j->network, a->rank ^ 1u << step, (uint64_t)iteration << 32 | bits,
-                                   a->step_flags[step] + offsetof(struct jacobi_flags, change[0][0]) + 16 * step + 8 * (iteration & 1), 8);
-        j->any = true;
-        if (!network_hear_word(&a->flags->change[step][iteration & 1], iteration, a->patience, &seen)) return FAILED;
-        bits = (uint32_t)seen > bits ? (uint32_t)seen : bits;
-    }
-    return bits;
+    return (!j->first || !a->team.rank || network_hear_word(&flags->halo[0], iteration, a->patience, &seen)) &&
+           (!j->final || a->team.rank + 1 == a->team.nodes || network_hear_word(&flags->halo[1], iteration, a->patience, &seen));
 }
 
 /* All work-groups have updated their rows. The first one finds out how much has changed, and lets the others go on. */
@@ -86,7 +73,7 @@ GPU_INLINE bool meet(struct jacobi* j, uint32_t iteration)
     fence_acquire(GPU_SCOPE_AGENT);
     uint32_t bits = load_scoped_u32(&a->sync->change[iteration & 1]);
     a->sync->change[(iteration + 1) & 1] = 0;
-    if (a->talks) bits = reduce(j, iteration, bits);
+    if (a->talks && !network_greatest(&j->all, iteration, &bits)) bits = FAILED;
     a->change[iteration] = bits;
     if (bits == FAILED) a->sync->failed = NETWORK_FAILED;
     store_release(&a->sync->released, bits == FAILED ? iteration + 1 : iteration, GPU_SCOPE_SYSTEM);
@@ -101,8 +88,8 @@ GPU_INLINE bool between(struct jacobi* j, uint32_t iteration)
     if (a->talks) {
         const uint32_t status = j->any ? network_wait(&j->network, j->last) : NETWORK_DONE;
         if (status) a->sync->failed = status;
-        if (j->first && a->rank) send_row(j, 0, iteration);
-        if (j->final && a->rank + 1 < a->nodes) send_row(j, 1, iteration);
+        if (j->first && a->team.rank) send_row(j, 0, iteration);
+        if (j->final && a->team.rank + 1 < a->team.nodes) send_row(j, 1, iteration);
     }
     return meet(j, iteration) && (!a->talks || hear_rows(j, iteration));
 }
@@ -112,6 +99,7 @@ KERNEL(network_jacobi, struct network_jacobi_arguments)
     struct jacobi j = {.args = args, .first = group_id(0) == 0, .final = group_id(0) + 1 == group_count(0)};
     const bool speaks = args->talks && local_id(0) == 0 && (j.first || j.final);
     if (speaks) j.network = network_open(args->access + !j.first);
+    j.all = (struct collective){&j.network, &args->team, offsetof(struct jacobi_flags, all), args->patience};
     if (local_id(0) == 0) stopped = 0;
     for (uint32_t iteration = args->first; iteration < args->first + args->iterations; ++iteration) {
         if (local_id(0) == 0) greatest = 0;
@@ -125,7 +113,7 @@ KERNEL(network_jacobi, struct network_jacobi_arguments)
         fence_acquire(GPU_SCOPE_SYSTEM);
     }
     if (!speaks) return;
-    const uint32_t status = j.any ? network_wait(&j.network, j.last) : NETWORK_DONE;
+    const uint32_t status = network_quiet(&j.network);
     if (status) args->sync->failed = status;
     network_close(&j.network);
 }

@@ -32,7 +32,7 @@ static uint64_t row_at(const struct solver* s, uint32_t iteration, uint64_t row)
 /* ---- what the host says and hears ---- */
 
 static void exchange_rows(struct solver* s, uint32_t iteration) {
-    const uint64_t rows = s->o->rows, word = (uint64_t)iteration << 32;
+    const uint64_t rows = s->o->rows, word = COLLECTIVE_NUMBER(iteration);
     if (s->rank) {
         talker_put(&s->talker, s->rank - 1, row_at(s, iteration, 1), row_at(s, iteration, rows + 1), (uint32_t)pitch_of(s));
         talker_say(&s->talker, s->rank - 1, offsetof(struct jacobi_flags, halo[1]), word);
@@ -44,9 +44,9 @@ static void exchange_rows(struct solver* s, uint32_t iteration) {
 }
 
 static uint32_t reduce(struct solver* s, uint32_t iteration, uint32_t bits) {
-    for (unsigned step = 0; 1u << step < s->nodes; ++step) {
-        const uint64_t at = offsetof(struct jacobi_flags, change[0][0]) + 16 * step + 8 * (iteration & 1);
-        talker_say(&s->talker, s->rank ^ 1u << step, at, (uint64_t)iteration << 32 | bits);
+    for (unsigned level = 0; 1u << level < s->nodes; ++level) {
+        const uint64_t at = offsetof(struct jacobi_flags, all.exchanged[0][0]) + 16 * level + 8 * (iteration & 1);
+        talker_say(&s->talker, s->rank ^ 1u << level, at, COLLECTIVE_NUMBER(iteration) | bits);
         const uint32_t other = (uint32_t)talker_hear(&s->talker, at, iteration);
         bits = other > bits ? other : bits;
     }
@@ -115,17 +115,15 @@ struct gpu_side {
 
 static void launch(struct solver* s, struct gpu_side* g, uint32_t first, uint32_t iterations) {
     struct scheme* c = &s->scheme;
-    struct network_jacobi_arguments a = {.access = c->access.lanes, .sync = g->sync.lanes, .change = g->change.lanes, .flags = c->control.lanes,
+    struct network_jacobi_arguments a = {.access = c->access.lanes, .sync = g->sync.lanes, .change = g->change.lanes, .team = scheme_control_team(c),
                                          .grid = {c->payload.lanes, c->payload.lanes + s->grid_bytes}, .patience = PATIENCE_NS, .rows = (uint32_t)s->o->rows,
-                                         .columns = (uint32_t)s->o->columns, .first = first, .iterations = iterations, .rank = s->rank, .nodes = s->nodes,
+                                         .columns = (uint32_t)s->o->columns, .first = first, .iterations = iterations,
                                          .talks = !scheme_host_talks(c)};
     for (unsigned below = 0; below < 2; ++below) {
         const unsigned peer = s->rank + (below ? 1 : -1u);
         if (peer >= s->nodes) continue;
-        a.remote_flags[below] = c->remote[peer].control;
         for (unsigned k = 0; k < 2; ++k) a.remote_grid[below][k] = c->remote[peer].payload + k * s->grid_bytes;
     }
-    for (unsigned step = 0; 1u << step < s->nodes; ++step) a.step_flags[step] = c->remote[s->rank ^ 1u << step].control;
     const struct gpu_grid grid = {.items = {(uint32_t)(JACOBI_GROUP * s->o->groups)}, .group = {JACOBI_GROUP}};
     const struct jacobi_sync nothing = {0};
     place_write(c->node, &g->sync, 0, &nothing, sizeof nothing);
@@ -170,7 +168,7 @@ static float* make_grids(const struct solver* s) {
 
 static void prepare(struct solver* s, float* grids) {
     struct scheme* c = &s->scheme;
-    const struct jacobi_flags nothing = {{0}, {{0}}};
+    const struct jacobi_flags nothing = {0};
     c->payload_bytes = 2 * s->grid_bytes;
     scheme_open(c);
     place_write(c->node, &c->payload, 0, grids, 2 * s->grid_bytes);
@@ -236,8 +234,8 @@ static void print_digest(const struct solver* s, const void* grids) {
 bool jacobi_run(struct party* party, struct gpu_node* node, struct gpu_queue_handle* queue, enum scheme_kind kind, unsigned threads, const struct jacobi_options* o) {
     static struct solver cpu, gpu;
     struct solver base = {.o = o, .rank = party->index, .nodes = party->count, .grid_bytes = 4 * (o->rows + 2) * o->columns};
-    if (o->rows % o->groups || o->columns % 16 || (party->count & (party->count - 1)) || party->count > 1u << JACOBI_MOST_STEPS || o->cores > machine.harts)
-        panic("jacobi: rows a multiple of groups, columns of 16; a power of two of nodes, up to %u; up to %u cores", 1u << JACOBI_MOST_STEPS, machine.harts);
+    if (o->rows % o->groups || o->columns % 16 || (party->count & (party->count - 1)) || party->count > 1u << COLLECTIVE_MOST_STEPS || o->cores > machine.harts)
+        panic("jacobi: rows a multiple of groups, columns of 16; a power of two of nodes, up to %u; up to %u cores", 1u << COLLECTIVE_MOST_STEPS, machine.harts);
     base.scheme = (struct scheme){.kind = kind, .party = party, .node = node, .threads = threads, .groups = 2, .log_entries = LOG_ENTRIES};
     float* grids = make_grids(&base);
     bool right = true;

@@ -4,18 +4,19 @@
  * have measured figures; all others depend on nothing but whether everything is right. */
 #include "host/compnet/echo.h"
 #include "host/compnet/jacobi.h"
+#include "host/compnet/reduce.h"
 #include "host/console.h"
 #include "host/csr.h"
 #include "host/machine.h"
 #include "host/rdma/options.h"
 
-enum { NODES, WORK, SCHEME, THREADS, GROUPS, ENTRIES, LEAST, MOST, ROUNDS, INLINE, ASTRAY, ROWS, COLUMNS, ITERATIONS, CORES, DRIVER, REFERENCE, OPTIONS };
-enum { ECHO, JACOBI };
+enum { NODES, WORK, SCHEME, THREADS, GROUPS, ENTRIES, LEAST, MOST, ROUNDS, INLINE, ASTRAY, ROWS, COLUMNS, ITERATIONS, CORES, DRIVER, REFERENCE, BYTES, WAY, OPTIONS };
+enum { ECHO, JACOBI, REDUCE };
 static struct option options[OPTIONS] = {
     [NODES] = {"nodes", 2, 2, NETWORK_MOST_PEERS},
-    [WORK] = {"work", ECHO, ECHO, JACOBI},              /* 0: messages there and back; 1: Jacobi's method */
+    [WORK] = {"work", ECHO, ECHO, REDUCE},              /* 0: messages there and back; 1: Jacobi's method; 2: all-reduces */
     [SCHEME] = {"scheme", SCHEME_PROCESSOR, SCHEME_PROCESSOR, SCHEME_CPU}, /* who performs: 0 the command processor, 1 harts of the host, 2 each work-group itself;
-                                                           of Jacobi's method also 3 the host between kernels, 4 the CPUs alone */
+                                                           of work 1 and 2 also 3 the host between kernels, 4 the CPUs alone */
     [THREADS] = {"threads", 1, 1, SCHEME_MOST_THREADS}, /* of a service */
     [GROUPS] = {"groups", 1, 1, NETWORK_MOST_QUEUES},   /* work-groups */
     [ENTRIES] = {"entries", 4, 1, NETWORK_MOST_LOG_ENTRIES}, /* of a queue, a power of two: its logarithm */
@@ -30,6 +31,8 @@ static struct option options[OPTIONS] = {
     [CORES] = {"cores", 8, 1, 64},                      /* of the CPU that compute */
     [DRIVER] = {"driver", 0, 0, 1000},                  /* microseconds that a driver takes to launch a kernel, beyond what is simulated */
     [REFERENCE] = {"reference", 1, 0, 1},               /* 1: the CPUs solve as well, and must find the same */
+    [BYTES] = {"bytes", 1 << 20, 4, 64 << 20},          /* of the vector of an all-reduce */
+    [WAY] = {"way", COLLECTIVE_RING, COLLECTIVE_RING, COLLECTIVE_TREE}, /* of an all-reduce: 0 a ring, 1 a tree */
 };
 
 static struct party party;
@@ -38,15 +41,20 @@ static struct gpu_queue_handle queue;
 
 static void check_options(void) {
     if (options[WORK].value == ECHO && options[SCHEME].value > SCHEME_NATIVE) panic("scheme=%lu: 2 at most", options[SCHEME].value);
-    if (options[NODES].value % 2) panic("nodes=%lu: an even number", options[NODES].value);
+    if (options[WORK].value != REDUCE && options[NODES].value % 2) panic("nodes=%lu: an even number", options[NODES].value);
+    if (options[BYTES].value % 4) panic("bytes=%lu: whole floats, a multiple of 4", options[BYTES].value);
     for (unsigned i = LEAST; i <= MOST; ++i)
         if (options[i].value & (options[i].value - 1)) panic("%s=%lu: a power of two", options[i].key, options[i].value);
 }
 
+static struct scheme chosen(void) {
+    return (struct scheme){.kind = (enum scheme_kind)options[SCHEME].value, .party = &party, .node = &node, .threads = (unsigned)options[THREADS].value,
+                           .groups = (unsigned)options[GROUPS].value, .log_entries = (unsigned)options[ENTRIES].value};
+}
+
 static bool echo(void) {
     const struct echo_options o = {options[LEAST].value, options[MOST].value, options[ROUNDS].value, options[INLINE].value, options[ASTRAY].value};
-    struct scheme scheme = {.kind = (enum scheme_kind)options[SCHEME].value, .party = &party, .node = &node, .threads = (unsigned)options[THREADS].value,
-                            .groups = (unsigned)options[GROUPS].value, .log_entries = (unsigned)options[ENTRIES].value};
+    struct scheme scheme = chosen();
     scheme.payload_bytes = echo_payload(scheme.groups, &o);
     scheme_open(&scheme);
     const bool right = echo_run(&scheme, &queue, &o);
@@ -59,6 +67,12 @@ static bool jacobi(void) {
     return jacobi_run(&party, &node, &queue, (enum scheme_kind)options[SCHEME].value, (unsigned)options[THREADS].value, &o);
 }
 
+static bool reduce(void) {
+    const struct reduce_options o = {options[BYTES].value, options[ROUNDS].value, (enum collective_way)options[WAY].value, options[CORES].value, options[DRIVER].value};
+    const struct scheme like = chosen();
+    return reduce_run(&like, &queue, &o);
+}
+
 int main(void) {
     csr_set(mstatus, MSTATUS_FLOATS);
     options_read(options, OPTIONS);
@@ -68,7 +82,7 @@ int main(void) {
     if (!gpu_start(&node, &party.pci) || !node.count) panic("there is no GPU");
     gpu_print(&node);
     gpu_create_queue(&queue, &node, 0, 4, 0, 1); /* kernels whose work-groups wait for each other need room for all */
-    const bool right = options[WORK].value == ECHO ? echo() : jacobi();
+    const bool right = options[WORK].value == ECHO ? echo() : options[WORK].value == JACOBI ? jacobi() : reduce();
     console_printf("%s\n", right ? "all ok, powering off" : "FAILED");
     return right ? 0 : 1;
 }

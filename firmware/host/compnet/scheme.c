@@ -19,6 +19,20 @@ void scheme_meet(struct scheme* s) {
         if (i != s->party->index) party_meet(s->party, i);
 }
 
+static struct network_team team_of(const struct scheme* s) { return (struct network_team){.rank = s->party->index, .nodes = s->party->count}; }
+
+struct network_team scheme_team(const struct scheme* s) {
+    struct network_team t = team_of(s);
+    for (unsigned i = 0; i < t.nodes; ++i) t.memory[i] = i == t.rank ? s->payload.lanes : s->remote[i].payload;
+    return t;
+}
+
+struct network_team scheme_control_team(const struct scheme* s) {
+    struct network_team t = team_of(s);
+    for (unsigned i = 0; i < t.nodes; ++i) t.memory[i] = i == t.rank ? s->control.lanes : s->remote[i].control;
+    return t;
+}
+
 /* ---- what they are told ---- */
 
 /* Queue pairs with every other node, for one who posts by himself: a thread or a work-group. */
@@ -28,7 +42,7 @@ static void make_pairs(struct scheme* s, struct network_peer* peers) {
     const struct endpoint_shape shape = {.pairs = 1, .log_sends = LOG_SENDS, .log_receives = 1, .log_cq = LOG_COMPLETIONS, .lanes = lanes, .queues_in_gpu = in_gpu,
                                          .cqs_in_gpu = in_gpu, .records_in_gpu = in_gpu, .payload_in_gpu = false, .payload = HCA_PAGE};
     for (unsigned i = 0; i < s->party->count; ++i) {
-        if (i == s->party->index) continue;
+        if (i == s->party->index || (s->peers && !(s->peers >> i & 1))) continue;
         struct endpoint* e = heap_allocate(sizeof *e);
         if (!e) panic("scheme: out of memory");
         endpoint_open(e, s->party, s->node, i, &shape);

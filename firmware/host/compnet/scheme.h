@@ -6,6 +6,7 @@
 
 #include "abi/network_queue.h"
 #include "host/gpurdma/endpoint.h"
+#include "network/schedule.h"
 
 enum scheme_kind {
     SCHEME_PROCESSOR = 0,   /* harts of the command processor, queues in the GPU's memory */
@@ -26,6 +27,7 @@ struct scheme {
     struct party* party;
     struct gpu_node* node;
     unsigned threads, groups, log_entries;
+    uint32_t peers;                 /* nodes that this one has to do with, a bit each; 0: all. The same seen from both ends */
     uint64_t payload_bytes;
     struct place payload;           /* in the GPU's memory, for all */
     struct place control;           /* a page for flags: in the host's memory where the host talks, else the payload's last */
@@ -44,6 +46,9 @@ static inline bool scheme_host_talks(const struct scheme* s) { return s->kind >=
 void scheme_open(struct scheme* scheme);
 /* Threads end. */
 void scheme_close(struct scheme* scheme);
+/* All nodes, with where their payloads, or their control memories, begin. */
+struct network_team scheme_team(const struct scheme* scheme);
+struct network_team scheme_control_team(const struct scheme* scheme);
 /* All nodes have come here. */
 void scheme_meet(struct scheme* scheme);
 
