@@ -4,8 +4,12 @@
 import pandas
 import pytest
 
+from fabricvp.errors import InputError
 from fabricvp.experiments.compnet_latency.points import Found
 from fabricvp.experiments.compnet_latency.study import joules
+from fabricvp.experiments.compnet_reduction.points import byte_count
+from fabricvp.experiments.compnet_training.projection import minibatch, speedup, time_of
+from fabricvp.experiments.compnet_training.workloads import WORKLOADS
 
 
 @pytest.mark.timeout(600)
@@ -43,3 +47,50 @@ def test_jacobi(experiment, tmp_path):
     assert rows["host between kernels, 128², driver 20 µs"] - rows["host between kernels, 128², driver 0 µs"] == pytest.approx(20, abs=1)
     assert rows["command processor, 128², driver 20 µs"] - rows["command processor, 128², driver 0 µs"] == pytest.approx(2, abs=0.4)
     assert (tmp_path / "found" / "sizes.png").stat().st_size > 0
+
+
+@pytest.mark.timeout(900)
+def test_reduction(experiment, tmp_path):
+    rows = experiment("compnet-reduction", checks=4).measured
+    # Launches: the host between kernels has three of them on four nodes, one kernel for all needs one for two rounds.
+    slow, fast = "all-reduce, host between kernels, 4 nodes, 65536 B", "all-reduce, command processor, 4 nodes, 65536 B"
+    assert rows[f"{slow}, ring, driver 20 µs"] - rows[slow] == pytest.approx(60, abs=3)
+    assert rows[f"{fast}, ring, driver 20 µs"] - rows[fast] == pytest.approx(10, abs=2)
+    # Threads of the host that poll cost more than those of the command processor.
+    assert rows["the same of cores alone"] > 1
+    frame = pandas.read_csv(tmp_path / "found" / "reduction.csv")
+    assert set(frame["nodes"]) == {2, 4} and set(frame["scheme"]) == {"CPUs alone", "host between kernels", "host threads", "command processor", "lanes"}
+    assert (frame[frame["nodes"] == 4].set_index("scheme")["mJ"] > frame[frame["nodes"] == 2].set_index("scheme")["mJ"]).all()
+    assert (tmp_path / "found" / "parts.png").stat().st_size > 0
+
+
+def test_sizes_of_vectors():
+    assert byte_count("64MiB") == 64 << 20 and byte_count("64KB") == 64000 and byte_count("12") == 12
+    for text in ("64GiB", "1", "65MiB", "MiB", "-4"):
+        with pytest.raises(InputError):
+            byte_count(text)
+
+
+def test_projection_of_training():
+    curve = [(64, 10e-6), (1024, 20e-6), (2048, 40e-6)]
+    assert time_of(curve, 4) == 10e-6 and time_of(curve, 1536) == pytest.approx(30e-6)
+    assert time_of(curve, 4096) == pytest.approx(80e-6)  # on by the bandwidth of the last two
+    assert minibatch(curve, (1, 512)) == pytest.approx(10e-6 + 40e-6)
+    assert speedup(0.5, 1) == 1 and speedup(0.5, 1e12) == pytest.approx(2)
+    assert {w.name: len(w.tensors) for w in WORKLOADS} == {"AlexNet": 16, "AN4 LSTM": 23, "CIFAR": 10, "Large Synth": 0, "MNIST Conv": 8, "MNIST Hidden": 4}
+
+
+@pytest.mark.timeout(900)
+def test_training(experiment):
+    result = experiment("compnet-training", checks=3)
+    for name, bound in (("AN4 LSTM", 2.0), ("CIFAR", 1 / 0.96)):
+        gain = result.measured[f"training, {name}, command processor, 20 µs a launch for the driver"]
+        assert 1 < gain < bound
+
+
+@pytest.mark.timeout(900)
+def test_scaling(experiment):
+    rows = experiment("compnet-scaling", checks=3).measured
+    rate = {harts: rows[f"requests a second, {harts} harts, at most"] for harts in (1, 2, 4, 8)}
+    assert rate[2] > 1.7 * rate[1] and rate[4] > 1.4 * rate[2]  # each hart performs what it can
+    assert rows["work-groups from which on lanes are faster than 1 harts"] <= 32

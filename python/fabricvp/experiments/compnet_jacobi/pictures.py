@@ -8,12 +8,10 @@ from typing import TYPE_CHECKING
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter
 
-from ..compnet_latency.pictures import COLORS
+from ..compnet import COLORS
 
 if TYPE_CHECKING:
     import pandas
-
-_COLORS = {**COLORS, "host between kernels": "#7d5ba6", "CPUs alone": "#666666"}
 
 
 def sizes(frame: pandas.DataFrame) -> Figure:
@@ -23,7 +21,7 @@ def sizes(frame: pandas.DataFrame) -> Figure:
     panels = figure.subplots(1, len(drivers), squeeze=False, sharey=True)[0]
     for panel, driver in zip(panels, drivers):
         for scheme, part in frame[frame["driver_us"] == driver].groupby("scheme", sort=False):
-            panel.plot(part["size"], part["iteration_us"], marker=".", color=_COLORS[scheme], linestyle="--" if scheme == "CPUs alone" else "-", label=scheme)
+            panel.plot(part["size"], part["iteration_us"], marker=".", color=COLORS[scheme], linestyle="--" if scheme == "CPUs alone" else "-", label=scheme)
         panel.set_xscale("log", base=2)
         panel.set_yscale("log")
         panel.xaxis.set_major_formatter(FuncFormatter(lambda n, _: f"{n:g}"))

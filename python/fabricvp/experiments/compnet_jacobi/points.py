@@ -6,12 +6,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
-from ...errors import InputError
-from ...platform import Platform
-from ...results import Outcome
-from ..machines import use
+from ..compnet import run_firmware
 
-MACHINE = "compnet_pair"
 CPU = "CPUs alone"
 #: By name: what the firmware calls it.
 SCHEMES = {"host between kernels": 3, "host threads": 1, "command processor": 0, "lanes": 2}
@@ -36,9 +32,10 @@ class Point:
 
 @dataclass
 class Found:
-    """What it gave: seconds an iteration."""
+    """What it gave: seconds and joules an iteration, by the firmware's name of the scheme."""
 
-    time: dict[str, float] = field(default_factory=dict)  #: by the firmware's name of the scheme
+    time: dict[str, float] = field(default_factory=dict)
+    joules: dict[str, float] = field(default_factory=dict)  #: of both nodes
     digests: tuple[str, ...] = ()  #: by node, of the grid that was found
     right: bool = False
     retries: float = 0.0
@@ -47,17 +44,13 @@ class Found:
 def measure(point: Point) -> Found:
     """Runs it. Raises `InputError` if the firmware does not come to its end."""
     groups = min(16, point.size // 4) if point.size <= LARGEST_CPU else 64  # work-groups that meet after every iteration
+    reference = point.size <= LARGEST_CPU
     options = (f"work=1 scheme={SCHEMES[point.scheme]} rows={point.size} columns={point.size} groups={groups} iterations={ITERATIONS} "
-               f"driver={point.driver_us} reference={int(point.size <= LARGEST_CPU)}")
-    settings = {"node.pcie.root.root_port.processing": f"{point.bus_ns} ns", "node.pcie.switch0.upstream_port.processing": f"{point.bus_ns} ns",
-                "node.images.append": f"nodes=2 {options}"}
-    with Platform.from_config(MACHINE, overrides=settings) as platform:
-        use(str(point), platform)
-        ended = platform.run("20 s")
-        texts = [node.console.output.replace("\r", "") for node in platform.nodes]
-        if ended.outcome != Outcome.POWER_OFF:
-            raise InputError(f"{point}: {ended.detail}: {texts[0][-300:]}")
-        values = platform.statistics.snapshot()
-        return Found(time={name: int(ps) / 1e12 / int(n) for name, _, _, n, ps in _JACOBI.findall(texts[0])},
-                     digests=tuple(_DIGEST.findall(t)[0] for t in texts), right=all("all ok" in t for t in texts),
-                     retries=sum(values[f"node{n}.hca0.retries"] for n in (0, 1)))
+               f"driver={point.driver_us} reference={int(reference)}")
+    settings = {"node.pcie.root.root_port.processing": f"{point.bus_ns} ns", "node.pcie.switch0.upstream_port.processing": f"{point.bus_ns} ns"}
+    regions = ("cpu", "jacobi") if reference else ("jacobi",)
+    run = run_firmware(str(point), 2, options, regions, settings)
+    solved = _JACOBI.findall(run.consoles[0])
+    return Found(time={name: int(ps) / 1e12 / int(n) for name, _, _, n, ps in solved},
+                 joules={name: run.parts[region].joules["total"] / int(n) for (name, _, _, n, _), region in zip(solved, regions)},
+                 digests=tuple(_DIGEST.findall(text)[0] for text in run.consoles), right=run.right, retries=run.retries)

@@ -25,6 +25,8 @@ def study(run: Run) -> None:
     for (size, driver), part in frame.groupby(["size", "driver_us"], sort=True):
         for scheme, us in zip(part["scheme"], part["iteration_us"]):
             run.report.row(f"{scheme}, {size}², driver {driver} µs", "µs/iteration", float(us), None, SLIDES if scheme == CPU else f"{ITERATIONS} iterations, launch included")
+    for scheme, uj in frame[(frame["size"] == sizes[-1]) & (frame["driver_us"] == 0)].set_index("scheme")["iteration_uJ"].items():
+        run.report.row(f"energy of an iteration, {scheme}, {sizes[-1]}², driver 0 µs", "µJ", float(uj), None, "both nodes: cores, caches, memory, PCIe, network")
     for driver in (0, LAUNCH):
         ratio = _gain(frame, driver)
         run.report.row(f"best scheme inside of kernels against the host between kernels, at most, driver {driver} µs", "1", float(ratio.max()), None, f"at {ratio.idxmax()}²")
@@ -45,9 +47,9 @@ def _frame(found: dict[Point, Found]) -> pandas.DataFrame:
     lines = []
     for p, f in found.items():
         if p.scheme == next(iter(SCHEMES)) and "cpu" in f.time:
-            lines.append({"size": p.size, "driver_us": p.driver_us, "scheme": CPU, "iteration_us": f.time["cpu"] * 1e6})
-        gpu = next(t for name, t in f.time.items() if name != "cpu")
-        lines.append({"size": p.size, "driver_us": p.driver_us, "scheme": p.scheme, "iteration_us": gpu * 1e6})
+            lines.append({"size": p.size, "driver_us": p.driver_us, "scheme": CPU, "iteration_us": f.time["cpu"] * 1e6, "iteration_uJ": f.joules["cpu"] * 1e6})
+        gpu = next(name for name in f.time if name != "cpu")
+        lines.append({"size": p.size, "driver_us": p.driver_us, "scheme": p.scheme, "iteration_us": f.time[gpu] * 1e6, "iteration_uJ": f.joules[gpu] * 1e6})
     return pandas.DataFrame(lines)
 
 

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
+from ..compnet import COLORS
+
 if TYPE_CHECKING:
     import pandas
-
-COLORS = {"command processor": "#b3541e", "host threads": "#4a6fa5", "lanes": "#1b7f5c"}
 
 
 def sizes(frame: pandas.DataFrame) -> Figure:

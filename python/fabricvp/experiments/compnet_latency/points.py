@@ -10,6 +10,7 @@ from ...conditions import Marker
 from ...errors import InputError
 from ...platform import Platform
 from ...results import Outcome
+from ..compnet import joules_of, retries_of
 from ..machines import use
 
 MACHINE = "compnet_pair"
@@ -44,6 +45,7 @@ class Found:
     instructions: float = 0.0  #: of the threads of both nodes that serve, while the last size was measured
     seconds: float = 0.0  #: of that measurement
     messages: float = 0.0  #: requests in it
+    joules: dict[str, float] = field(default_factory=dict)  #: of both nodes in it, by part
     right: bool = False
     retries: float = 0.0
 
@@ -61,11 +63,14 @@ def measure(point: Point) -> Found:
             if platform.run("10 s", until=Marker("echo", "reset")).outcome != Outcome.EVENT:
                 break
             begin = platform.now
+            found.retries += retries_of(platform.statistics.snapshot(), 2)
+            platform.statistics.reset()
             if platform.run("10 s", until=Marker("echo", "dump")).outcome != Outcome.EVENT:
                 break
             values = platform.statistics.snapshot()
             found.seconds = float(platform.now - begin)
             found.instructions = sum(values[f"node{n}.{_hart(point.scheme, t)}.instructions"] for n in (0, 1) for t in range(point.threads)) if point.scheme != "lanes" else 0.0
+            found.joules = joules_of(values, 2)
             found.messages = 2.0 * point.groups * (point.rounds + 2)
         ended = platform.run("20 s")
         texts = [node.console.output.replace("\r", "") for node in platform.nodes]
@@ -75,8 +80,7 @@ def measure(point: Point) -> Found:
         for _, _, _, size, ps, slowest in _ECHO.findall(texts[0]):
             found.round_trip[int(size)] = int(ps) / 1e12
             found.slowest[int(size)] = int(slowest) / 1e12
-        values = platform.statistics.snapshot()
-        found.retries = sum(values[f"node{n}.hca0.retries"] for n in (0, 1))
+        found.retries += retries_of(platform.statistics.snapshot(), 2)
         return found
 
 

@@ -55,7 +55,7 @@ def _threads(run: Run, found: dict[tuple[str, int, int], Found]) -> pandas.DataF
     for (scheme, groups, threads), f in found.items():
         j = joules(scheme, threads, f)
         lines.append({"scheme": scheme, "groups": groups, "threads": threads, "round_trip_us": f.round_trip[64] * US, "slowest_us": f.slowest[64] * US,
-                      "instructions_a_request": f.instructions / f.messages if scheme in SERVED else None, "uJ_a_request": None if j is None else j * 1e6})
+                      "instructions_a_request": f.instructions / f.messages if scheme in SERVED else None, "uJ_a_request": None if j is None else j * 1e6, "uJ_of_all": f.joules["total"] * 1e6 / f.messages})
     frame = pandas.DataFrame(lines)
     many = int(frame["groups"].max())
     for scheme in SERVED:
@@ -69,9 +69,12 @@ def _threads(run: Run, found: dict[tuple[str, int, int], Found]) -> pandas.DataF
         host, processor = (joules(s, 2, found[s, many, 2], awake if s == "host threads" else None) for s in ("host threads", "command processor"))
         run.report.row(f"energy of the service threads, host ÷ command processor, {many} work-groups, 2 threads{name}", "1", host / processor, published.ENERGY_RATIO[1],
                        f"{published.ENERGY_RATIO[0]}; here the threads' cores alone: {published.MCPAT}")
+    all_of = frame[frame["groups"] == many].set_index(["scheme", "threads"])["uJ_of_all"]
+    run.report.row(f"energy of both nodes, host ÷ command processor, {many} work-groups, 2 threads", "1", float(all_of["host threads", 2] / all_of["command processor", 2]),
+                   published.ENERGY_RATIO[1], f"{published.ENERGY_RATIO[0]}; here cores, caches, memory, PCIe, network of both nodes")
     run.report.plot("threads", pictures.threads(frame, "round_trip_us", "round trip, µs"), "Many work-groups: round trip by the number of threads that serve them")
     run.report.plot("energy", pictures.threads(frame, "uJ_a_request", "µJ a request"), "Energy of the service threads of both nodes for a request (cores alone)")
-    run.report.table("threads", frame.round(3), "64 bytes. Every work-group waits for its answer before it sends again.", shown=60)
+    run.report.table("threads", frame.round(3), "64 bytes. Every work-group waits for its answer before it sends again. uJ_a_request: the cores of service threads alone; uJ_of_all: both nodes, all parts.", shown=60)
     return frame
 
 

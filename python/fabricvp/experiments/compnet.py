@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What experiments on the machines of ComP-Net have in common: their configurations, measured parts of a run, and their energy."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from ..conditions import Marker
+from ..errors import InputError
+from ..platform import Platform
+from ..results import Outcome
+from .machines import use
+
+#: By number of nodes.
+MACHINES = {2: "compnet_pair", 4: "compnet_4", 8: "compnet_8", 16: "compnet_16"}
+#: By name: what the firmware (firmware/host/compnet) calls it.
+SCHEMES = {"CPUs alone": 4, "host between kernels": 3, "host threads": 1, "command processor": 0, "lanes": 2}
+COLORS = {"CPUs alone": "#666666", "host between kernels": "#7d5ba6", "host threads": "#4a6fa5", "command processor": "#b3541e", "lanes": "#1b7f5c"}
+#: Statistics of a node's `energy`, and what tables call them.
+PARTS = {"host_cores": "CPU cores", "host_caches": "CPU caches", "host_memory": "DRAM", "processor_cores": "CP cores", "gpu_lanes": "GPU lanes",
+         "gpu_caches": "GPU caches", "gpu_memory": "HBM", "pcie": "PCIe", "network": "network"}
+#: Harts of a host and of a command processor: as many as the slides of ComP-Net have.
+HOST_HARTS, PROCESSOR_HARTS = 8, 2
+
+
+@dataclass
+class Part:
+    """A region of interest of a run, on all nodes."""
+
+    seconds: float
+    joules: dict[str, float]  #: of all nodes, by `PARTS`; and "total"
+
+
+@dataclass
+class Measured:
+    """A run of the firmware on all nodes."""
+
+    consoles: list[str] = field(default_factory=list)
+    right: bool = False
+    retries: float = 0.0
+    parts: dict[str, Part] = field(default_factory=dict)  #: by the firmware's name of the region
+
+
+def joules_of(values: Mapping[str, float], nodes: int) -> dict[str, float]:
+    """Of all nodes, by part."""
+    return {part: sum(values[f"node{n}.energy.{part}"] for n in range(nodes)) for part in (*PARTS, "total")}
+
+
+def retries_of(values: Mapping[str, float], nodes: int) -> float:
+    """Times that adapters began to send anew."""
+    return sum(values[f"node{n}.hca0.retries"] for n in range(nodes))
+
+
+def run_firmware(name: str, nodes: int, options: str, regions: Sequence[str], settings: Mapping[str, object] | None = None) -> Measured:
+    """Runs the firmware to its end and measures ``regions``, in their order. Raises `InputError` if it does not come there."""
+    overrides = {"node.images.append": f"nodes={nodes} {options}", **(settings or {})}
+    with Platform.from_config(MACHINES[nodes], overrides=overrides) as platform:
+        use(name, platform)
+        found = Measured()
+        for region in regions:
+            if platform.run("20 s", until=Marker(region, "reset")).outcome != Outcome.EVENT:
+                break
+            found.retries += retries_of(platform.statistics.snapshot(), nodes)
+            platform.statistics.reset()
+            begin = platform.now
+            if platform.run("20 s", until=Marker(region, "dump")).outcome != Outcome.EVENT:
+                break
+            found.parts[region] = Part(float(platform.now - begin), joules_of(platform.statistics.snapshot(), nodes))
+        ended = platform.run("20 s")
+        found.consoles = [node.console.output.replace("\r", "") for node in platform.nodes]
+        if ended.outcome != Outcome.POWER_OFF or len(found.parts) != len(regions):
+            raise InputError(f"{name}: {ended.detail}: {found.consoles[0][-300:]}")
+        found.right = all("all ok" in text for text in found.consoles)
+        found.retries += retries_of(platform.statistics.snapshot(), nodes)
+        return found

@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Runs of the firmware (firmware/host/compnet) that sum a vector over all nodes."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from ...errors import InputError
+from ..compnet import HOST_HARTS, PROCESSOR_HARTS, SCHEMES, Measured, run_firmware
+
+MOST_BYTES = 64 << 20
+SHARE = 16 << 10  #: bytes of the vector for which a work-group is worth its requests
+MOST_GROUPS = 12
+_UNITS = {"": 1, "KiB": 1 << 10, "MiB": 1 << 20, "KB": 1000, "MB": 1_000_000}
+_REDUCE = re.compile(r"^# reduce \w+ \w+ \d+ nodes \d+ bytes (\d+) rounds (\d+) ps", re.MULTILINE)
+_INSIDE = re.compile(r"^# inside \w+ \d+ nodes \d+ groups, barrier (\d+) ps, round (\d+) ps", re.MULTILINE)
+
+
+def byte_count(text: str) -> int:
+    """Bytes of a vector of floats. Raises `InputError`."""
+    match = re.fullmatch(r"(\d+) ?([KM]i?B|)", text)
+    size = int(match[1]) * _UNITS[match[2]] if match else 0
+    if not 4 <= size <= MOST_BYTES or size % 4:
+        raise InputError(f"'{text}' is not the size of a vector of floats: a multiple of 4 up to 64MiB, such as 65536 or 1MiB")
+    return size
+
+
+@dataclass(frozen=True)
+class Point:
+    """All-reduces of one size by one scheme. Machines of one number of nodes are the same for all schemes."""
+
+    scheme: str  #: of `compnet.SCHEMES`
+    nodes: int
+    size: int  #: bytes
+    way: str = "ring"  #: or tree
+    rounds: int = 2
+    driver_us: int = 0  #: that a driver takes to launch a kernel, beyond what is simulated
+
+    @property
+    def groups(self) -> int:
+        """Work-groups that add and communicate."""
+        return min(MOST_GROUPS, max(1, self.size // SHARE))
+
+    @property
+    def cost(self) -> float:
+        """For estimates of the time left."""
+        return self.nodes * (1.0 + self.rounds * self.size / (1 << 20))
+
+    def __str__(self) -> str:
+        return f"{self.scheme}, {self.nodes} nodes, {self.size} B, {self.way}, driver {self.driver_us} µs"
+
+
+@dataclass
+class Found:
+    """What it gave: seconds of an all-reduce."""
+
+    run: Measured
+    time: float  #: on the host's clock, a launch included
+    inside: float | None  #: inside of a running kernel; None where the host performs the network
+    barrier: float | None  #: the same, of a barrier of all nodes
+    joules: dict[str, float]  #: an all-reduce, of all nodes
+
+
+def measure(point: Point) -> Found:
+    """Runs it. Raises `InputError` if the firmware does not come to its end."""
+    threads = PROCESSOR_HARTS
+    options = (f"work=2 scheme={SCHEMES[point.scheme]} bytes={point.size} way={int(point.way == 'tree')} rounds={point.rounds} groups={point.groups} "
+               f"threads={min(threads, point.groups)} cores={HOST_HARTS} driver={point.driver_us}")
+    run = run_firmware(str(point), point.nodes, options, ("reduce",))
+    rounds, ps = _REDUCE.findall(run.consoles[0])[0]
+    inside = _INSIDE.findall(run.consoles[0])
+    return Found(run, int(ps) / 1e12 / int(rounds), int(inside[0][1]) / 1e12 if inside else None, int(inside[0][0]) / 1e12 if inside else None,
+                 {part: j / int(rounds) for part, j in run.parts["reduce"].joules.items()})

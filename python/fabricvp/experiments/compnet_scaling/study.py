@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Sweeps harts and work-groups and reports."""
+
+from __future__ import annotations
+
+import pandas
+
+from ..compnet_latency.points import THREADS, Found, Point, measure
+from ..frame import Missing, Run
+from . import pictures
+
+PROCESSOR, LANES = "command processor", "lanes"
+SATURATED = 0.9  #: of the most requests a second that so many harts ever perform
+EIGHT = 8  #: bytes, which travel in the request itself
+
+
+def study(run: Run) -> None:
+    """Adds everything to the report of ``run``."""
+    groups = (1, 8, 32) if run.quick else (1, 2, 4, 8, 16, 32, 64)
+    rounds = 6 if run.quick else 12
+    points = [Point(PROCESSOR, EIGHT, EIGHT, rounds, g, t) for g in groups for t in THREADS] + [Point(LANES, EIGHT, EIGHT, rounds, g) for g in groups]
+    found = dict(zip(points, run.map("machines", measure, points, lambda p: p.rounds * p.groups + 20, str)))
+    again = run.map("one again", measure, [points[0]], name=str, fresh=True)[0]
+    frame = _frame(found)
+    crossings = _rows(run, frame)
+    run.report.plot("rates", pictures.rates(frame), "Requests a second of one node by the number of work-groups that communicate")
+    run.report.plot("round_trips", pictures.round_trips(frame), "Round trips by the number of work-groups")
+    run.report.table("scaling", frame.round(3), f"{EIGHT} bytes there and back; every work-group waits for its answer before it sends again. mJ of both nodes, all parts.", shown=80)
+    check = run.report.check
+    wrong = [str(p) for p, f in found.items() if not f.right]
+    check("both nodes find every byte as it should be", not wrong, ", ".join(wrong) or f"{len(found)} runs")
+    check("nothing is sent twice", not any(f.retries for f in found.values()), "in every run")
+    check("a second run is the same to the picosecond", again.round_trip == found[points[0]].round_trip, str(points[0]))
+    _conclude(run, frame, crossings)
+
+
+def _frame(found: dict[Point, Found]) -> pandas.DataFrame:
+    lines = []
+    for p, f in found.items():
+        us = f.round_trip[EIGHT] * 1e6
+        lines.append({"scheme": p.scheme, "harts": p.threads if p.scheme == PROCESSOR else 0, "groups": p.groups, "round_trip_us": us, "slowest_us": f.slowest[EIGHT] * 1e6,
+                      "requests_per_us": p.groups / us, "uJ_a_request": f.joules["total"] * 1e6 / f.messages})
+    return pandas.DataFrame(lines)
+
+
+def _rows(run: Run, frame: pandas.DataFrame) -> dict[int, int | None]:
+    """\\returns from how many work-groups on lanes are faster, by harts"""
+    row = run.report.row
+    lanes = frame[frame["scheme"] == LANES].set_index("groups")
+    row("requests a second, lanes, at most", "M/s", float(lanes["requests_per_us"].max()), None, f"with {lanes['requests_per_us'].idxmax()} work-groups, one request each")
+    crossings: dict[int, int | None] = {}
+    for harts, part in frame[frame["scheme"] == PROCESSOR].groupby("harts"):
+        by = part.set_index("groups")
+        most = float(by["requests_per_us"].max())
+        row(f"requests a second, {harts} harts, at most", "M/s", most, None, "of a node; the round trip has one of each node")
+        row(f"the same for each hart, {harts} harts", "M/s", most / harts, None, "")
+        reached = by.index[by["requests_per_us"] >= SATURATED * most]
+        saturated = by["requests_per_us"].iloc[-1] < (1 + SATURATED) * by["requests_per_us"].iloc[-2]
+        row(f"work-groups that keep {harts} harts busy", "1", float(reached[0]) if saturated else Missing(f"more than {by.index[-1]}: twice the work-groups still send nearly twice as much"), None,
+            f"{SATURATED:.0%} of the most requests a second")
+        slower = by.index[by["round_trip_us"] > lanes["round_trip_us"].reindex(by.index)]
+        crossings[int(harts)] = int(slower[0]) if len(slower) else None
+        row(f"work-groups from which on lanes are faster than {harts} harts", "1", float(slower[0]) if len(slower) else Missing(f"harts are faster up to {by.index[-1]}"), None,
+            "by the mean round trip")
+    return crossings
+
+
+def _conclude(run: Run, frame: pandas.DataFrame, crossings: dict[int, int | None]) -> None:
+    most = int(frame["groups"].max())
+    words = ", ".join(f"{harts}: {'never up to ' + str(most) if at is None else 'from ' + str(at)}" for harts, at in crossings.items())
+    run.report.conclude(f"Work-groups that post by themselves are faster than the command processor, by its number of harts and the number of work-groups: {words}.")

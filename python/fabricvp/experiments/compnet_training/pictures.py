@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Plots of the experiment."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from matplotlib.figure import Figure
+from matplotlib.ticker import FuncFormatter
+
+from ..compnet import COLORS
+
+if TYPE_CHECKING:
+    import pandas
+
+
+def _color(scheme: str) -> str:
+    return COLORS[scheme.split(",")[0]]
+
+
+def sizes(frame: pandas.DataFrame) -> Figure:
+    """µs by size, the faster of ring and tree."""
+    figure = Figure(figsize=(7, 3.8), layout="constrained")
+    axes = figure.subplots()
+    for scheme, part in frame.groupby("scheme", sort=False):
+        best = part.groupby("bytes")["time_us"].min()
+        axes.plot(best.index, best, marker=".", color=_color(scheme), linestyle="--" if ", 20" in scheme else "-", label=scheme)
+    axes.set_xscale("log", base=2)
+    axes.set_yscale("log")
+    axes.yaxis.set_major_formatter(FuncFormatter(lambda us, _: f"{us:g}"))
+    axes.set(xlabel="bytes", ylabel="µs an all-reduce")
+    axes.legend(fontsize="x-small")
+    return figure
+
+
+def workloads(table: pandas.DataFrame) -> Figure:
+    """Bars of projected speed-ups, a panel for each of what a driver takes."""
+    drivers = sorted(table["driver_us"].unique())
+    figure = Figure(figsize=(5 * len(drivers), 3.6), layout="constrained")
+    panels = figure.subplots(1, len(drivers), squeeze=False, sharey=True)[0]
+    for panel, driver in zip(panels, drivers):
+        part = table[table["driver_us"] == driver]
+        names, schemes = list(part["workload"].unique()), list(part["scheme"].unique())
+        for i, scheme in enumerate(schemes):
+            values = part[part["scheme"] == scheme]["speedup"]
+            panel.bar([x + (i - len(schemes) / 2 + 0.5) * 0.25 for x in range(len(names))], values, width=0.25, color=_color(scheme), label=scheme)
+        for x, name in enumerate(names):
+            bound = part[part["workload"] == name]["bound"].iloc[0]
+            panel.plot([x - 0.4, x + 0.4], [bound, bound], color="black", linewidth=0.8)
+        panel.axhline(1, color="grey", linewidth=0.6)
+        panel.set_xticks(range(len(names)), names, rotation=20, fontsize="small")
+        panel.set(title=f"a driver takes {driver} µs a launch")
+    panels[0].set_ylim(0.4)
+    panels[0].set_ylabel("speed-up")
+    panels[0].legend(fontsize="x-small")
+    return figure
