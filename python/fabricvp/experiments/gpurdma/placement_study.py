@@ -63,10 +63,10 @@ def _tables(run: Run, found: dict[tuple[str, str, str], Found]) -> None:
                                "polling_us": f.polling * US, "polls": f.polls, "message_us": sum(s for *_, s in f.stages) * US, "lane_reads_host_us": f.host_read * US,
                                "adapter_reads_us": f.dma_read * US} for (t, pair, cq), f in found.items()])
     run.report.plot("placement", pictures.placement(steps), "One lane, one write of 8 bytes after the other: simulated (bars), published (marks)")
-    run.report.table("placement", steps.round(3), "Time a message, by the lane's steps; `message`: of it, from the doorbell's arrival to the completion's leaving the adapter.")
+    run.report.table("placement", steps.round(3), "Time a message, by the lane's steps; `message`: of it, from the store to the doorbell until the completion is in memory.")
     stages = pandas.DataFrame([{"topology": t, "queue_pair": pair, "completion_queue": cq, "component": c, "stage": s, "ns": seconds * 1e9}
                                for (t, pair, cq), f in found.items() for c, s, seconds in f.stages])
-    run.report.table("spans", stages.round(2), "Where the time from the doorbell's arrival to the completion's leaving goes; mean of a run's messages.", shown=60)
+    run.report.table("spans", stages.round(2), "Where the time from the store to the doorbell until the completion is in memory goes; mean of a run's messages.", shown=60)
 
 
 def _checks(run: Run, all_found: list[Found], first: Found, again: Found) -> None:
