@@ -145,13 +145,14 @@ def main():
     RUNS.mkdir(parents=True)
     ran = []
     for part in (u_boot, hello, pcie, cluster):
-        started, folder = time.monotonic(), RUNS / part.__name__
+        started, name = time.monotonic(), part.__name__.replace("_", "")
+        folder = RUNS / name
         try:
             ok = part(folder)
         except (ValueError, RuntimeError, OSError, subprocess.SubprocessError) as error:
             screen.print(f"[bold red]{error}[/bold red]")
             ok = False
-        ran.append((part.__name__, ok, time.monotonic() - started, folder))
+        ran.append((name, ok, time.monotonic() - started, folder))
     title("Now by hand")
     screen.print("The run folders are in build/demo; build/demo/cluster/index.html is the page. Try:\n"
                  "  .venv/bin/fabricvp run configs/uboot.yaml            a console to type into\n"

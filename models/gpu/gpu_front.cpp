@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/register_words.h"
+#include "gpu/control/link_registers.h"
 
 namespace fabricvp::gpu {
 
@@ -107,6 +108,7 @@ void gpu_front::read_registers(std::uint64_t offset, std::uint8_t* to, std::uint
     }
     by_words(offset, bytes, [&](std::uint64_t at, std::uint32_t i, std::uint32_t size) {
         if (of_sdma(at)) sdma.registers.read(at - GPU_SDMA_REGISTERS, to + i, size);
+        else if (link_registers::have(at)) link_registers(m_core.fabric.attached()).bank.read(at, to + i, size);
         else registers.read(at, to + i, size);
     });
 }
@@ -120,6 +122,7 @@ void gpu_front::write_registers(std::uint64_t offset, const std::uint8_t* from, 
     }
     by_words(offset, bytes, [&](std::uint64_t at, std::uint32_t i, std::uint32_t size) {
         if (of_sdma(at)) sdma.registers.write(at - GPU_SDMA_REGISTERS, from + i, size);
+        else if (link_registers::have(at)) link_registers(m_core.fabric.attached()).bank.write(at, from + i, size);
         else registers.write(at, from + i, size);
     });
 }

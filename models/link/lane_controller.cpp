@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/trace.h"
+#include "link/switched_policy.h"
 
 namespace fabricvp::link {
 
@@ -15,7 +16,7 @@ void lane_controller_params::describe(parameter_visitor& v) {
 }
 
 lane_controller::lane_controller(const sc_core::sc_module_name& name, const lane_controller_params& p, pair& lanes, channel& a, channel& b)
-    : model(name), params(p), m_pair(lanes), m_ways{way(a), way(b)}, m_policy(make_lane_policy(p.policy, p.threshold)) {
+    : model(name), params(p), m_pair(lanes), m_ways{way(a), way(b)}, m_policy(std::make_unique<switched_policy>(p.policy, p.threshold, lanes, a, b)) {
     m_pair.make_reversible(p.switch_time);
     m_pair.on_change([this] { note_lanes(); });
     m_pair.on_turn([this](side to, std::uint64_t count, ticks until) {
@@ -93,7 +94,7 @@ void lane_controller::kernel_launched() {
 
 void lane_controller::reset() {
     cancel(m_sample);
-    m_policy->restart();
+    switched_policy::of(m_pair)->reset();
     model::reset();
     begin_sample();
     sleep();

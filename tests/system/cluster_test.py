@@ -14,8 +14,9 @@ SMALL = "nodes=2 size=1024 bytes=16384 messages=64 rows=16 columns=64 iterations
 
 
 class Cluster(CommandTest):
-    def run_cluster(self, folder, options):
-        return self.run_command("run", CONFIGS / "cluster.yaml", "--set", "node.images.firmware=firmware:cluster.elf", "--set", f"node.images.append={options}", "--out", folder)
+    def run_cluster(self, folder, options, *more):
+        settings = [part for setting in ("node.images.firmware=firmware:cluster.elf", f"node.images.append={options}", *more) for part in ("--set", setting)]
+        return self.run_command("run", CONFIGS / "cluster.yaml", *settings, "--out", folder)
 
     def console(self, folder, node):
         return (self.folder / folder / f"console.node{node}.log").read_text()
@@ -29,6 +30,9 @@ class Cluster(CommandTest):
             for part in "spmv", "exchange", "writes", "jacobi":
                 self.assertRegex(self.console("once", node), rf"(?m)^{part} +ok$")
         self.assertRegex(self.succeed("diff", "once", "again").text, r"0 of \d+ statistics differ")
+        settings = {name: int(ns) for name, ns in re.findall(r"(?m)^# spmv 1024 rows 4 gpus (\w+) (\d+) ns$", self.console("once", 0))}
+        self.assertEqual(list(settings), ["plain", "netcrafter", "lanes", "netcrafter_lanes"])
+        self.assertNotEqual(settings["plain"], settings["netcrafter"])  # what registers say is what links do
         orders = re.findall(r"(?m)^# exchange 4 gpus 16384 bytes (\w+) order \d+ ps$", self.console("once", 0))
         self.assertEqual(orders, ["natural", "best"])
         values = json.loads((self.folder / "once" / "stats.json").read_text())
@@ -44,6 +48,23 @@ class Cluster(CommandTest):
         times = {name: int(ps) for name, ps in re.findall(r"(?m)^# exchange .* (\w+) order (\d+) ps$", self.console("out", 0))}
         self.assertLess(times["best"] * 1.2, times["natural"])
         self.assertLess(times["natural"], times["worst"])
+
+    def test_what_firmware_sets_is_what_links_do(self):
+        """NetCrafter's controllers cut nothing and lanes stay unless firmware lets them, although the configuration does."""
+        result = self.run_cluster("out", "nodes=2 size=4096 bytes=0 messages=0 iterations=0", "node.fabric.links.4.reversible.threshold=0.3")
+        self.assertEqual(result.returncode, 0, result.text + result.errors)
+        regions = json.loads((self.folder / "out" / "regions.json").read_text())
+        for node in range(2):
+            kernels = [r["statistics"] for r in regions if r["node"] == node and r["label"] == "kernels"]
+            self.assertEqual(len(kernels), 4)
+            self.assertEqual([sum(v for k, v in s.items() if k.startswith(f"node{node}.") and k.endswith("_egress.trimmed")) > 0 for s in kernels], [False, True, False, True])
+            self.assertEqual([s[f"node{node}.fabric.lanes_cluster0_cluster1.turns"] > 0 for s in kernels], [False, False, True, True])
+
+    def test_without_anything_to_set(self):
+        """Links that have neither are told, and nothing is multiplied."""
+        result = self.run_cluster("out", "nodes=2 size=1024 bytes=0 messages=0 iterations=0", *(f"node.fabric.switches.*.netcrafter.{key}" for key in ("stitching=false", "trimming=false", "pooling=none", "sequencing=none")), "node.fabric.links.4.reversible.policy=none")
+        self.assertEqual(result.returncode, 1, result.text)
+        self.assertIn("spmv: the links between the GPUs cannot be set", self.console("out", 0))
 
     def test_what_cannot_be_is_said(self):
         for options, words in (("best=123", "best=123 is no order of 4 GPUs' messages"), ("best=123023013022", "is no order"), ("bytes=1000", "messages of whole pages"),

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Several nodes with several GPUs each at work together: a sparse matrix times a vector over a node's GPUs; messages between a node's GPUs over PCI Express in an order that was worked out before; messages that kernels of one node
+/* Several nodes with several GPUs each at work together: a sparse matrix times a vector over a node's GPUs, with NetCrafter and
+ * turning lanes off and on; messages between a node's GPUs over PCI Express in an order that was worked out before; messages that kernels of one node
  * write into the GPU of another by themselves; and Jacobi's method over all nodes, whose halos go from GPU to GPU. Options stand as
  * `key=number` on the kernel command line of node 0, which tells the others; `nodes` every node needs. Lines that begin with "# " have
  * measured figures; all others depend on nothing but the machine and whether everything is right. */
-#include "host/apps/app.h"
 #include "host/cluster/exchange.h"
 #include "host/cluster/iterate.h"
+#include "host/cluster/spmv_links.h"
 #include "host/compnet/jacobi.h"
 #include "host/console.h"
 #include "host/csr.h"
@@ -14,11 +15,14 @@
 #include "host/rdma/measure.h"
 #include "host/rdma/options.h"
 
-enum { NODES, SIZE, BYTES, BEST, WORST, MESSAGES, ROWS, COLUMNS, ITERATIONS, GROUPS, SCHEME, THREADS, WORK, PLACEMENT, STEPS, OPTIONS };
-enum { QUEUE_PACKETS = 64 };
+enum { NODES, SIZE, PARTS, POLICY, SETTINGS, BYTES, BEST, WORST, MESSAGES, ROWS, COLUMNS, ITERATIONS, GROUPS, SCHEME, THREADS, WORK, PLACEMENT, STEPS, OPTIONS };
+enum { ALL_PARTS = GPU_LINK_STITCHING | GPU_LINK_TRIMMING | GPU_LINK_SELECTIVE_POOLING | GPU_LINK_SEQUENCING, QUEUE_PACKETS = 64 };
 static struct option options[OPTIONS] = {
     [NODES] = {"nodes", 2, 2, NETWORK_MOST_PEERS},
     [SIZE] = {"size", 4096, 0, 1 << 20},                /* rows of the sparse matrix; 0: none is multiplied */
+    [PARTS] = {"parts", ALL_PARTS, 0, 63},              /* of NetCrafter where it is on: enum gpu_link_parts */
+    [POLICY] = {"policy", GPU_LINK_PUBLISHED, 0, GPU_LINK_PREDICTIVE}, /* of lanes where they turn: enum gpu_link_policy */
+    [SETTINGS] = {"settings", 15, 1, 15},               /* of the links that are tried: bit 0 none, 1 NetCrafter, 2 lanes, 3 both */
     [BYTES] = {"bytes", 128 << 10, 0, 512 << 10},       /* of a message between a node's GPUs; 0: none is sent */
     [BEST] = {"best", 0, 0, 0},                         /* orders of the messages besides the natural one, see exchange.h */
     [WORST] = {"worst", 0, 0, 0},
@@ -53,14 +57,9 @@ static bool alone(bool (*work)(void)) {
     return right;
 }
 
-bool app_spmv(struct app* app);
-
 static bool spmv(void) {
-    struct app app = {.node = &node, .queue = queues, .size = options[SIZE].value, .line = "spmv", .random = 1};
-    const bool right = app_spmv(&app) && !app.failed;
-    console_printf("# spmv %lu rows %u gpus %lu ns\n", options[SIZE].value, node.count, app.measured * (1000000000 / machine.timebase));
-    console_printf("spmv       %s\n", right ? "ok" : "FAILED");
-    return right;
+    const struct spmv_links o = {options[SIZE].value, (unsigned)options[PARTS].value, (enum gpu_link_policy)options[POLICY].value, (unsigned)options[SETTINGS].value};
+    return spmv_links_run(&node, queues, &o);
 }
 
 static struct exchange messages_of_gpus(void) { return (struct exchange){options[BYTES].value, {options[BEST].value, options[WORST].value}, {"best", "worst"}}; }

@@ -18,7 +18,7 @@ struct credits_of_port final : link_credits {
 }  // namespace
 
 controller::controller(const sc_core::sc_module_name& name, const parameters& p, const packet_format& f, ticks cycle)
-    : egress(name), params(p), m_format(f), m_latency(p.latency * cycle), m_stitcher(p, f, p.window * cycle) {}
+    : egress(name), params(p), m_format(f), m_latency(p.latency * cycle), m_parts(p), m_stitcher(p, f, p.window * cycle) {}
 
 void controller::serve(unsigned terminal, unsigned cluster) {
     auto at = std::find(m_clusters.begin(), m_clusters.end(), cluster);
@@ -44,7 +44,7 @@ bool controller::trim(packet& p) {
 }
 
 void controller::push(const packet_ptr& p) {
-    if (params.trimming) trim(*p);
+    if (m_parts.trimming) trim(*p);
     waiting.add(m_stitcher.queue.flits());
     ++packets;
     if (m_stitcher.queue.goes_first(m_stitcher.push(m_cluster_of[p->destination], p, now()))) ++went_first;
@@ -62,6 +62,7 @@ packet_ptr controller::next(port& out) {
     }
     pooled_found += m_stitcher.pooled().found - before.found;
     pooled_time += m_stitcher.pooled().time - before.time;
+    change();
     count(*m_spare);
     const auto carrier = make_packet();
     const auto& head = *m_spare->parts[0].record;
@@ -74,6 +75,29 @@ packet_ptr controller::next(port& out) {
     carrier->tail = m_spare->ready + m_latency;
     carrier->unit = m_spare.detach();
     return carrier;
+}
+
+packet_ptr controller::give_up() {
+    auto p = m_stitcher.give_up();
+    change();
+    return p;
+}
+
+void controller::set_parts(bool stitching, bool trimming, pooling_mode pooling, sequencing_mode sequencing) {
+    auto wanted = params;
+    wanted.stitching = stitching;
+    wanted.trimming = trimming;
+    wanted.pooling = stitching ? pooling : pooling_mode::none;
+    wanted.sequencing = sequencing;
+    m_wanted = wanted;
+    change();
+}
+
+void controller::change() {
+    if (!m_wanted || !empty()) return;
+    m_parts = *m_wanted;
+    m_wanted.reset();
+    m_stitcher.set(m_parts);
 }
 
 void controller::count(const wire_unit& u) {
@@ -100,6 +124,8 @@ void controller::count(const wire_unit& u) {
 
 void controller::reset() {
     m_stitcher.reset();
+    m_wanted = params;
+    change();
     model::reset();
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "fabric/egress.h"
@@ -48,9 +49,16 @@ public:
     void push(const packet_ptr& p) override;
     bool empty() const override { return m_stitcher.queue.packets() == 0; }
     packet_ptr next(port& out) override;
-    packet_ptr give_up() override { return m_stitcher.give_up(); }
+    packet_ptr give_up() override;
     void serve(unsigned terminal, unsigned cluster) override;
     ticks latency() const override { return m_latency; }
+
+    /// Which parts are on: those that were set last.
+    const parameters& parts() const { return m_wanted ? *m_wanted : m_parts; }
+    /// Other parts from when the cluster queue is empty; entries, latency and the like stay.
+    void set_parts(bool stitching, bool trimming, pooling_mode pooling, sequencing_mode sequencing);
+    /// Those that were set last are not on yet.
+    bool pending() const { return m_wanted.has_value(); }
 
     const cluster_queue& queue() const { return m_stitcher.queue; }
     /// Packets whose end has ridden ahead.
@@ -61,10 +69,13 @@ public:
 private:
     double overhead_bytes() const { return static_cast<double>((params.entries + 1) * m_format.flit.bytes); }
     bool trim(packet& p);
+    void change();
     void count(const wire_unit& u);
 
     const packet_format m_format;
     const ticks m_latency;
+    parameters m_parts;
+    std::optional<parameters> m_wanted;
     stitcher m_stitcher;
     std::vector<std::uint16_t> m_cluster_of;  // by terminal: number in the cluster queue
     std::vector<unsigned> m_clusters;         // by that number

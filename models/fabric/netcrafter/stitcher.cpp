@@ -221,9 +221,21 @@ packet_ptr stitcher::give_up() {
     return nullptr;
 }
 
+void stitcher::set(const parameters& p) {
+    m_params = p;
+    const auto clusters = queue.clusters();
+    queue = cluster_queue(m_format, p.entries, p.stitching, p.sequencing != sequencing_mode::none);
+    while (queue.clusters() < clusters) queue.add_destination();
+    begin_anew();
+}
+
 void stitcher::reset() {
     queue.clear();
     identifiers.reset();
+    begin_anew();
+}
+
+void stitcher::begin_anew() {
     m_turn = {};
     m_channel = m_claimed = 0;
     m_owed.clear();

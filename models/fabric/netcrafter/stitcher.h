@@ -36,6 +36,8 @@ public:
     /// \param window that packets wait for others to ride
     stitcher(const parameters& p, const packet_format& format, ticks window);
 
+    /// Does as other parameters say; the queue must be empty.
+    void set(const parameters& p);
     /// The queue at which packets arrive. \returns which
     unsigned push(unsigned cluster, const packet_ptr& p, ticks now);
     /// Puts together what goes next. \returns false if nothing may go now; then wake() says when waiting ends
@@ -60,6 +62,7 @@ private:
         bool end;  // of its packet only
     };
 
+    void begin_anew();
     attempt serve(unsigned cluster, unsigned queue, ticks now, link_credits& credits, wire_unit& to);
     bool must_wait(const cluster_queue::entry& e, unsigned queue, unsigned free, bool found, ticks now) const;
     /// \param taken flits of a channel that the head is going to take
@@ -69,7 +72,7 @@ private:
     void write(wire_unit& to, cluster_queue::entry& head);
     bool wants_to_go_first(unsigned cluster, const packet& p);
 
-    const parameters m_params;
+    parameters m_params;
     const packet_format m_format;
     const ticks m_window;
     const unsigned m_payload, m_sub_header;

@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include "abi/gpu.h"
+#include "abi/gpu_links.h"
 #include "firmware/host/mmio_audit.h"
 #include "firmware/pcie/pci_audit.h"
 #include "platform/console.h"
@@ -71,7 +72,7 @@ bool explained(const gpu::gpu_device& gpu, const pcie::bar_hit& at, unsigned siz
     if (at.offset - GPU_SDMA_REGISTERS < GPU_SDMA_REGISTERS_SIZE)
         return holds({COPY_ENGINE_REGISTERS(ABI_ROW)}, at.offset - GPU_SDMA_REGISTERS, size);
     if (at.offset >= GPU_SRAM_WINDOW) return at.offset - GPU_SRAM_WINDOW + size <= gpu.core.processor.params.memory;
-    if (at.offset < GPU_MSIX_TABLE) return holds({GPU_HOST_REGISTERS(ABI_ROW)}, at.offset, size);
+    if (at.offset < GPU_MSIX_TABLE) return holds({GPU_HOST_REGISTERS(ABI_ROW) GPU_LINK_REGISTERS(ABI_ROW)}, at.offset, size);
     return at.offset < GPU_MSIX_TABLE + GPU_VECTORS * PCI_MSIX_ENTRY_SIZE &&
            holds({PCI_MSIX_ENTRY_REGISTERS(ABI_ROW)}, (at.offset - GPU_MSIX_TABLE) % PCI_MSIX_ENTRY_SIZE, size);
 }

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "host/gpu/links.h"
+
+#include "host/mmio.h"
+#include "host/timer.h"
+
+enum { EMPTY_WITHIN_US = 10000 };
+
+/* \returns whether the link has it and, if it has, whether it takes it */
+static bool set(uintptr_t at, uint32_t value, bool* taken) {
+    if (!(mmio_read32(at) & GPU_LINK_PRESENT)) return false;
+    mmio_write32(at, value);
+    *taken = *taken && (mmio_read32(at) & ~GPU_LINK_PRESENT) == value;
+    return true;
+}
+
+bool gpu_set_links(const struct gpu_node* node, unsigned parts, enum gpu_link_policy policy) {
+    bool any = false, taken = true;
+    for (const struct gpu* g = node->gpu; g < node->gpu + node->count; ++g) {
+        const unsigned links = mmio_read32(g->registers + GPU_LINKS);
+        for (unsigned i = 0; i < links; ++i) {
+            any = set(g->registers + GPU_LINK_NETCRAFTER + 4 * i, parts, &taken) || any;
+            any = set(g->registers + GPU_LINK_LANES + 4 * i, policy, &taken) || any;
+        }
+    }
+    const uint64_t begin = timer_now();
+    for (const struct gpu* g = node->gpu; g < node->gpu + node->count; ++g)
+        while (mmio_read64(g->registers + GPU_LINK_WAITS))
+            if (timer_microseconds(timer_now() - begin) > EMPTY_WITHIN_US) return false;
+    return any && taken;
+}
