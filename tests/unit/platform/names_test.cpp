@@ -107,7 +107,7 @@ bool needs_no_key(const std::string& path) {
 
 /// Groups that stand for no block: parts of the parameters of the block around them.
 bool is_no_block(const std::string& key) {
-    return matches(key, R"(simulation|node\d+|node\d+\.images|.*\.(cpi|issue|input)|node\d+\.fabric\.(packet|\w+\.netcrafter)|.*\.host\.caches\.\w+|network\.\w+\.port|node\d+\.\w+\.limits)");
+    return matches(key, R"(simulation|node\d+|node\d+\.images|.*\.(cpi|issue|input)|node\d+\.fabric\.(packet|\w+\.netcrafter)|.*\.host\.caches\.\w+|network\.\w+\.port|node\d+\.\w+\.limits|node\d+\.energy\.\w+_core)");
 }
 
 /// Whether a machine may do without the block of a key.

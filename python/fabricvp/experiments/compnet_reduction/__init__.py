@@ -21,7 +21,7 @@ def run(run: Run) -> None:
 def _options(parser: argparse.ArgumentParser) -> None:
     from .points import byte_count
 
-    parser.add_argument("--bytes", metavar="N", nargs="+", type=byte_count, help="sizes of the vector, such as 65536 or 64MiB (default: 64KiB and 1MiB; published: 64MB)")
+    parser.add_argument("--bytes", metavar="N", nargs="+", type=byte_count, help="sizes of the vector, such as 65536 or 64MiB (default: 64KiB, and 1MiB on up to 8 nodes; published: 64MB)")
     parser.add_argument("--nodes", metavar="N", nargs="+", type=int, choices=(2, 4, 8, 16), help="only these numbers of nodes, of 2, 4, 8, 16")
 
 

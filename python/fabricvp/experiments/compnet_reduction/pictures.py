@@ -35,7 +35,8 @@ def strong_scaling(frame: pandas.DataFrame, key: str, label: str) -> Figure:
 
 def parts(frame: pandas.DataFrame) -> Figure:
     """Bars of energy by part, a bar for each scheme."""
-    most = frame[(frame["bytes"] == frame["bytes"].max()) & (frame["nodes"] == frame["nodes"].max())].set_index("scheme")
+    largest = frame[frame["bytes"] == frame["bytes"].max()]
+    most = largest[largest["nodes"] == largest["nodes"].max()].set_index("scheme")
     figure = Figure(figsize=(7.5, 3.2), layout="constrained")
     axes = figure.subplots()
     left = [0.0] * len(most)

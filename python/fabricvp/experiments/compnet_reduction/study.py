@@ -12,14 +12,15 @@ from .points import Found, Point, measure
 
 SLIDES = "ComP-Net (PACT 2018), slides"
 LAUNCH = 20  #: µs, the slides' time of a launch
-INSIDE = ("command processor", "host threads", "lanes")
+MOST = 8 << 20  #: bytes of all vectors together, unless sizes or numbers of nodes are asked for
 
 
 def study(run: Run) -> None:
     """Adds everything to the report of ``run``."""
     sizes = tuple(run.options.bytes or ((64 << 10,) if run.quick else (64 << 10, 1 << 20)))
     nodes = tuple(run.options.nodes or ((2, 4) if run.quick else tuple(MACHINES)))
-    points = [Point(s, n, size) for size in sizes for n in nodes for s in SCHEMES]
+    chosen = run.options.bytes or run.options.nodes
+    points = [Point(s, n, size) for size in sizes for n in nodes for s in SCHEMES if chosen or n * size <= MOST]
     launches = [Point(s, nodes[-1], sizes[0], driver_us=LAUNCH) for s in ("host between kernels", "command processor")]
     found = dict(zip(points + launches, run.map("machines", measure, points + launches, lambda p: p.cost, str)))
     again = run.map("one again", measure, [points[0]], name=str, fresh=True)[0]
@@ -74,7 +75,9 @@ def _checks(run: Run, found: dict[Point, Found], again: Found, first: Point) -> 
 
 def _conclude(run: Run, frame: pandas.DataFrame) -> None:
     words = []
-    for (size, nodes), part in frame[frame["nodes"].isin((frame["nodes"].min(), frame["nodes"].max()))].groupby(["bytes", "nodes"]):
+    for (size, nodes), part in frame.groupby(["bytes", "nodes"]):
+        if nodes not in (frame["nodes"].min(), frame[frame["bytes"] == size]["nodes"].max()):
+            continue
         by = part.set_index("scheme")
         order = ", ".join(f"{s} {by['time_us'][s]:,.0f} µs and {by['mJ'][s]:.2f} mJ" for s in by["time_us"].sort_values().index)
         words.append(f"{size:,} bytes on {nodes} nodes: {order}.")
