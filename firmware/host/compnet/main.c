@@ -76,9 +76,9 @@ static bool reduce(void) {
 int main(void) {
     csr_set(mstatus, MSTATUS_FLOATS);
     options_read(options, OPTIONS);
-    check_options();
     party_join(&party, (unsigned)options[NODES].value);
     options_share(&party, options, OPTIONS);
+    check_options();
     if (!gpu_start(&node, &party.pci) || !node.count) panic("there is no GPU");
     gpu_print(&node);
     gpu_create_queue(&queue, &node, 0, 4, 0, 1); /* kernels whose work-groups wait for each other need room for all */

@@ -10,7 +10,7 @@ from ..frame import Missing, Run
 from . import pictures
 
 PROCESSOR, LANES = "command processor", "lanes"
-SATURATED = 0.9  #: of the most requests a second that so many harts ever perform
+SATURATED = 0.9  #: of what one hart performs at most, times the number of harts
 EIGHT = 8  #: bytes, which travel in the request itself
 
 
@@ -49,15 +49,15 @@ def _rows(run: Run, frame: pandas.DataFrame) -> dict[int, int | None]:
     lanes = frame[frame["scheme"] == LANES].set_index("groups")
     row("requests a second, lanes, at most", "M/s", float(lanes["requests_per_us"].max()), None, f"with {lanes['requests_per_us'].idxmax()} work-groups, one request each")
     crossings: dict[int, int | None] = {}
+    alone = float(frame[frame["harts"] == 1]["requests_per_us"].max())
     for harts, part in frame[frame["scheme"] == PROCESSOR].groupby("harts"):
         by = part.set_index("groups")
         most = float(by["requests_per_us"].max())
         row(f"requests a second, {harts} harts, at most", "M/s", most, None, "of a node; the round trip has one of each node")
         row(f"the same for each hart, {harts} harts", "M/s", most / harts, None, "")
-        reached = by.index[by["requests_per_us"] >= SATURATED * most]
-        saturated = by["requests_per_us"].iloc[-1] < (1 + SATURATED) * by["requests_per_us"].iloc[-2]
-        row(f"work-groups that keep {harts} harts busy", "1", float(reached[0]) if saturated else Missing(f"more than {by.index[-1]}: twice the work-groups still send nearly twice as much"), None,
-            f"{SATURATED:.0%} of the most requests a second")
+        busy = by.index[by["requests_per_us"] >= SATURATED * harts * alone]
+        row(f"work-groups that saturate {harts} harts", "1", float(busy[0]) if len(busy) else Missing(f"more than {by.index[-1]}"), None,
+            f"{SATURATED:.0%} of {harts} times what one hart performs at most")
         slower = by.index[by["round_trip_us"] > lanes["round_trip_us"].reindex(by.index)]
         crossings[int(harts)] = int(slower[0]) if len(slower) else None
         row(f"work-groups from which on lanes are faster than {harts} harts", "1", float(slower[0]) if len(slower) else Missing(f"harts are faster up to {by.index[-1]}"), None,
