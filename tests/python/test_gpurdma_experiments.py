@@ -56,11 +56,8 @@ def test_matvec(experiment, tmp_path):
 
 
 @pytest.mark.timeout(1200)
-def test_what_if(command, tmp_path):
-    done = command("experiment", "gpurdma-what-if", "--quick", "--out", "found", timeout=1180)
-    assert done.returncode == 0, done.stdout + done.stderr
-    result = json.loads((tmp_path / "found" / "result.json").read_text())
-    assert all(c["ok"] for c in result["checks"]) and len(result["checks"]) == 5 and len(result["rows"]) == 72
+def test_what_if(experiment, tmp_path):
+    assert len(experiment("gpurdma-what-if", checks=5, timeout=1180).rows) == 72
     table = pandas.read_csv(tmp_path / "found" / "what_if.csv")
     assert len(table) == 24 and (table["gbps"] > 30).all()
     us = {(tree, generation, pair, cq): value for tree, generation, pair, cq, value in table[["tree", "generation", "queue_pair", "completion_queue", "us"]].itertuples(index=False)}
@@ -72,12 +69,8 @@ def test_what_if(command, tmp_path):
 
 
 @pytest.mark.timeout(1200)
-def test_modern(command, tmp_path):
-    done = command("experiment", "gpurdma-modern", "--quick", "--out", "found", timeout=1180)
-    assert done.returncode == 0, done.stdout + done.stderr
-    result = json.loads((tmp_path / "found" / "result.json").read_text())
-    assert all(c["ok"] for c in result["checks"]) and len(result["checks"]) == 5
-    rows = {r["figure"]: r for r in result["rows"]}
+def test_modern(experiment):
+    rows = experiment("gpurdma-modern", checks=5, timeout=1180).rows
     for machine in "H200, ConnectX-7", "K40c, Connect-IB":
         def figure(name, machine=machine):
             return rows[f"{machine}: {name}"]["measured"]
