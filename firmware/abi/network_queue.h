@@ -38,7 +38,8 @@ enum { NETWORK_LINE = 64, NETWORK_MOST_LOG_ENTRIES = 6 };
 struct network_queue {
     uint64_t read_index;    /* entries ever that can be written again */
     uint64_t failed;        /* status of the first that failed, 0: none */
-    uint64_t reserved[6];
+    uint64_t closed;        /* status of all that have none yet: nobody serves any more; 0: somebody does */
+    uint64_t reserved[5];
     struct network_entry entry[]; /* a power of two of them */
 };
 static inline uint64_t network_queue_bytes(unsigned log_entries) { return NETWORK_LINE + ((uint64_t)sizeof(struct network_entry) << log_entries); }

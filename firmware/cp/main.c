@@ -40,4 +40,5 @@ void processor_crashed(uint64_t cause, uint64_t pc, uint64_t value, uint64_t har
     r.address = value;
     r.lane = (uint32_t)hart;
     report_crash(&r);
+    networking_abandon((unsigned)hart);
 }

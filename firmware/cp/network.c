@@ -2,6 +2,8 @@
 /* Networking from inside of kernels: this hart performs what work-groups leave in their queues. */
 #include "network/service.h"
 
+#include <stddef.h>
+
 #include "cp/access.h"
 #include "cp/launch.h"
 #include "cp/registers.h"
@@ -35,6 +37,14 @@ static enum work serve(unsigned hart) {
     if (!serves[hart]) return WORK_NONE;
     virtual_select(hart, shared(hart)->address_space);
     return network_serve(&threads[hart]) ? WORK_DONE : WORK_WAITS;
+}
+
+void networking_abandon(unsigned hart) {
+    if (!serves[hart]) return;
+    serves[hart] = false;
+    for (unsigned i = 0; i < threads[hart].queues && i < NETWORK_MOST_QUEUES; ++i)
+        virtual_store((uint64_t)threads[hart].served[i].queue - GPU_VIRTUAL(0) + offsetof(struct network_queue, closed), NETWORK_FAILED | HCA_ABORTED);
+    release();
 }
 
 const struct service networking = {GPU_EVENT_HOST, look, take, serve};

@@ -25,4 +25,7 @@ struct service {
 extern const struct service launching;  /* cp/queue.c: kernels from user-mode queues */
 extern const struct service networking; /* cp/network.c: requests of work-groups for the network */
 
+/* This hart is at its end: work-groups that ask it for something hear of that. */
+void networking_abandon(unsigned hart);
+
 #endif

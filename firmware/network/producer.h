@@ -11,10 +11,12 @@ struct network_producer {
     struct network_queue* queue;
     uint32_t log_entries;
     uint32_t write, read;   /* written; known to be free again: counters */
+    uint32_t closed;        /* status of what could not be written any more; 0: nothing */
 };
+enum { NETWORK_LOOKS = 64 }; /* at what is waited for, until one at who serves */
 
 GPU_INLINE struct network_producer network_producer(uint64_t queue, uint32_t log_entries) {
-    struct network_producer p = {(struct network_queue*)(uintptr_t)queue, log_entries, 0, 0};
+    struct network_producer p = {(struct network_queue*)(uintptr_t)queue, log_entries, 0, 0, 0};
     p.write = p.read = (uint32_t)load_scoped_u64(&p.queue->read_index);
     return p;
 }
@@ -26,11 +28,17 @@ GPU_INLINE bool network_has_room(struct network_producer* p) {
     return p->write - p->read < 1u << p->log_entries;
 }
 
+/* \returns whether nobody serves the queue any more. Its requests come to nothing then. */
+GPU_INLINE bool network_is_closed(struct network_producer* p) { return (p->closed = (uint32_t)load_scoped_u64(&p->queue->closed)) != 0; }
+
 /* Waits for room, writes the request and gives it to the consumer, with all that this lane has stored before. \returns its
  * number, for network_await() */
 GPU_INLINE uint32_t network_post(struct network_producer* p, unsigned operation, unsigned peer, uint64_t local, uint64_t remote, uint32_t bytes, uint64_t data0,
                                  uint64_t data1) {
-    while (!network_has_room(p)) gpu_pause();
+    for (uint32_t looks = 1; !network_has_room(p); ++looks) {
+        if (looks % NETWORK_LOOKS == 0 && network_is_closed(p)) return p->write;
+        gpu_pause();
+    }
     volatile struct network_entry* e = &p->queue->entry[p->write & ((1u << p->log_entries) - 1)];
     e->local = local;
     e->remote = remote;
@@ -44,8 +52,12 @@ GPU_INLINE uint32_t network_post(struct network_producer* p, unsigned operation,
 GPU_INLINE uint32_t network_await(struct network_producer* p, uint32_t request) {
     volatile struct network_entry* e = &p->queue->entry[request & ((1u << p->log_entries) - 1)];
     if (p->write - request > 1u << p->log_entries) return (uint32_t)load_scoped_u64(&p->queue->failed);
+    if (p->closed) return p->closed;
     uint32_t status;
-    while ((status = load_scoped_u32(&e->status)) == NETWORK_PENDING) gpu_pause();
+    for (uint32_t looks = 1; (status = load_scoped_u32(&e->status)) == NETWORK_PENDING; ++looks) {
+        if (looks % NETWORK_LOOKS == 0 && network_is_closed(p)) return p->closed;
+        gpu_pause();
+    }
     fence_acquire(GPU_SCOPE_SYSTEM);
     return status;
 }
