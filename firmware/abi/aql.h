@@ -49,7 +49,7 @@ struct aql_barrier {
     uint64_t completion_signal;
 };
 
-/* A vendor packet of this platform. */
+/* A vendor packet of this platform; abi/stream_packet.h has more. */
 enum {
     AQL_VENDOR_TIMESTAMP = 1,           /* argument[0]: where to write the time in ns (8 bytes) */
     AQL_VENDOR_COPY = 2,                /* argument[0] to argument[1], argument[2] bytes, by the command processor itself */

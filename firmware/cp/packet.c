@@ -8,6 +8,7 @@
 #include "cp/access.h"
 #include "cp/launch.h"
 #include "cp/registers.h"
+#include "cp/stream.h"
 
 struct launch launches[MOST_HARTS][LAUNCHES];
 
@@ -141,7 +142,7 @@ static enum progress vendor(struct queue* q, const struct aql_vendor* v, struct 
             register_write(CP_TLB_INVALIDATE, q->address_space);
             while (register_read(CP_TLB_BUSY)) __asm__ volatile("pause");
             break;
-        default: return fail(failure, GPU_FAULT_PACKET, 0);
+        default: return stream_execute(q, (const uint64_t*)v, failure);
     }
     return problem ? fail(failure, problem, v->argument[0]) : PROGRESS_DONE;
 }

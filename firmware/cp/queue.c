@@ -64,7 +64,7 @@ static void activate(struct queue* q) {
     q->read_index_at = from->read_index;
     q->scratch = from->scratch;
     q->scratch_bytes = from->scratch_bytes;
-    q->next = 0;
+    q->next = q->waits_since = 0;
     q->active = true;
     set_rung(q, true); /* a doorbell may have come before the host's request was read */
     from->error = GPU_FAULT_NONE;

@@ -18,6 +18,7 @@ struct queue {
     uint64_t ring, read_index_at, scratch, scratch_bytes;
     uint64_t next;       /* packet to look at */
     unsigned under_way;  /* kernels launched and not finished */
+    uint64_t waits_since; /* the packet at `next` waits for a word, ns; 0: it does not */
 };
 
 #endif

@@ -21,6 +21,8 @@ def test_latency(experiment, tmp_path):
     assert rows[f"round trip, host threads, {far}"] > rows[f"round trip, host threads, {near}"] + 2
     for scheme in "command processor", "lanes":
         assert abs(rows[f"round trip, {scheme}, {far}"] - rows[f"round trip, {scheme}, {near}"]) < 0.3
+    # Kernels that begin and end for each message take longer than one that goes on.
+    assert rows["round trip, queue between kernels, 64 B"] > rows["round trip, command processor, 64 B"]
     # One hart serves one request after the other; several, several at once.
     assert rows["round trip, command processor, 16 work-groups, 1 threads"] > 1.5 * rows["round trip, command processor, 16 work-groups, 4 threads"]
     threads = pandas.read_csv(tmp_path / "found" / "threads.csv")

@@ -73,7 +73,7 @@ class Compnet(CommandTest):
     def test_jacobi(self):
         """Every scheme solves to the bit what CPUs solve; who performs the network has its time to show for it."""
         time = {}
-        for scheme, number in {**SCHEMES, "driven": 3}.items():
+        for scheme, number in {**SCHEMES, "driven": 3, "async": 5}.items():
             result = self.echo(scheme, "work=1", f"scheme={number}", "rows=48", "columns=64", "groups=6", "iterations=7")
             self.assertEqual(result.returncode, 0, result.text)
             for text in self.consoles(scheme):
@@ -157,9 +157,45 @@ class Compnet(CommandTest):
         sent = sum(value for path, value in values.items() if path.startswith("node0.hca0.network.") and path.endswith(".transmitter.bytes"))
         self.assertAlmostEqual(one["network"], 250e-12 * 8 * sent, delta=1e-15)
 
+    def test_messages_of_the_queue_between_kernels(self):
+        """GPUDirect Async: packets ring for entries that the program has written, and wait; no kernel and no thread talks."""
+        for options, sizes in ("most=4096", 10), ("groups=32 least=64 most=64", 1):
+            result = self.echo("async", "scheme=5", "rounds=12", options)
+            self.assertEqual(result.returncode, 0, result.text)
+            self.assertEqual(len(re.findall(r"^# echo async .* bytes [1-9]\d+ ps", self.consoles("async")[0], re.MULTILINE)), sizes)
+            values = self.statistics("async")
+            for n in (0, 1):
+                self.assertEqual(values[f"node{n}.hca0.bad_doorbells"], 0)
+                self.assertEqual(self.served(values, "host"), 0)
+
+    def test_a_message_of_the_queue_that_fails(self):
+        """The completion tells an error: the queue stops, and the program learns why; the other side's packet loses its patience."""
+        result = self.echo("out", "scheme=5", "astray=1", "least=64", "most=64")
+        self.assertEqual(result.returncode, 1, result.text)
+        mine, other = self.consoles("out")
+        self.assertIn("work-group 0: request failed in round 1, status 0x113", mine)
+        self.assertIn("work-group 0: request failed in round 1, status 0x100", other)
+
+    def test_firmware_that_crashes_while_it_serves(self):
+        """Work-groups hear that nobody serves them any more, the host reads a record, nothing hangs."""
+        for threads, harts in (1, (0,)), (2, (0, 1)):
+            result = self.echo("out", "scheme=0", "crash=1", "groups=8", f"threads={threads}", "rounds=100", "least=64", "most=64")
+            self.assertEqual(result.returncode, 1, result.text)
+            mine, other = self.consoles("out")
+            for hart in harts:
+                self.assertRegex(mine, rf"gpu0 fault: firmware trap, cause 2 on hart {hart}, pc 0x\w+ \(network_serve\+0x\w+\)")
+            for group in range(8):
+                self.assertRegex(mine, rf"work-group {group}: request failed in round \d+, status 0x122")
+                self.assertRegex(other, rf"work-group {group}: request failed in round \d+, status 0x100")
+
     def test_what_cannot_be_is_said(self):
-        for options, words in ("work=2 bytes=10", "bytes=10: whole floats"), ("work=2 bytes=268435456", "at most"), ("threads=9", "threads=9: 8 at most"), ("scheme=3", "scheme=3: 2 at most"), ("work=1 rows=10 groups=4", "rows a multiple of groups"), ("least=24", "least=24: a power of two"), ("threads=3", "hart 2"):
+        for options, words in ("work=2 bytes=10", "bytes=10: whole floats"), ("work=2 bytes=268435456", "at most"), ("threads=9", "threads=9: 8 at most"), ("scheme=3", "scheme=3: messages there and back take 0, 1, 2 or 5"), ("scheme=5 groups=33", "groups=33: 32 at most"), ("work=1 rows=10 groups=4", "rows a multiple of groups"), ("least=24", "least=24: a power of two"), ("threads=3", "hart 2"):
             result = self.echo("out", options)
+            self.assertEqual(result.returncode, 1, result.text)
+            self.assertIn(words, result.text)
+
+        for options, words in (("--set", "node.hcas=[]"), "no HCA can be used"), (("--set", "node.gpus=[]"), "there is no GPU"):
+            result = self.run_command("run", CONFIGS / "compnet_pair.yaml", *options, "--out", "out")
             self.assertEqual(result.returncode, 1, result.text)
             self.assertIn(words, result.text)
 

@@ -52,7 +52,21 @@ struct network_jacobi_arguments {
     uint64_t remote_grid[2][2]; /* of the nodes above and below */
     uint32_t rows, columns;    /* rows: a multiple of the number of work-groups */
     uint32_t first, iterations;
-    uint32_t talks, reserved;  /* 0: the host does it */
+    uint32_t talks, last_word; /* talks 0: others do it */
+    POINTER(uint64_t) words;   /* others that read the GPU's memory: in the first they find what the all-reduce wants of this node; 0: nowhere */
+    POINTER(uint64_t) seen;    /* word of another one: with words[last_word], `change` of the iteration before the first is complete; 0: nothing */
+};
+
+/* What stands between kernels where queues send messages by packets. */
+struct network_mark_arguments {
+    uint64_t local, pitch;     /* as of network_echo */
+    uint64_t bytes, round;
+};
+struct network_compare_arguments {
+    POINTER(uint64_t) mine;    /* words of the all-reduce, as in struct collective_flags */
+    POINTER(uint64_t) seen;
+    POINTER(uint64_t) next;    /* the greater one, for the next step */
+    uint32_t iteration, reserved;
 };
 
 /* An all-reduce of floats: each work-group, with its counterparts on all other nodes, sums a part of the vector. */

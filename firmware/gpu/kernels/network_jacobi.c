@@ -75,6 +75,7 @@ GPU_INLINE bool meet(struct jacobi* j, uint32_t iteration)
     a->sync->change[(iteration + 1) & 1] = 0;
     if (a->talks && !network_greatest(&j->all, iteration, &bits)) bits = FAILED;
     a->change[iteration] = bits;
+    if (a->words) *a->words = COLLECTIVE_NUMBER(iteration) | bits;
     if (bits == FAILED) a->sync->failed = NETWORK_FAILED;
     store_release(&a->sync->released, bits == FAILED ? iteration + 1 : iteration, GPU_SCOPE_SYSTEM);
     return bits != FAILED;
@@ -98,6 +99,10 @@ KERNEL(network_jacobi, struct network_jacobi_arguments)
 {
     struct jacobi j = {.args = args, .first = group_id(0) == 0, .final = group_id(0) + 1 == group_count(0)};
     const bool speaks = args->talks && local_id(0) == 0 && (j.first || j.final);
+    if (args->seen && j.first && local_id(0) == 0) {
+        const uint32_t mine = (uint32_t)args->words[args->last_word], seen = (uint32_t)*args->seen;
+        args->change[args->first - 1] = mine > seen ? mine : seen;
+    }
     if (speaks) j.network = network_open(args->access + !j.first);
     j.all = (struct collective){&j.network, &args->team, offsetof(struct jacobi_flags, all), args->patience};
     if (local_id(0) == 0) stopped = 0;

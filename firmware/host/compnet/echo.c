@@ -1,14 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "host/compnet/echo.h"
+#include "host/compnet/stream.h"
 
 #include "gpu/kernels/network.h"
 #include "host/console.h"
+#include "host/gpu/elf.h"
+#include "host/gpu/images.h"
 #include "host/heap.h"
 #include "host/machine.h"
+#include "host/mmio.h"
 #include "host/region.h"
+#include "host/timer.h"
 #include "pcie_demo/pattern.h"
 
-enum { WARM = 2, PATIENCE_NS = 5000000, ASTRAY = 1 << 30 };
+enum { WARM = 2, CRASHES_AFTER_US = 30, ASTRAY = 1 << 30 };
 
 uint64_t echo_payload(unsigned groups, const struct echo_options* o) { return 2 * groups * o->most; }
 
@@ -37,18 +42,39 @@ static bool is_right(struct scheme* s, unsigned with, uint64_t pitch, uint64_t s
     return right;
 }
 
-static bool one(struct scheme* s, struct gpu_queue_handle* queue, const struct echo_options* o, uint64_t size, const struct place* results, uint8_t* bytes) {
+/* Instructions that are none, in the function that looks at queues. */
+static void spoil(struct gpu_node* node) {
+    const struct image* image = find_image("cp");
+    const uint64_t victim = elf_symbol(image->start, image->bytes, "network_serve") - GPU_LOCAL(0);
+    for (unsigned i = 4; i <= 8; i += 4) mmio_write32(node->gpu[0].registers + GPU_SRAM_WINDOW + (victim & ~3ull) + i, 0);
+}
+
+static unsigned perform(struct scheme* s, struct gpu_queue_handle* queue, const struct gpu_grid* grid, const struct network_echo_arguments* a, bool crashes) {
+    const uint64_t packet = gpu_dispatch(queue, kernel(s->node), grid, a, sizeof *a);
+    if (crashes) {
+        timer_wait(CRASHES_AFTER_US);
+        spoil(s->node);
+    }
+    const unsigned fault = gpu_wait(queue, packet);
+    if (fault) timer_wait(2 * ECHO_PATIENCE_NS / 1000); /* nobody tells when the kernel has ended, but it gives up */
+    return fault;
+}
+
+/* \param stream where the queue talks between kernels, else NULL */
+static bool one(struct scheme* s, struct gpu_queue_handle* queue, struct stream* stream, const struct echo_options* o, uint64_t size, const struct place* results, uint8_t* bytes) {
     const unsigned with = s->party->index ^ 1;
     const uint64_t rounds = WARM + o->rounds;
     struct network_echo_arguments a = {.access = s->access.lanes, .results = results->lanes, .local = s->payload.lanes, .remote = s->remote[with].payload,
-                                             .pitch = o->most, .patience = PATIENCE_NS, .bytes = (uint32_t)size, .rounds = (uint32_t)rounds, .warm = WARM,
+                                             .pitch = o->most, .patience = ECHO_PATIENCE_NS, .bytes = (uint32_t)size, .rounds = (uint32_t)rounds, .warm = WARM,
                                              .peer = with, .begins = s->party->index < with, .in_entry = size == 8 && o->in_entry};
     const struct gpu_grid grid = {.items = {64 * s->groups}, .group = {64}};
     if (o->astray && a.begins) a.remote += ASTRAY;
     prepare(s, o->most, bytes);
     scheme_meet(s);
     if (a.begins) region_begin("echo");
-    const unsigned fault = gpu_wait(queue, gpu_dispatch(queue, kernel(s->node), &grid, &a, sizeof a));
+    unsigned fault = 0;
+    if (stream) echo_stream(stream, s, &a, results);
+    else fault = perform(s, queue, &grid, &a, o->crash && a.begins);
     if (a.begins) region_end();
     if (fault) gpu_print_faults(s->node, &s->node->gpu[0]);
     scheme_meet(s);
@@ -77,7 +103,12 @@ bool echo_run(struct scheme* s, struct gpu_queue_handle* queue, const struct ech
     uint8_t* bytes = heap_allocate_aligned(echo_payload(s->groups, o), GPU_PAGE);
     bool right = true;
     if (!bytes) panic("echo: out of memory");
-    for (uint64_t size = o->least; right && size <= o->most; size *= 2) right = one(s, queue, o, size, &results, bytes);
+    struct stream* stream = s->kind == SCHEME_ASYNC ? heap_allocate(sizeof *stream) : NULL;
+    if (stream) {
+        stream_begin(stream, s, ECHO_PATIENCE_NS);
+        gpu_linked_kernel(s->node, "network_mark", "network_mark");
+    }
+    for (uint64_t size = o->least; right && size <= o->most; size *= 2) right = one(s, queue, stream, o, size, &results, bytes);
     heap_free(bytes);
     console_printf("echo       %s\n", right ? "ok" : "FAILED");
     return right;

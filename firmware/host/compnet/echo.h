@@ -3,16 +3,23 @@
 #ifndef FABRICVP_HOST_COMPNET_ECHO_H
 #define FABRICVP_HOST_COMPNET_ECHO_H
 
+#include "gpu/kernels/network.h"
 #include "host/compnet/scheme.h"
 
 struct echo_options {
     uint64_t least, most;      /* bytes of a message, by powers of two; 8 at least */
     uint64_t rounds, in_entry; /* in_entry: 8 bytes travel in the queue's entry */
     bool astray;               /* node 0 puts where nothing is: its requests must fail */
+    bool crash;                /* what serves at node 0's command processor is spoilt meanwhile */
 };
+enum { ECHO_PATIENCE_NS = 5000000 };
 /* Bytes of payload that a scheme needs for it. */
 uint64_t echo_payload(unsigned groups, const struct echo_options* options);
 /* \returns whether every byte was as it should be */
 bool echo_run(struct scheme* scheme, struct gpu_queue_handle* queue, const struct echo_options* options);
+
+/* The same messages between kernels, and the same results: of all work-groups together. */
+struct stream;
+void echo_stream(struct stream* stream, struct scheme* scheme, const struct network_echo_arguments* arguments, const struct place* results);
 
 #endif

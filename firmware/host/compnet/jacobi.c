@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "host/compnet/jacobi.h"
+#include "host/compnet/jacobi_solver.h"
 
-#include "gpu/kernels/network.h"
-#include "host/compnet/talker.h"
 #include "host/console.h"
 #include "host/csr.h"
 #include "host/harts.h"
@@ -12,22 +10,7 @@
 #include "host/region.h"
 #include "host/timer.h"
 
-enum { PATIENCE_NS = 20000000, LOG_ENTRIES = 4 };
-
-struct solver {
-    struct scheme scheme;
-    const struct jacobi_options* o;
-    struct talker talker;
-    unsigned rank, nodes;
-    uint64_t grid_bytes;       /* of one of the two */
-    uint32_t* change;          /* by iteration, from 1 on */
-    /* of the CPUs */
-    volatile uint32_t arrived, released;
-    volatile uint32_t greatest[64];
-};
-
-static uint64_t pitch_of(const struct solver* s) { return 4 * s->o->columns; }
-static uint64_t row_at(const struct solver* s, uint32_t iteration, uint64_t row) { return (iteration & 1) * s->grid_bytes + row * pitch_of(s); }
+enum { LOG_ENTRIES = 4 };
 
 /* ---- what the host says and hears ---- */
 
@@ -35,17 +18,17 @@ static void exchange_rows(struct solver* s, uint32_t iteration) {
     const uint64_t rows = s->o->rows, word = COLLECTIVE_NUMBER(iteration);
     if (s->rank) {
         talker_put(&s->talker, s->rank - 1, row_at(s, iteration, 1), row_at(s, iteration, rows + 1), (uint32_t)pitch_of(s));
-        talker_say(&s->talker, s->rank - 1, offsetof(struct jacobi_flags, halo[1]), word);
+        talker_say(&s->talker, s->rank - 1, halo_at(1), word);
     }
     if (s->rank + 1 < s->nodes) {
         talker_put(&s->talker, s->rank + 1, row_at(s, iteration, rows), row_at(s, iteration, 0), (uint32_t)pitch_of(s));
-        talker_say(&s->talker, s->rank + 1, offsetof(struct jacobi_flags, halo[0]), word);
+        talker_say(&s->talker, s->rank + 1, halo_at(0), word);
     }
 }
 
 static uint32_t reduce(struct solver* s, uint32_t iteration, uint32_t bits) {
     for (unsigned level = 0; 1u << level < s->nodes; ++level) {
-        const uint64_t at = offsetof(struct jacobi_flags, all.exchanged[0][0]) + 16 * level + 8 * (iteration & 1);
+        const uint64_t at = change_at(level, iteration);
         talker_say(&s->talker, s->rank ^ 1u << level, at, COLLECTIVE_NUMBER(iteration) | bits);
         const uint32_t other = (uint32_t)talker_hear(&s->talker, at, iteration);
         bits = other > bits ? other : bits;
@@ -56,8 +39,8 @@ static uint32_t reduce(struct solver* s, uint32_t iteration, uint32_t bits) {
 static void finish_iteration(struct solver* s, uint32_t iteration, uint32_t bits) {
     exchange_rows(s, iteration);
     s->change[iteration] = reduce(s, iteration, bits);
-    if (s->rank) talker_hear(&s->talker, offsetof(struct jacobi_flags, halo[0]), iteration);
-    if (s->rank + 1 < s->nodes) talker_hear(&s->talker, offsetof(struct jacobi_flags, halo[1]), iteration);
+    if (s->rank) talker_hear(&s->talker, halo_at(0), iteration);
+    if (s->rank + 1 < s->nodes) talker_hear(&s->talker, halo_at(1), iteration);
 }
 
 /* ---- the CPUs ---- */
@@ -106,29 +89,31 @@ static void work(void* argument) {
 
 /* ---- the GPU ---- */
 
-static struct gpu_kernel kernel(struct gpu_node* node) { return gpu_linked_kernel(node, "network_jacobi", "network_jacobi"); }
+struct gpu_kernel jacobi_kernel(struct gpu_node* node) { return gpu_linked_kernel(node, "network_jacobi", "network_jacobi"); }
 
-struct gpu_side {
-    struct gpu_queue_handle* queue;
-    struct place sync, change; /* change: where the host reads it */
-};
-
-static void launch(struct solver* s, struct gpu_side* g, uint32_t first, uint32_t iterations) {
-    struct scheme* c = &s->scheme;
+struct network_jacobi_arguments jacobi_arguments(const struct solver* s, const struct gpu_side* g, uint32_t first, uint32_t iterations) {
+    const struct scheme* c = &s->scheme;
     struct network_jacobi_arguments a = {.access = c->access.lanes, .sync = g->sync.lanes, .change = g->change.lanes, .team = scheme_control_team(c),
-                                         .grid = {c->payload.lanes, c->payload.lanes + s->grid_bytes}, .patience = PATIENCE_NS, .rows = (uint32_t)s->o->rows,
+                                         .grid = {c->payload.lanes, c->payload.lanes + s->grid_bytes}, .patience = JACOBI_PATIENCE_NS, .rows = (uint32_t)s->o->rows,
                                          .columns = (uint32_t)s->o->columns, .first = first, .iterations = iterations,
-                                         .talks = !scheme_host_talks(c)};
+                                         .talks = scheme_kernels_talk(c)};
     for (unsigned below = 0; below < 2; ++below) {
         const unsigned peer = s->rank + (below ? 1 : -1u);
         if (peer >= s->nodes) continue;
         for (unsigned k = 0; k < 2; ++k) a.remote_grid[below][k] = c->remote[peer].payload + k * s->grid_bytes;
     }
-    const struct gpu_grid grid = {.items = {(uint32_t)(JACOBI_GROUP * s->o->groups)}, .group = {JACOBI_GROUP}};
+    return a;
+}
+
+struct gpu_grid jacobi_grid(const struct solver* s) { return (struct gpu_grid){.items = {(uint32_t)(JACOBI_GROUP * s->o->groups)}, .group = {JACOBI_GROUP}}; }
+
+static void launch(struct solver* s, struct gpu_side* g, uint32_t first, uint32_t iterations) {
+    const struct network_jacobi_arguments a = jacobi_arguments(s, g, first, iterations);
+    const struct gpu_grid grid = jacobi_grid(s);
     const struct jacobi_sync nothing = {0};
-    place_write(c->node, &g->sync, 0, &nothing, sizeof nothing);
+    place_write(s->scheme.node, &g->sync, 0, &nothing, sizeof nothing);
     if (s->o->driver_us) timer_wait(s->o->driver_us);
-    const unsigned fault = gpu_wait(g->queue, gpu_dispatch(g->queue, kernel(c->node), &grid, &a, sizeof a));
+    const unsigned fault = gpu_wait(g->queue, gpu_dispatch(g->queue, jacobi_kernel(s->scheme.node), &grid, &a, sizeof a));
     if (fault) panic("jacobi: the kernel ended with fault %u", fault);
 }
 
@@ -136,6 +121,7 @@ static bool solve_on_gpu(struct solver* s, struct gpu_side* g) {
     const uint32_t iterations = (uint32_t)s->o->iterations;
     const volatile uint32_t* change = (const volatile uint32_t*)g->change.memory.at;
     struct jacobi_sync sync;
+    if (s->scheme.kind == SCHEME_ASYNC) return jacobi_stream(s, g);
     if (!scheme_host_talks(&s->scheme)) {
         launch(s, g, 1, iterations);
         place_read(s->scheme.node, &sync, &g->sync, 0, sizeof sync);
@@ -200,8 +186,10 @@ static bool solve_by_cpus(struct solver* s, float* grids) {
 static bool solve_by_gpus(struct solver* s, struct gpu_queue_handle* queue, float* grids) {
     struct gpu_node* node = s->scheme.node;
     prepare(s, grids);
-    struct gpu_side side = {queue, place_take(node, sizeof(struct jacobi_sync), true), place_take(node, 4 * (s->o->iterations + 1), false)};
-    kernel(node);
+    static struct gpu_side side;
+    side = (struct gpu_side){.queue = queue, .sync = place_take(node, sizeof(struct jacobi_sync), true), .change = place_take(node, 4 * (s->o->iterations + 1), false)};
+    jacobi_kernel(node);
+    if (s->scheme.kind == SCHEME_ASYNC) jacobi_stream_begin(s, &side);
     scheme_meet(&s->scheme);
     if (!s->rank) region_begin("jacobi");
     const uint64_t begin = clock_cycles();

@@ -10,13 +10,13 @@
 #include "host/machine.h"
 #include "host/rdma/options.h"
 
-enum { NODES, WORK, SCHEME, THREADS, GROUPS, ENTRIES, LEAST, MOST, ROUNDS, INLINE, ASTRAY, ROWS, COLUMNS, ITERATIONS, CORES, DRIVER, REFERENCE, BYTES, WAY, OPTIONS };
+enum { NODES, WORK, SCHEME, THREADS, GROUPS, ENTRIES, LEAST, MOST, ROUNDS, INLINE, ASTRAY, ROWS, COLUMNS, ITERATIONS, CORES, DRIVER, REFERENCE, BYTES, WAY, CRASH, OPTIONS };
 enum { ECHO, JACOBI, REDUCE };
 static struct option options[OPTIONS] = {
     [NODES] = {"nodes", 2, 2, NETWORK_MOST_PEERS},
     [WORK] = {"work", ECHO, ECHO, REDUCE},              /* 0: messages there and back; 1: Jacobi's method; 2: all-reduces */
-    [SCHEME] = {"scheme", SCHEME_PROCESSOR, SCHEME_PROCESSOR, SCHEME_CPU}, /* who performs: 0 the command processor, 1 harts of the host, 2 each work-group itself;
-                                                           of work 1 and 2 also 3 the host between kernels, 4 the CPUs alone */
+    [SCHEME] = {"scheme", SCHEME_PROCESSOR, SCHEME_PROCESSOR, SCHEME_ASYNC}, /* who performs: 0 the command processor, 1 harts of the host, 2 each work-group itself;
+                                                           of work 1 and 2 also 3 the host between kernels, 4 the CPUs alone; of work 0 and 1 also 5 the GPU's queue between kernels */
     [THREADS] = {"threads", 1, 1, SCHEME_MOST_THREADS}, /* of a service */
     [GROUPS] = {"groups", 1, 1, NETWORK_MOST_QUEUES},   /* work-groups */
     [ENTRIES] = {"entries", 4, 1, NETWORK_MOST_LOG_ENTRIES}, /* of a queue, a power of two: its logarithm */
@@ -33,6 +33,7 @@ static struct option options[OPTIONS] = {
     [REFERENCE] = {"reference", 1, 0, 1},               /* 1: the CPUs solve as well, and must find the same */
     [BYTES] = {"bytes", 1 << 20, 4, 64 << 20},          /* of the vector of an all-reduce */
     [WAY] = {"way", COLLECTIVE_RING, COLLECTIVE_RING, COLLECTIVE_TREE}, /* of an all-reduce: 0 a ring, 1 a tree */
+    [CRASH] = {"crash", 0, 0, 1},                       /* 1: the command processor of node 0 is spoilt while it serves */
 };
 
 static struct party party;
@@ -40,7 +41,10 @@ static struct gpu_node node;
 static struct gpu_queue_handle queue;
 
 static void check_options(void) {
-    if (options[WORK].value == ECHO && options[SCHEME].value > SCHEME_NATIVE) panic("scheme=%lu: 2 at most", options[SCHEME].value);
+    const enum scheme_kind kind = (enum scheme_kind)options[SCHEME].value;
+    if (options[WORK].value == ECHO && (kind == SCHEME_DRIVEN || kind == SCHEME_CPU)) panic("scheme=%u: messages there and back take 0, 1, 2 or 5", kind);
+    if (options[WORK].value == REDUCE && kind == SCHEME_ASYNC) panic("scheme=%u: all-reduces take 0 to 4", kind);
+    if (options[WORK].value == ECHO && kind == SCHEME_ASYNC && options[GROUPS].value > 1 << (SCHEME_LOG_SENDS - 1)) panic("scheme=%u: groups=%lu: %u at most", kind, options[GROUPS].value, 1 << (SCHEME_LOG_SENDS - 1));
     if (options[WORK].value != REDUCE && options[NODES].value % 2) panic("nodes=%lu: an even number", options[NODES].value);
     if (options[BYTES].value % 4) panic("bytes=%lu: whole floats, a multiple of 4", options[BYTES].value);
     for (unsigned i = LEAST; i <= MOST; ++i)
@@ -53,7 +57,7 @@ static struct scheme chosen(void) {
 }
 
 static bool echo(void) {
-    const struct echo_options o = {options[LEAST].value, options[MOST].value, options[ROUNDS].value, options[INLINE].value, options[ASTRAY].value};
+    const struct echo_options o = {options[LEAST].value, options[MOST].value, options[ROUNDS].value, options[INLINE].value, options[ASTRAY].value, options[CRASH].value};
     struct scheme scheme = chosen();
     scheme.payload_bytes = echo_payload(scheme.groups, &o);
     scheme_open(&scheme);

@@ -7,10 +7,10 @@
 #include "host/timer.h"
 #include "network/service.h"
 
-enum { LOG_SENDS = 6, LOG_COMPLETIONS = 7, PITCH = 8192, TAKEN_WITHIN_US = 10000 };
+enum { LOG_SENDS = SCHEME_LOG_SENDS, LOG_COMPLETIONS = 7, PITCH = 8192, TAKEN_WITHIN_US = 10000 };
 
 const char* scheme_name(enum scheme_kind kind) {
-    static const char* const names[] = {"processor", "host", "native", "driven", "cpu"};
+    static const char* const names[] = {"processor", "host", "native", "driven", "cpu", "async"};
     return names[kind];
 }
 
@@ -37,9 +37,10 @@ struct network_team scheme_control_team(const struct scheme* s) {
 
 /* Queue pairs with every other node, for one who posts by himself: a thread or a work-group. */
 static void make_pairs(struct scheme* s, struct network_peer* peers) {
-    const bool lanes = s->kind == SCHEME_PROCESSOR || s->kind == SCHEME_NATIVE;
+    const bool lanes = s->kind == SCHEME_PROCESSOR || s->kind == SCHEME_NATIVE || s->kind == SCHEME_ASYNC;
     const bool in_gpu = s->queue_pairs == SCHEME_QUEUES_OWN ? lanes : s->queue_pairs == SCHEME_QUEUES_IN_GPU;
-    const struct endpoint_shape shape = {.pairs = 1, .log_sends = LOG_SENDS, .log_receives = 1, .log_cq = LOG_COMPLETIONS, .lanes = lanes, .queues_in_gpu = in_gpu,
+    const struct endpoint_shape shape = {.pairs = 1, .log_sends = LOG_SENDS, .log_receives = 1, .log_cq = LOG_COMPLETIONS, .lanes = lanes,
+                                         .queues_in_gpu = in_gpu && s->kind != SCHEME_ASYNC, /* there the program writes them */
                                          .cqs_in_gpu = in_gpu, .records_in_gpu = in_gpu, .payload_in_gpu = false, .payload = HCA_PAGE};
     for (unsigned i = 0; i < s->party->count; ++i) {
         if (i == s->party->index || (s->peers && !(s->peers >> i & 1))) continue;
@@ -147,14 +148,15 @@ void scheme_open(struct scheme* s) {
     make_memory(s);
     share_memory(s);
     if (s->kind == SCHEME_PROCESSOR || s->kind == SCHEME_HOST) start_threads(s);
-    if (scheme_host_talks(s)) make_pairs(s, s->peer);
-    else tell_groups(s);
+    if (scheme_kernels_talk(s)) tell_groups(s);
+    else make_pairs(s, s->peer);
     scheme_meet(s);
 }
 
 void scheme_close(struct scheme* s) {
     scheme_meet(s);
     ending = true;
+    if (mmio_read32(s->node->gpu[0].registers + GPU_CP_STATUS) == GPU_FIRMWARE_CRASHED) return; /* who crashed does not answer */
     for (unsigned i = 0; s->kind == SCHEME_PROCESSOR && i < s->threads; ++i) set_processor(s, i, GPU_QUEUE_FREE);
     for (unsigned i = 0; s->kind == SCHEME_HOST && i < s->threads; ++i) hart_join(i + 1);
 }

@@ -13,9 +13,10 @@ enum scheme_kind {
     SCHEME_HOST = 1,        /* harts of the host, queues in its memory */
     SCHEME_NATIVE = 2,      /* each work-group, by queue pairs of its own in the GPU's memory */
     SCHEME_DRIVEN = 3,      /* the program on the host, between kernels */
-    SCHEME_CPU = 4          /* the program on the host, which computes as well: payload in its memory */
+    SCHEME_CPU = 4,         /* the program on the host, which computes as well: payload in its memory */
+    SCHEME_ASYNC = 5        /* the GPU's queue between kernels, by packets; the program on the host prepares it (GPUDirect Async) */
 };
-enum { SCHEME_MOST_THREADS = 8 };
+enum { SCHEME_MOST_THREADS = 8, SCHEME_LOG_SENDS = 6 };
 const char* scheme_name(enum scheme_kind kind);
 
 /* Where queue pairs, completions and doorbell records lie: in the memory of who posts, or in one that is told. */
@@ -38,9 +39,10 @@ struct scheme {
     } remote[MOST_PARTIES];
     struct place access;            /* struct network_access, by work-group */
     struct place queues, duties;
-    struct network_peer peer[NETWORK_MOST_PEERS]; /* of the program itself, where it talks: addresses as harts see them */
+    struct network_peer peer[NETWORK_MOST_PEERS]; /* of the program itself, where no kernel talks: addresses as harts see them; async: as lanes do */
 };
-static inline bool scheme_host_talks(const struct scheme* s) { return s->kind >= SCHEME_DRIVEN; }
+static inline bool scheme_host_talks(const struct scheme* s) { return s->kind == SCHEME_DRIVEN || s->kind == SCHEME_CPU; }
+static inline bool scheme_kernels_talk(const struct scheme* s) { return s->kind <= SCHEME_NATIVE; }
 
 /* All nodes call it. Threads of services begin. Panics if it cannot be made. */
 void scheme_open(struct scheme* scheme);

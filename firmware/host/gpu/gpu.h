@@ -150,6 +150,7 @@ struct gpu_queue_handle {
     gpu_address ring, kernargs, signals_at;
     uint64_t next;                 /* index of the next packet */
     struct aql_signal* signals;    /* of host memory, one a packet slot; NULL: on the device */
+    uint64_t unsignalled[4];       /* bit n: the last packet of slot n had no signal */
     struct gpu_queue description;
 };
 /* A queue of `packets` (a power of two). Ring in device memory and signals in host memory, unless `flags` say otherwise. */
@@ -188,7 +189,9 @@ uint64_t gpu_dispatch(struct gpu_queue_handle* queue, struct gpu_kernel kernel, 
                       uint32_t bytes);
 /* Any packet, with acquire and release of system scope; its type and completion signal are filled in. */
 uint64_t gpu_submit(struct gpu_queue_handle* queue, const uint64_t packet[8], unsigned type);
-/* The same with a header of the caller's. A completion signal that the packet names stays. */
+/* The same with a header of the caller's. A completion signal that the packet names stays; GPU_UNSIGNALLED: it has none
+ * (in queues of up to 256 packets), and the caller waits for a later packet before the ring comes round. */
+#define GPU_UNSIGNALLED (~UINT64_C(0))
 uint64_t gpu_submit_as(struct gpu_queue_handle* queue, const uint64_t packet[8], uint16_t header);
 /* The completion signal of a packet, for kernels and barrier packets, and for the host. */
 gpu_address gpu_signal_address(const struct gpu_queue_handle* queue, uint64_t packet);

@@ -80,6 +80,7 @@ static void give(struct gpu_queue_handle* q) {
         gpu_write(q->node, q->signals_at + 64 * i, zeros, sizeof zeros);
     }
     q->next = 0;
+    memset(q->unsignalled, 0, sizeof q->unsignalled);
     uint64_t words[sizeof q->description / 8];
     memcpy(words, &q->description, sizeof words);
     for (unsigned i = sizeof words / 8; i-- > 0;) mmio_write64(entry_of(q) + 8 * i, words[i]); /* the state last */
@@ -158,6 +159,8 @@ volatile struct aql_signal* gpu_signal(const struct gpu_queue_handle* q, uint64_
 
 /* A packet's slot, signal and arguments can be used again when the one that had them has completed. */
 static void await_slot(struct gpu_queue_handle* q) {
+    const uint32_t slot = q->next & (q->packets - 1);
+    if (slot < 256 && q->unsignalled[slot / 64] >> slot % 64 & 1) return;
     if (q->next >= q->packets) gpu_wait(q, q->next - q->packets);
 }
 
@@ -165,13 +168,19 @@ uint64_t gpu_submit_as(struct gpu_queue_handle* q, const uint64_t packet[8], uin
     await_slot(q);
     const uint64_t index = q->next++;
     const gpu_address at = q->ring + (index & (q->packets - 1)) * 64;
-    volatile struct aql_signal* s = gpu_signal(q, index);
-    s->kind = 1;
-    s->event_id = q->gpu->delivery != PCI_POLLED;
-    s->value = 1;
+    const bool signalled = packet[7] != GPU_UNSIGNALLED;
+    const uint32_t slot = index & (q->packets - 1);
+    if (slot < 256) q->unsignalled[slot / 64] = (q->unsignalled[slot / 64] & ~(UINT64_C(1) << slot % 64)) | (uint64_t)!signalled << slot % 64;
     uint64_t words[8];
     memcpy(words, packet, sizeof words);
-    if (!words[7]) words[7] = gpu_signal_address(q, index);
+    if (signalled) {
+        volatile struct aql_signal* s = gpu_signal(q, index);
+        s->kind = 1;
+        s->event_id = q->gpu->delivery != PCI_POLLED;
+        s->value = 1;
+    }
+    if (!signalled) words[7] = 0;
+    else if (!words[7]) words[7] = gpu_signal_address(q, index);
     words[0] = (words[0] & ~(uint64_t)0xffff) | header;
     gpu_write(q->node, at + 8, words + 1, 56);
     __asm__ volatile("fence iorw, ow" ::: "memory");

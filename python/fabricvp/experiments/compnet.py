@@ -16,7 +16,8 @@ from .machines import use
 MACHINES = {2: "compnet_pair", 4: "compnet_4", 8: "compnet_8", 16: "compnet_16"}
 #: By name: what the firmware (firmware/host/compnet) calls it.
 SCHEMES = {"CPUs alone": 4, "host between kernels": 3, "host threads": 1, "command processor": 0, "lanes": 2}
-COLORS = {"CPUs alone": "#666666", "host between kernels": "#7d5ba6", "host threads": "#4a6fa5", "command processor": "#b3541e", "lanes": "#1b7f5c"}
+COLORS = {"CPUs alone": "#666666", "host between kernels": "#7d5ba6", "host threads": "#4a6fa5", "command processor": "#b3541e", "lanes": "#1b7f5c",
+          "queue between kernels": "#c9a227"}
 #: Statistics of a node's `energy`, and what tables call them.
 PARTS = {"host_cores": "CPU cores", "host_caches": "CPU caches", "host_memory": "DRAM", "processor_cores": "CP cores", "gpu_lanes": "GPU lanes",
          "gpu_caches": "GPU caches", "gpu_memory": "HBM", "pcie": "PCIe", "network": "network"}

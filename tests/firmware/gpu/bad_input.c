@@ -2,6 +2,8 @@
 /* Everything that can go wrong with a kernel, a packet, a queue or the command processor's firmware: what the host hears,
  * and that the GPU goes on. */
 #include "abi/kernel_descriptor.h"
+#include "abi/hca_post.h"
+#include "abi/stream_packet.h"
 #include "driver.h"
 #include "host/gpu/elf.h"
 #include "host/gpu/images.h"
@@ -142,6 +144,30 @@ static void packets(void) {
     packet("copy to nowhere", &copy, AQL_TYPE_VENDOR);
 }
 
+/* An adapter's completion that tells an error: the last word has the opcode, and belongs to whoever polls. */
+static void streams(void) {
+    const uint64_t nowhere = buffer + GPU_PAGE, failed = (uint64_t)HCA_CQE_ERROR_SEND << 32;
+    struct aql_stream_write w = {.operation = AQL_STREAM_WRITE};
+    packet("write of no words", &w, AQL_TYPE_VENDOR);
+    w.count = AQL_STREAM_MOST_WRITES + 1;
+    packet("write of more words than there are", &w, AQL_TYPE_VENDOR);
+    w = (struct aql_stream_write){.operation = AQL_STREAM_WRITE, .count = 2, .write = {{buffer, 1}, {nowhere, 2}}};
+    packet("write to nowhere", &w, AQL_TYPE_VENDOR);
+    w.write[1].to = buffer + 4;
+    packet("misaligned write", &w, AQL_TYPE_VENDOR);
+    struct aql_stream_wait wait = {.operation = AQL_STREAM_WAIT, .condition = 2, .at = buffer};
+    packet("wait for no condition", &wait, AQL_TYPE_VENDOR);
+    wait = (struct aql_stream_wait){.operation = AQL_STREAM_WAIT, .at = nowhere};
+    packet("wait for what is nowhere", &wait, AQL_TYPE_VENDOR);
+    wait = (struct aql_stream_wait){.operation = AQL_STREAM_WAIT, .at = buffer, .mask = ~0ull, .value = 12345, .patience = 20000};
+    packet("wait for what never comes", &wait, AQL_TYPE_VENDOR);
+    struct aql_stream_completion c = {.operation = AQL_STREAM_COMPLETION, .at = buffer + 8};
+    packet("misaligned completion", &c, AQL_TYPE_VENDOR);
+    gpu_write(&node, buffer + 8 * HCA_CQE_LAST, &failed, sizeof failed);
+    c.at = buffer;
+    packet("completion that tells an error", &c, AQL_TYPE_VENDOR);
+}
+
 /* A queue whose description says something wrong: what comes of the second packet, as the first may still be good. */
 static void odd_queue(const char* what, uint64_t* field, uint64_t wrong) {
     const uint64_t right = *field;
@@ -203,6 +229,7 @@ int main(void) {
     console_printf("at first %s\n", driver_works(&queue));
     kernels();
     packets();
+    streams();
     descriptors();
     queues();
     firmware();

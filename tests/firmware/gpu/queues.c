@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* User-mode queues: where rings and signals may lie, barrier packets, order, priorities, caches, interrupts. */
+#include "abi/hca_post.h"
+#include "abi/stream_packet.h"
 #include "driver.h"
 #include "host/machine.h"
 #include "host/mmio.h"
@@ -264,6 +266,37 @@ static void vendor(struct gpu_queue_handle* q) {
     check("vendor: invalidation of TLBs", gpu_wait(q, gpu_submit(q, words, AQL_TYPE_VENDOR)) == 0 && *driver_works(q) == 'o');
 }
 
+/* Words that a queue writes, and waits for. */
+static void streams(struct gpu_queue_handle* q) {
+    const uint64_t words[4] = {1, 0, 0, HCA_CQE_GIVEN_BACK}, arrived = 7ull << 32 | 1, come = 0x40;
+    uint64_t packet[8], back[8];
+    gpu_write(&node, log_at, words, sizeof words);
+    const struct aql_stream_write w = {.operation = AQL_STREAM_WRITE, .count = 2, .write = {{log_at + 64, 0x1122334455667788}, {log_at + 72, 5}}};
+    memcpy(packet, &w, sizeof packet);
+    bool good = gpu_wait(q, gpu_submit(q, packet, AQL_TYPE_VENDOR)) == 0;
+    gpu_read(&node, back, log_at + 64, 16);
+    check("stream: words written", good && back[0] == 0x1122334455667788 && back[1] == 5);
+
+    const struct aql_stream_wait wait = {.operation = AQL_STREAM_WAIT, .condition = AQL_STREAM_REACHED, .at = log_at, .mask = 0xffffffffull << 32, .value = 6ull << 32};
+    memcpy(packet, &wait, sizeof packet);
+    const uint64_t reached = gpu_submit(q, packet, AQL_TYPE_VENDOR);
+    timer_wait(20);
+    good = gpu_signal(q, reached)->value == 1;
+    gpu_write(&node, log_at, &arrived, sizeof arrived);
+    check("stream: a word is waited for", good && gpu_wait(q, reached) == 0);
+
+    const struct aql_stream_completion c = {.operation = AQL_STREAM_COMPLETION, .consumer = 3, .at = log_at, .record = log_at + 64};
+    memcpy(packet, &c, sizeof packet);
+    const uint64_t completed = gpu_submit(q, packet, AQL_TYPE_VENDOR);
+    timer_wait(20);
+    good = gpu_signal(q, completed)->value == 1;
+    gpu_write(&node, log_at + 8 * HCA_CQE_LAST, &come, sizeof come);
+    good = good && gpu_wait(q, completed) == 0;
+    gpu_read(&node, back, log_at, sizeof words);
+    gpu_read(&node, back + 4, log_at + 64, 8);
+    check("stream: a completion is taken", good && back[HCA_CQE_LAST] == HCA_CQE_GIVEN_BACK && back[4] == (0x1122334400000000 | hca_swap32(3)));
+}
+
 static void interrupts(struct gpu_queue_handle* q) {
     struct gpu* g = &node.gpu[0];
     const enum pci_delivery delivery = gpu_use_interrupts(g, PCI_MSIX);
@@ -321,6 +354,7 @@ int main(void) {
     turns();
     scopes(&q);
     vendor(&q);
+    streams(&q);
     interrupts(&q);
     harts();
     many();

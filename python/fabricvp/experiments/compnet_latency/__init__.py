@@ -16,5 +16,5 @@ def run(run: Run) -> None:
 EXPERIMENT = Experiment(
     "compnet-latency", "Networking from inside of kernels: who should serve it?",
     "A work-group sends a message to a work-group on another node, which answers. The request is performed by a hart of the GPU's command processor (ComP-Net), "
-    "by a thread of the host (GPU host networking), or by the work-group itself. What does a round trip take by size, by number of work-groups and service "
+    "by a thread of the host (GPU host networking), by the work-group itself, or between kernels by packets of the GPU's queue (GPUDirect Async). What does a round trip take by size, by number of work-groups and service "
     "threads, by the delay of the I/O bus, and how much energy do the threads take? Nothing is fitted to the published figures beside it.", run)

@@ -15,7 +15,8 @@ from ..machines import use
 
 MACHINE = "compnet_pair"
 #: By name: what the firmware calls it.
-SCHEMES = {"command processor": 0, "host threads": 1, "lanes": 2}
+SCHEMES = {"command processor": 0, "host threads": 1, "lanes": 2, "queue between kernels": 5}
+SERVED = ("command processor", "host threads")  #: by threads
 THREADS = (1, 2, 4, 8)
 _ECHO = re.compile(r"^# echo (\w+) (\d+) threads (\d+) groups (\d+) bytes (\d+) ps, slowest (\d+) ps", re.MULTILINE)
 
@@ -69,7 +70,7 @@ def measure(point: Point) -> Found:
                 break
             values = platform.statistics.snapshot()
             found.seconds = float(platform.now - begin)
-            found.instructions = sum(values[f"node{n}.{_hart(point.scheme, t)}.instructions"] for n in (0, 1) for t in range(point.threads)) if point.scheme != "lanes" else 0.0
+            found.instructions = sum(values[f"node{n}.{_hart(point.scheme, t)}.instructions"] for n in (0, 1) for t in range(point.threads)) if point.scheme in SERVED else 0.0
             found.joules = joules_of(values, 2)
             found.messages = 2.0 * point.groups * (point.rounds + 2)
         ended = platform.run("20 s")

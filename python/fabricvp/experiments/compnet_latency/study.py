@@ -7,10 +7,9 @@ import pandas
 
 from ..frame import Run
 from . import pictures, published
-from .points import SCHEMES, THREADS, Found, Point, measure
+from .points import SCHEMES, SERVED, THREADS, Found, Point, measure
 
 US = 1e6
-SERVED = ("command processor", "host threads")
 BUS = (50, 250, 500)  #: ns
 
 
@@ -18,7 +17,7 @@ def study(run: Run) -> None:
     """Adds everything to the report of ``run``."""
     rounds, most, groups = (5, 4096, (16,)) if run.quick else (20, 64 << 10, (1, 8, 32, 64))
     points = {("size", s): Point(s, 8, most, rounds) for s in SCHEMES}
-    points |= {("threads", s, g, t): Point(s, rounds=rounds, groups=g, threads=t) for s in SERVED for g in groups for t in THREADS}
+    points |= {("threads", s, g, t): Point(s, rounds=rounds, groups=g, threads=t) for s in SERVED for g in groups for t in THREADS if t <= g}
     points |= {("threads", "lanes", g, 1): Point("lanes", rounds=rounds, groups=g) for g in groups}
     points |= {("bus", s, ns): Point(s, rounds=rounds, bus_ns=ns) for s in SCHEMES for ns in BUS}
     found = dict(zip(points, run.map("machines", measure, list(points.values()), lambda p: p.groups * p.rounds + (p.most // p.least).bit_length(), str)))
