@@ -104,7 +104,7 @@ class Compnet(CommandTest):
                     time[scheme, name, size] = int(found[1])
             self.assertLess(time[scheme, "tree", 12], time[scheme, "ring", 12], scheme)  # four steps instead of six
         for way in 0, 1:  # a number of nodes that is no power of two
-            result = self.run_command("run", CONFIGS / "compnet_4.yaml", "--set", "nodes=3", "--append", f"nodes=3 work=2 scheme=0 way={way} bytes=1000", "--out", "three")
+            result = self.run_command("run", CONFIGS / "compnet_4.yaml", "--set", "nodes=3", "--set", f"node.images.append=nodes=3 work=2 scheme=0 way={way} bytes=1000", "--out", "three")
             self.assertEqual(result.returncode, 0, result.text)
             self.assertEqual(result.text.count("reduce     ok"), 1)
         machines = {re.sub("append: .*", "", (self.folder / "out" / "config.resolved.yaml").read_text())}
