@@ -15,6 +15,7 @@ import fabricvp
 import guests
 
 REPOSITORY = Path(__file__).resolve().parents[2]
+LAUNCHER = Path(sys.prefix) / "bin" / "fabricvp"
 
 
 @pytest.fixture(scope="session")
@@ -90,11 +91,13 @@ class Ran:
 
 
 @pytest.fixture
-def experiment(command, tmp_path):
-    """Runs an experiment in its quick form into the folder `found`; all its checks, as many as given, have to hold."""
+def experiment(tmp_path):
+    """Runs an experiment in its quick form by the installed launcher, into the folder `found`; all its checks, as many as
+    given, have to hold."""
 
     def run(name, *arguments, checks: int | None = None, timeout: float = 580) -> Ran:
-        done = command("experiment", name, "--quick", *arguments, "--out", "found", timeout=timeout)
+        done = subprocess.run([LAUNCHER, "experiment", name, "--quick", *arguments, "--out", "found"], capture_output=True, text=True, timeout=timeout,
+                              stdin=subprocess.DEVNULL, cwd=tmp_path)
         assert done.returncode == 0, done.stdout + done.stderr
         ran = Ran(tmp_path / "found")
         found = ran.result["checks"]
