@@ -82,9 +82,11 @@ def command(tmp_path):
 
 
 class Ran:
-    """What an experiment has left: `result` is its result.json, `rows` those of it by figure, `measured` their values."""
+    """What an experiment has left: `result` is its result.json, `rows` those of it by figure, `measured` their values; and
+    `told`, what it said meanwhile."""
 
-    def __init__(self, folder: Path):
+    def __init__(self, folder: Path, told: str):
+        self.told = told
         self.result = json.loads((folder / "result.json").read_text())
         self.rows = {row["figure"]: row for row in self.result["rows"]}
         self.measured = {figure: row.get("measured") for figure, row in self.rows.items()}
@@ -99,7 +101,7 @@ def experiment(tmp_path):
         done = subprocess.run([LAUNCHER, "experiment", name, "--quick", *arguments, "--out", "found"], capture_output=True, text=True, timeout=timeout,
                               stdin=subprocess.DEVNULL, cwd=tmp_path)
         assert done.returncode == 0, done.stdout + done.stderr
-        ran = Ran(tmp_path / "found")
+        ran = Ran(tmp_path / "found", done.stderr)
         found = ran.result["checks"]
         assert ran.result["experiment"] == name and all(c["ok"] for c in found)
         assert checks is None or len(found) == checks, found

@@ -288,7 +288,7 @@ def test_gpu_workloads(experiment, tmp_path):
     sizes = pandas.read_csv(tmp_path / "found" / "sizes.csv")
     assert sizes.groupby("workload")["size"].apply(list).to_dict() == {"transpose": [192, 384, 768], "gups": [1 << 16, 1 << 17, 1 << 18]}
     assert (sizes["slowdown"] > 0.9).all()
-    assert "workloads 1/4: " in done.stderr and "workloads 4/4: " in done.stderr
+    assert "workloads 1/4: " in ran.told and "workloads 4/4: " in ran.told
     parts = pandas.read_csv(tmp_path / "found" / "attribution.csv")
     sums = parts.groupby(["workload", "memory"])[["queueing_ns", "service_ns", "share_%"]].sum()
     means = parts.groupby(["workload", "memory"])["mean_ns"].first()

@@ -220,7 +220,7 @@ public:
     void listen() {
         for (const auto& h : intruder.received) {
             ++heard;
-            leaks += shows_secret(h.packet->payload.data(), h.packet->payload.length);
+            if (const auto& payload = h.packet->payload; payload) leaks += shows_secret(payload.data(), payload.length);
         }
         intruder.received.clear();
     }
