@@ -77,9 +77,11 @@ struct network_access {
 #define GPU_SRAM_NETWORK 0x3c00
 struct gpu_network {
     uint32_t state, taken;        /* enum gpu_queue_state */
-    uint32_t address_space, reserved;
+    uint32_t address_space;
+    uint32_t lock;                /* 1: L2 locks lines of queues while there are requests in them */
     uint64_t duty;                /* where struct network_duty lies */
-    uint64_t reserved2;
+    uint64_t lines, lines_bytes;  /* of the queues of all harts: physical address (abi/gpu_queue_lines.h); 0 bytes: L2 is not told */
+    uint64_t reserved[3];
 };
 
 #endif

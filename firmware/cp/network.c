@@ -4,6 +4,7 @@
 
 #include <stddef.h>
 
+#include "abi/gpu_queue_lines.h"
 #include "cp/access.h"
 #include "cp/launch.h"
 #include "cp/registers.h"
@@ -22,6 +23,9 @@ static void look(unsigned hart) {
     serves[hart] = wanted == GPU_QUEUE_ACTIVE;
     if (serves[hart]) {
         virtual_select(hart, n->address_space);
+        register_write64(CP_LINES_BEGIN, n->lines);
+        register_write64(CP_LINES_BYTES, n->lines_bytes);
+        register_write(CP_LINES_LOCK, n->lock);
         network_begin(&threads[hart], (const struct network_duty*)GPU_VIRTUAL(n->duty), GPU_VIRTUAL(0));
     }
     release();

@@ -50,6 +50,7 @@ gpu_core::gpu_core(model& o, const gpu_core_params& p, unsigned index)
         processor.invalidate_translations(space);
     };
     processor.on_acquire = [this] { dispatcher.acquire(); };
+    processor.on_queue_lines = [this](std::uint64_t physical, std::uint64_t bytes, bool lock) { memory.l2.watch(physical, bytes, lock); };
     launches.on_launch = [this] { fabric.kernel_launched(); };
 }
 

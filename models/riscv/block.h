@@ -41,6 +41,7 @@ struct block {
     std::uint32_t length = 0;  ///< bytes
     std::uint32_t op_count = 0;
     const std::uint8_t* host = nullptr;         ///< host address of the first byte: identifies the code
+    std::uint64_t fetched = 0;                  ///< generation of the instruction cache that held all of it
     const std::uint8_t* second_page = nullptr;  ///< host address of the next page if the last instruction straddles
     bool float_enabled = false;                 ///< FS when it was decoded
     bool dead = false;                          ///< its code was overwritten

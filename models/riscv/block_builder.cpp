@@ -83,6 +83,10 @@ block* hart::implementation::build(std::uint64_t pc, const memory_target& at, un
     m_ops.clear();
     m_positions.clear();
     m_cost = m_instructions = 0;
+    if (code_cache) {
+        m_ops.push_back({m_labels[static_cast<unsigned>(internal_op::code_lines)], 0, 0, 0, 0, 0});
+        m_positions.push_back({});
+    }
     const auto in_page = static_cast<unsigned>(page_size - (pc & (page_size - 1)));
     // Where the page is not in the TLB, what holds for an instruction's first half need not hold for its second.
     const bool by_halves = most == 1 && memory.fetch_view().execute[tlb_set::index(pc)].tag != (pc & ~(page_size - 1));
@@ -130,6 +134,20 @@ block* hart::implementation::build(std::uint64_t pc, const memory_target& at, un
         blocks.insert_tail(b, *second.memory, second.offset, 2);
     }
     return b;
+}
+
+std::int64_t hart::implementation::fetch_lines(block& b) {
+    std::int64_t cost = 0;
+    const auto before = code_cache->generation();
+    const auto in_page = static_cast<std::uint32_t>(page_size - (reinterpret_cast<std::uint64_t>(b.host) & (page_size - 1)));
+    const auto reach = [&](const std::uint8_t* from, const std::uint8_t* end) {
+        for (const auto* at = from; at < end; at += instruction_cache::line - reinterpret_cast<std::uint64_t>(at) % instruction_cache::line)
+            if (code_cache->fetch(at)) cost += m_miss_cost;
+    };
+    reach(b.host, b.host + std::min(b.length, in_page));
+    if (b.second_page) reach(b.second_page, b.second_page + 2);
+    b.fetched = before == code_cache->generation() ? before : 0;  // else it may have driven out its own beginning
+    return cost;
 }
 
 block* hart::implementation::find_block(std::uint64_t pc, block_link*& link) {

@@ -28,7 +28,10 @@ void hart_params::describe(parameter_visitor& v) {
     v.field("bit_manipulation", bit_manipulation, "implements Zba, Zbb and Zbs");
     v.field("sstc", sstc, "implements Sstc (stimecmp)");
     v.field("pmp_entries", pmp_entries, between{0, 16}, "number of physical memory protection entries");
+    v.field("instructions_per_cycle", instructions_per_cycle, between{0.1, 8},
+            "of a core that issues several, while caches hit: all of cpi but divisions, atomics, csr and fence is divided by it");
     v.group("cpi", cpi, "cycles per instruction by class");
+    v.group("instruction_cache", instruction_cache, "what the hart holds of its code");
 }
 
 hart::hart(const sc_core::sc_module_name& name, const hart_params& params, std::uint64_t hart_id,

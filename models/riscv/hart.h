@@ -18,6 +18,7 @@
 #include "base/statistics.h"
 #include "base/wire.h"
 #include "riscv/hart_debug.h"
+#include "riscv/instruction_cache.h"
 #include "riscv/memory_timing.h"
 #include "riscv/timebase.h"
 
@@ -37,7 +38,9 @@ struct hart_params {
     bool bit_manipulation = true;  ///< Zba, Zbb, Zbs
     bool sstc = true;
     std::uint64_t pmp_entries = 16;
+    double instructions_per_cycle = 1;
     cpi_params cpi;
+    instruction_cache_params instruction_cache;
     void describe(parameter_visitor& v);
 };
 

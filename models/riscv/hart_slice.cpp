@@ -20,10 +20,15 @@ hart::implementation::implementation(hart& owner, std::uint64_t hart_id, const d
       m_timer{method<&hart::timer>, &owner},
       m_clock(owner.params.clock) {
     const auto& c = owner.params.cpi;
-    const double cycles[] = {c.alu,  c.multiply, c.divide,   c.load,         c.store, c.branch,
-                             c.jump, c.atomic,   c.floating, c.float_divide, c.csr,   c.fence};
+    const double ipc = owner.params.instructions_per_cycle;  // of what cores have pipelines for, and order does not hinder
+    const double cycles[] = {c.alu / ipc,  c.multiply / ipc, c.divide,         c.load / ipc,   c.store / ipc, c.branch / ipc,
+                             c.jump / ipc, c.atomic,         c.floating / ipc, c.float_divide, c.csr,         c.fence};
     for (std::size_t i = 0; i < costs.size(); ++i)
-        costs[i] = static_cast<std::uint32_t>(cycles[i] * (1u << cost_bits) + 0.5);
+        costs[i] = std::max(static_cast<std::uint32_t>(cycles[i] * (1u << cost_bits) + 0.5), 1u);
+    if (const auto& i = owner.params.instruction_cache; i.size) {
+        code_cache = std::make_unique<instruction_cache>("instruction_cache", i);
+        m_miss_cost = to_cost(i.miss.value);
+    }
     interpret(nullptr, &m_labels);
     m_quantum_cost = std::max<std::int64_t>(to_cost(quantum), 1);
     memory.excluded = [this](std::uint64_t page) {

@@ -9,6 +9,7 @@ namespace fabricvp::riscv {
 enum class internal_op : unsigned {
     block_end = static_cast<unsigned>(opcode::count),  ///< falls through into the next block
     bus_fence,                                         ///< a fence that the bus must hear of
+    code_lines,                                        ///< at the beginning of a block: its code must be there
     count
 };
 

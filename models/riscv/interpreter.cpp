@@ -262,6 +262,7 @@ void hart::implementation::interpret(implementation* m, const void* const** labe
 #undef FABRICVP_ROW
             && op_block_end,
         &&op_bus_fence,
+        &&op_code_lines,
     };
     if (labels) {
         *labels = table;
@@ -292,6 +293,11 @@ void hart::implementation::interpret(implementation* m, const void* const** labe
 
     LABEL(bus_fence) {
         SLOW_STORE(m->fence_slow(opcode::fence));
+        NEXT;
+    }
+
+    LABEL(code_lines) {
+        if (UNLIKELY(b->fetched != m->code_cache->generation())) budget -= m->fetch_lines(*b);
         NEXT;
     }
 

@@ -21,6 +21,9 @@ def test_latency(experiment, tmp_path):
     assert rows[f"round trip, host threads, {far}"] > rows[f"round trip, host threads, {near}"] + 2
     for scheme in "command processor", "lanes":
         assert abs(rows[f"round trip, {scheme}, {far}"] - rows[f"round trip, {scheme}, {near}"]) < 0.3
+    # Cores that retire more in a cycle answer sooner.
+    for scheme, (least, most) in {"host threads": (1, 4), "command processor": (1, 2)}.items():
+        assert rows[f"round trip, {scheme}, 16 work-groups, {least} instructions a cycle"] > rows[f"round trip, {scheme}, 16 work-groups, {most} instructions a cycle"]
     # Kernels that begin and end for each message take longer than one that goes on.
     assert rows["round trip, queue between kernels, 64 B"] > rows["round trip, command processor, 64 B"]
     # One hart serves one request after the other; several, several at once.
@@ -38,6 +41,17 @@ def test_energy_of_threads_that_poll():
     assert joules("host threads", 2, found) == pytest.approx((4 * 0.74 + 4e9 * 0.29e-9) / 1000)
     assert joules("command processor", 2, found) == pytest.approx((4 * 0.51 + 4e9 * 0.15e-9) / 1000)
     assert joules("lanes", 1, found) is None
+
+
+@pytest.mark.timeout(600)
+def test_locking(experiment, tmp_path):
+    rows = experiment("compnet-locking", checks=3).measured
+    # What streams drives lines of queues out, and those that are locked stay.
+    assert rows["residency, 64 work-groups, 0 stream, not locked"] > rows["residency, 64 work-groups, 24 stream, not locked"]
+    assert rows["residency, 64 work-groups, 24 stream, locked"] > rows["residency, 64 work-groups, 24 stream, not locked"]
+    assert rows["traffic of memory, 64 work-groups, 24 stream, locked"] > 50
+    for name in ("residency.png", "latency.svg", "traffic.png", "caps.csv", "index.html"):
+        assert (tmp_path / "found" / name).stat().st_size > 0, name
 
 
 @pytest.mark.timeout(600)

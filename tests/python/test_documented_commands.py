@@ -46,7 +46,7 @@ CHANGED = {
     "experiment replay --quick --out results": ("experiment replay --quick --only transpose --out results", LONG),
     **{f"experiment {name} --out results": (f"experiment {name} --help", "the tests of experiments run its quick form by the launcher")
        for name in ("rdma", *(f"gpurdma-{part}" for part in ("placement", "throughput", "pingpong", "matvec", "what-if", "modern")),
-                    *(f"compnet-{part}" for part in ("latency", "jacobi", "reduction", "training", "scaling")), "crossed")},
+                    *(f"compnet-{part}" for part in ("latency", "jacobi", "locking", "reduction", "training", "scaling")), "crossed")},
     "experiment gpurdma-ordering --out results": ("experiment gpurdma-ordering --quick --out results", LONG),
     "experiment scale --out results": ("experiment scale --quick --devices 4 16 --patterns uniform --out results", LONG),
     "experiment gpu-workloads --quick --out results": ("experiment gpu-workloads --quick --only reduction --no-spans --out results", LONG),

@@ -188,6 +188,17 @@ class Compnet(CommandTest):
                 self.assertRegex(mine, rf"work-group {group}: request failed in round \d+, status 0x122")
                 self.assertRegex(other, rf"work-group {group}: request failed in round \d+, status 0x100")
 
+    def test_locked_lines(self):
+        """A producer's store locks its line, the command processor's unlocks it; what streams beside them is right as well."""
+        for lock in 0, 1:
+            result = self.echo("out", "scheme=0", f"lock={lock}", "load=8", "groups=4", "rounds=6", "least=64", "most=64")
+            self.assertEqual(result.returncode, 0, result.text)
+            self.assertRegex(self.consoles("out")[0], r"# load 8 work-groups, [1-9]\d* passes")
+            values = self.statistics("out")
+            locks, reads = (sum(v for name, v in values.items() if re.match(rf"node0\.gpu0\.memory\.l2\.bank\d+\.{what}$", name)) for what in ("locks", "queue_reads"))
+            self.assertEqual(locks, lock * 4 * 8)  # a request for each message, warm rounds included
+            self.assertGreater(reads, 4 * 8)
+
     def test_what_cannot_be_is_said(self):
         for options, words in ("work=2 bytes=10", "bytes=10: whole floats"), ("work=2 bytes=268435456", "at most"), ("threads=9", "threads=9: 8 at most"), ("scheme=3", "scheme=3: messages there and back take 0, 1, 2 or 5"), ("scheme=5 groups=33", "groups=33: 32 at most"), ("work=1 rows=10 groups=4", "rows a multiple of groups"), ("least=24", "least=24: a power of two"), ("threads=3", "hart 2"):
             result = self.echo("out", options)
@@ -198,6 +209,10 @@ class Compnet(CommandTest):
             result = self.run_command("run", CONFIGS / "compnet_pair.yaml", *options, "--out", "out")
             self.assertEqual(result.returncode, 1, result.text)
             self.assertIn(words, result.text)
+        result = self.run_command("run", CONFIGS / "compnet_pair.yaml", "--set", "node.gpu0.memory.l2.locked_ways=16", "--out", "refused")
+        self.assertEqual(result.returncode, 2, result.text)
+        self.assertRegex(result.errors, r"^fabricvp: .*compnet_pair\.yaml: .*locked_ways of 16 leaves none of 16 ways\n$")
+        self.assertFalse((self.folder / "refused" / "stats.json").exists())
 
 
 if __name__ == "__main__":

@@ -25,6 +25,7 @@ node:
   images: {firmware: "firmware:hello.elf"}
   host:
     harts: 3
+    hart: {instruction_cache: {size: 1 KiB, ways: 1, miss: 100 ns}}
     memory_timing: caches
     caches: {l1: {size: 4 KiB}, l2: {size: 4 KiB, ways: 1}, l3: {size: 16 KiB, ways: 1}, memory: {channels: 2, rate: 100 MB/s}}
 """,
@@ -56,7 +57,7 @@ SILENT = {
 
 
 # Where parameters of such paths are looked at first: in most cases, one run shows what they do.
-FIRST = {"node.host.caches": "caches", "node.host.imsic": "messages", "node.host.uart": "line"}
+FIRST = {"node.host.caches": "caches", "node.host.hart.instruction_cache": "caches", "node.host.imsic": "messages", "node.host.uart": "line"}
 
 
 def leaves(schema, path):

@@ -57,6 +57,18 @@ struct network_jacobi_arguments {
     POINTER(uint64_t) seen;    /* word of another one: with words[last_word], `change` of the iteration before the first is complete; 0: nothing */
 };
 
+/* Work-groups that read a buffer, whose words hold their own index, as fast as they can. */
+enum { STREAM_GROUP = 256 };
+struct network_stream_found {
+    uint32_t passes, wrong;
+};
+struct network_stream_arguments {
+    POINTER(const uint64_t) from;
+    POINTER(uint32_t) stop;
+    POINTER(struct network_stream_found) found;
+    uint64_t words;            /* a multiple of 8 * STREAM_GROUP * work-groups */
+};
+
 /* What stands between kernels where queues send messages by packets. */
 struct network_mark_arguments {
     uint64_t local, pitch;     /* as of network_echo */

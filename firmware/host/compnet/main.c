@@ -4,13 +4,14 @@
  * have measured figures; all others depend on nothing but whether everything is right. */
 #include "host/compnet/echo.h"
 #include "host/compnet/jacobi.h"
+#include "host/compnet/load.h"
 #include "host/compnet/reduce.h"
 #include "host/console.h"
 #include "host/csr.h"
 #include "host/machine.h"
 #include "host/rdma/options.h"
 
-enum { NODES, WORK, SCHEME, THREADS, GROUPS, ENTRIES, LEAST, MOST, ROUNDS, INLINE, ASTRAY, ROWS, COLUMNS, ITERATIONS, CORES, DRIVER, REFERENCE, BYTES, WAY, CRASH, OPTIONS };
+enum { NODES, WORK, SCHEME, THREADS, GROUPS, ENTRIES, LEAST, MOST, ROUNDS, INLINE, ASTRAY, ROWS, COLUMNS, ITERATIONS, CORES, DRIVER, REFERENCE, BYTES, WAY, LOCK, LOAD, CRASH, OPTIONS };
 enum { ECHO, JACOBI, REDUCE };
 static struct option options[OPTIONS] = {
     [NODES] = {"nodes", 2, 2, NETWORK_MOST_PEERS},
@@ -33,6 +34,8 @@ static struct option options[OPTIONS] = {
     [REFERENCE] = {"reference", 1, 0, 1},               /* 1: the CPUs solve as well, and must find the same */
     [BYTES] = {"bytes", 1 << 20, 4, 64 << 20},          /* of the vector of an all-reduce */
     [WAY] = {"way", COLLECTIVE_RING, COLLECTIVE_RING, COLLECTIVE_TREE}, /* of an all-reduce: 0 a ring, 1 a tree */
+    [LOCK] = {"lock", 0, 0, 1},                         /* 1: the GPU's L2 locks lines of queues while there are requests in them */
+    [LOAD] = {"load", 0, 0, LOAD_MOST},                 /* work-groups beside them that read memory as fast as they can */
     [CRASH] = {"crash", 0, 0, 1},                       /* 1: the command processor of node 0 is spoilt while it serves */
 };
 
@@ -53,7 +56,7 @@ static void check_options(void) {
 
 static struct scheme chosen(void) {
     return (struct scheme){.kind = (enum scheme_kind)options[SCHEME].value, .party = &party, .node = &node, .threads = (unsigned)options[THREADS].value,
-                           .groups = (unsigned)options[GROUPS].value, .log_entries = (unsigned)options[ENTRIES].value};
+                           .groups = (unsigned)options[GROUPS].value, .log_entries = (unsigned)options[ENTRIES].value, .lock = options[LOCK].value};
 }
 
 static bool echo(void) {
@@ -61,7 +64,10 @@ static bool echo(void) {
     struct scheme scheme = chosen();
     scheme.payload_bytes = echo_payload(scheme.groups, &o);
     scheme_open(&scheme);
-    const bool right = echo_run(&scheme, &queue, &o);
+    struct load load;
+    load_begin(&load, &node, (unsigned)options[LOAD].value);
+    bool right = echo_run(&scheme, &queue, &o);
+    right = load_end(&load) && right;
     scheme_close(&scheme);
     return right;
 }

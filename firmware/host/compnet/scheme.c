@@ -104,6 +104,9 @@ static uintptr_t processor_entry(const struct scheme* s, unsigned hart) {
 static void set_processor(struct scheme* s, unsigned hart, uint32_t state) {
     const uintptr_t at = processor_entry(s, hart);
     mmio_write64(at + offsetof(struct gpu_network, duty), s->duties.lanes + hart * sizeof(struct network_duty));
+    mmio_write64(at + offsetof(struct gpu_network, lines), gpu_physical(s->node, s->queues.lanes));
+    mmio_write64(at + offsetof(struct gpu_network, lines_bytes), s->queues.memory.bytes);
+    mmio_write32(at + offsetof(struct gpu_network, lock), s->lock);
     mmio_write32(at + offsetof(struct gpu_network, state), state);
     mmio_write32(s->node->gpu[0].registers + GPU_HOST_REQUEST, 1);
     for (unsigned waited = 0; mmio_read32(at + offsetof(struct gpu_network, taken)) != state; waited += 10) {

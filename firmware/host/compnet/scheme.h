@@ -29,6 +29,7 @@ struct scheme {
     struct gpu_node* node;
     unsigned threads, groups, log_entries;
     uint32_t peers;                 /* nodes that this one has to do with, a bit each; 0: all. The same seen from both ends */
+    bool lock;                      /* lines of queues in the GPU's memory stay in its L2 while there are requests in them */
     uint64_t payload_bytes;
     struct place payload;           /* in the GPU's memory, for all */
     struct place control;           /* a page for flags: in the host's memory where the host talks, else the payload's last */

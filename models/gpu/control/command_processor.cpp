@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "abi/gpu_queue_lines.h"
 #include "base/clock_domain.h"
 #include "base/log.h"
 #include "base/trace.h"
@@ -66,6 +67,9 @@ command_processor::command_processor(const sc_core::sc_module_name& name, const 
       queue_hart(registers, "queue_hart", CP_QUEUE_HART, 4, 0, {}, {GPU_QUEUES}),
       hart_queues(registers, "hart_queues", CP_HART_QUEUES, 8, 0, {{"queues", 0, 64, field_access::read_only, "whose doorbells it hears"}},
                   {p.harts}),
+      lines_begin(registers, "lines_begin", CP_LINES_BEGIN, 8, 0),
+      lines_bytes(registers, "lines_bytes", CP_LINES_BYTES, 8, 0),
+      lines_lock(registers, "lines_lock", CP_LINES_LOCK, 4, 0, {{"lock", 0, 1, field_access::read_write, "stores of others lock lines"}}),
       m_time(std::make_unique<clock>()),
       m_events(p.harts),
       m_event_since(p.harts) {
@@ -103,6 +107,9 @@ command_processor::command_processor(const sc_core::sc_module_name& name, const 
         if (on_tlb_invalidate) on_tlb_invalidate(static_cast<std::uint32_t>(space % GPU_ADDRESS_SPACES));
     });
     acquire.on_write([this](std::size_t, std::uint64_t) { if (on_acquire) on_acquire(); });
+    lines_lock.on_write([this](std::size_t, std::uint64_t) {
+        if (on_queue_lines) on_queue_lines(lines_begin(), lines_bytes(), lines_lock() != 0);
+    });
     queue_hart.on_write([this](std::size_t queue, std::uint64_t hart) { assign(static_cast<unsigned>(queue), hart); });
     assign_in_turn();
 }
@@ -207,6 +214,7 @@ void command_processor::reset() {
     assign_in_turn();
     m_rung = 0;
     for (auto& events : m_events) events = 0;
+    if (on_queue_lines) on_queue_lines(0, 0, false);
     model::reset();
     for (auto& hart : harts) hart->stop();
 }

@@ -38,7 +38,7 @@ public:
     register_bank registers{GPU_CP_REGISTERS_SIZE};
     device_register event_pending, event_enable, doorbell_pending, host_pending, firmware_state, interrupt, hart_count, time_ns,
         access_fault, address_space, doorbell_value, page_table, tlb_invalidate, tlb_busy,
-        acquire, queue_hart, hart_queues;
+        acquire, queue_hart, hart_queues, lines_begin, lines_bytes, lines_lock;
 
     counter doorbells{*this, "doorbells", "1", "doorbells rung"};
     histogram doorbell_service{*this, "doorbell_service", "ps", "from a doorbell to the firmware's clearing it"};
@@ -51,6 +51,7 @@ public:
     std::function<void(std::uint32_t space, std::uint64_t root)> on_page_table;
     std::function<void(std::uint32_t space)> on_tlb_invalidate;
     std::function<void()> on_acquire;
+    std::function<void(std::uint64_t physical, std::uint64_t bytes, bool lock)> on_queue_lines;  ///< abi/gpu_queue_lines.h
     std::function<void()> on_doorbell;
 
     /// \param gpu index in the node

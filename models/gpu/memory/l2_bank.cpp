@@ -41,11 +41,11 @@ void l2_params::describe(parameter_visitor& v) {
 }
 
 l2_bank::l2_bank(const sc_core::sc_module_name& name, const l2_params& p, unsigned bank, const l2_wiring& to,
-                 l2_reservations& reservations)
+                 l2_reservations& reservations, const l2_queue_lines& queue_lines)
     : model(name), params(p), m_latency(to.clock.span(p.latency)), m_service(to.clock.span(p.service)),
       m_atomic(to.clock.span(p.atomic_latency)), m_answer(to.answer_latency), m_bank(bank),
       m_chunk_bits(log2(p.interleave / line_bytes)), m_stripe_bits(log2(p.interleave * p.banks)), m_memory(to.memory), m_dram(to.dram),
-      m_reservations(reservations), m_flights(to.flights), m_tags(sets_of(p), p.ways, p.locked_ways) {
+      m_reservations(reservations), m_queue_lines(queue_lines), m_flights(to.flights), m_tags(sets_of(p), p.ways, p.locked_ways) {
     m_fetches.reserve(p.mshrs);
 }
 
@@ -82,6 +82,7 @@ bool l2_bank::fetch_slot(ticks at) {
 void l2_bank::evict(std::size_t victim, ticks at) {
     if (m_tags.empty(victim)) return;
     ++evictions;
+    if (m_queue_lines.holds(offset_of_index(m_tags.index_at(victim)))) ++queue_evictions;
     if (!m_tags.dirty(victim)) return;
     ++writebacks;
     m_dram.access(offset_of_index(m_tags.index_at(victim)), true, std::max(at, m_tags.ready(victim)));
@@ -117,7 +118,8 @@ bool l2_bank::serve(const line_request_ptr& request) {
         if (at == l2_tags::absent && !fetch_slot(done)) return false;
         m_free = start + m_service;
         const bool is_write = r.kind == access_kind::write;
-        if (at != l2_tags::absent) {
+        const bool hit = at != l2_tags::absent;
+        if (hit) {
             ++hits;
             if (is_write) {
                 m_tags.make_dirty(at);
@@ -137,6 +139,7 @@ bool l2_bank::serve(const line_request_ptr& request) {
                 r.spans.add(m_dram.access_span, span_kind::service, served, done);
             }
         }
+        if (m_queue_lines.holds(offset_of(r.line))) watch(r, at, hit);
         commits_later = r.at_service && is_write && start > now();
         if (!commits_later) perform(r, at);
         if (r.kind == access_kind::atomic) {
@@ -199,11 +202,28 @@ void l2_bank::perform(line_request& r, std::size_t at) {
             m_tags.make_dirty(at);
             break;
         case access_kind::lock:
-            r.succeeded = m_tags.lock(at);
-            ++(r.succeeded ? locks : lock_refusals);
+            r.succeeded = lock(at);
             break;
         case access_kind::unlock: break;
     }
+}
+
+bool l2_bank::lock(std::size_t at) {
+    const bool taken = m_tags.lock(at);
+    ++(taken ? locks : lock_refusals);
+    return taken;
+}
+
+/// A line of a queue has been reached.
+void l2_bank::watch(const line_request& r, std::size_t at, bool hit) {
+    const bool by_processor = (r.owner & 0xffff0000u) == 0xffff0000u;
+    if (r.kind == access_kind::read && by_processor) {
+        ++queue_reads;
+        queue_misses += !hit;
+    }
+    if (r.kind != access_kind::write || !m_queue_lines.lock) return;
+    if (by_processor) m_tags.unlock(at);
+    else if (!m_tags.locked(at)) lock(at);
 }
 
 void l2_bank::unlock(line_request& r, std::uint64_t index) {

@@ -44,6 +44,13 @@ struct l2_wiring {
     line_flights& flights;
 };
 
+/// Lines whose contents the harts of the command processor wait for, by their offset in device memory.
+struct l2_queue_lines {
+    std::uint64_t begin = 0, bytes = 0;
+    bool lock = false;  ///< others' stores lock them, the harts' stores unlock them
+    bool holds(std::uint64_t offset) const { return offset - begin < bytes; }
+};
+
 class l2_bank final : public model {
 public:
     const l2_params params;
@@ -60,17 +67,21 @@ public:
     counter queueing{*this, "queueing", "ps", "time that requests waited for the bank"};
     counter locks{*this, "locks", "1", "lines locked"};
     counter lock_refusals{*this, "lock_refusals", "1", "locks refused because of the cap of the set"};
+    counter queue_reads{*this, "queue_reads", "1", "reads of lines of queues by the command processor"};
+    counter queue_misses{*this, "queue_misses", "1", "those whose line was not there"};
+    counter queue_evictions{*this, "queue_evictions", "1", "lines of queues given up for others"};
     counter page_table_reads{*this, "page_table_reads", "1", "reads by page-table walks"};
 
     /// \param bank its number among the banks
     l2_bank(const sc_core::sc_module_name& name, const l2_params& params, unsigned bank, const l2_wiring& to,
-            l2_reservations& reservations);
+            l2_reservations& reservations, const l2_queue_lines& queue_lines);
 
     /// A request has arrived.
     void arrive(const line_request_ptr& request);
     /// Whether the line at this offset is there, and whether it is locked (for debuggers and tests).
     bool holds(std::uint64_t offset) const { return m_tags.holds(index_of(offset)); }
     bool locked(std::uint64_t offset);
+    void unlock_all() { m_tags.unlock_all(); }
     /// Tells the host that a request will arrive.
     void prefetch(std::uint64_t offset) const { m_tags.prefetch(index_of(offset)); }
 
@@ -83,7 +94,9 @@ private:
     void evict(std::size_t victim, ticks at);
     void perform(line_request& request, std::size_t at);
     void commit(const line_request_ptr& request);
+    bool lock(std::size_t at);
     void unlock(line_request& request, std::uint64_t index);
+    void watch(const line_request& request, std::size_t at, bool hit);
     void retry();
     std::uint64_t index_of(std::uint64_t offset) const;
     std::uint64_t offset_of_index(std::uint64_t index) const;
@@ -93,6 +106,7 @@ private:
     gpu_memory& m_memory;
     hbm& m_dram;
     l2_reservations& m_reservations;
+    const l2_queue_lines& m_queue_lines;
     line_flights& m_flights;
     span_stage m_queue_span{*this, "queue"};
     span_stage m_lookup_span{*this, "lookup"};

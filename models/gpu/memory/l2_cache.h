@@ -21,10 +21,15 @@ public:
     /// The bank of the line at an offset in device memory.
     l2_bank& bank_of(std::uint64_t offset) { return *banks[offset >> m_interleave_bits & (banks.size() - 1)]; }
 
+    /// Which lines are those of queues that the command processor's harts consume, and whether they are locked
+    /// (abi/gpu_queue_lines.h).
+    void watch(std::uint64_t physical, std::uint64_t bytes, bool lock);
+
     void reset() override;
 
 private:
     unsigned m_interleave_bits;
+    l2_queue_lines m_queue_lines;
 };
 
 }  // namespace fabricvp::gpu

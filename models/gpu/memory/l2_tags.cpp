@@ -51,6 +51,10 @@ bool l2_tags::lock(std::size_t at) {
     return true;
 }
 
+void l2_tags::unlock_all() {
+    for (auto& set : m_state) set.locked = 0;
+}
+
 void l2_tags::clear() {
     std::fill(m_numbers.begin(), m_numbers.end(), 0);
     std::fill(m_used.begin(), m_used.end(), 0);

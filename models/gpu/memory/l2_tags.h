@@ -33,6 +33,7 @@ public:
     /// Locks a line. \returns false if no more lines of its set may be locked
     bool lock(std::size_t at);
     void unlock(std::size_t at) { m_state[set_at(at)].locked &= ~(std::uint64_t{1} << way_at(at)); }
+    void unlock_all();
     /// Tells the host that find() will follow.
     void prefetch(std::uint64_t index) const {
         const std::size_t number = set_number(index), set = number * m_ways;

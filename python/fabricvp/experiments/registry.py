@@ -25,6 +25,7 @@ EXPERIMENTS: dict[str, tuple[str, str]] = {
     "gpurdma-ordering": ("fabricvp.experiments.gpurdma_ordering", "kernels that poll what RDMA writes: old and early data, a CRC that finds them, what repairs cost"),
     "compnet-latency": ("fabricvp.experiments.compnet_latency", "networking from inside of kernels by the command processor, by the host, by the lanes: round trips"),
     "compnet-jacobi": ("fabricvp.experiments.compnet_jacobi", "Jacobi's method over two nodes, with the network performed by every scheme"),
+    "compnet-locking": ("fabricvp.experiments.compnet_locking", "lines of the command processor's queues locked in the L2, beside work-groups that stream"),
     "crossed": ("fabricvp.experiments.crossed", "two nodes of four GPUs: NetCrafter, lanes that turn, who performs the network, where its queues lie"),
     "compnet-reduction": ("fabricvp.experiments.compnet_reduction", "all-reduces over 2 to 16 nodes by every scheme: time and energy"),
     "compnet-training": ("fabricvp.experiments.compnet_training", "training of six workloads, projected from measured all-reduces of their tensors"),

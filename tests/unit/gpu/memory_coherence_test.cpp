@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What lanes see of each other's stores; atomics, reservations, locks, faults, memory elsewhere.
+// What lanes see of each other's stores; atomics, reservations, faults, memory elsewhere.
 #include "unit/gpu/memory_bench.h"
 
 #include "gpu/memory/gpu_memory_port.h"
@@ -291,38 +291,6 @@ TEST_CASE("reservations") {
         CHECK(where.peek<std::uint64_t>(home) == 24);
         CHECK(where.system.l2.reservations.held() == 0);
     }
-}
-
-TEST_CASE("locked lines stay, up to the cap of a set") {
-    auto& m = fresh();
-    line_listener l;
-    auto& router = m.system.router;
-    const std::uint64_t way = 64 << 10 >> 2;  // lines at this distance share a set (4 ways)
-    const auto send = [&](access_kind kind, std::uint64_t n) {
-        router.send(l.make(kind, gpu0 | (home + n * way)));
-        m.run();
-        CHECK(l.answers.back().fault == memory_fault::none);
-        return l.answers.back().succeeded;
-    };
-    const auto holds = [&](std::uint64_t n) { return m.system.l2.bank_of(home).holds(home + n * way); };
-    CHECK(send(access_kind::lock, 0));
-    CHECK(send(access_kind::lock, 1));
-    CHECK(send(access_kind::lock, 1));         // it is
-    CHECK_FALSE(send(access_kind::lock, 2));   // the cap is 2
-    for (std::uint64_t n = 3; n < 20; ++n) send(access_kind::read, n);
-    CHECK(holds(0));
-    CHECK(holds(1));
-    CHECK_FALSE(holds(2));
-    CHECK(holds(19));
-    CHECK(holds(18));
-    CHECK_FALSE(holds(17));
-    CHECK(send(access_kind::unlock, 0));
-    CHECK_FALSE(send(access_kind::unlock, 0));
-    CHECK(send(access_kind::lock, 2));
-    for (std::uint64_t n = 20; n < 30; ++n) send(access_kind::read, n);
-    CHECK_FALSE(holds(0));
-    CHECK(holds(1));
-    CHECK(holds(2));
 }
 
 TEST_CASE("faults name their lanes and harm nobody else") {

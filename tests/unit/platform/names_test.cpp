@@ -111,7 +111,7 @@ bool is_no_block(const std::string& key) {
 }
 
 /// Whether a machine may do without the block of a key.
-bool is_optional(const std::string& key) { return matches(key, R"((network|ethernet)(\..*)?|node\d+\.(pcie|fabric|host\.caches|host\.imsic)(\..*)?)"); }
+bool is_optional(const std::string& key) { return matches(key, R"((network|ethernet)(\..*)?|node\d+\.(pcie|fabric|host\.caches|host\.imsic)(\..*)?|.*\.hart\.instruction_cache)"); }
 
 std::string problems_of(const std::string& yaml, const std::string& name) {
     std::ostringstream found;

@@ -7,6 +7,7 @@ import re
 from dataclasses import dataclass, field
 
 from ..compnet import run_firmware
+from ..compnet_latency.points import CORES
 
 CPU = "CPUs alone"
 #: By name: what the firmware calls it.
@@ -25,9 +26,10 @@ class Point:
     size: int  #: rows and columns of each node's part
     driver_us: int  #: that a driver takes to launch a kernel, beyond what is simulated
     bus_ns: int  #: what each of the two crossings between switch and root complex takes to process, nanoseconds
+    cores: tuple[float, float] = CORES  #: instructions a cycle, of the host, of the command processor
 
     def __str__(self) -> str:
-        return f"{self.scheme}, {self.size}², driver {self.driver_us} µs, bus {self.bus_ns} ns"
+        return f"{self.scheme}, {self.size}², driver {self.driver_us} µs, bus {self.bus_ns} ns, {self.cores[0]:g} and {self.cores[1]:g} instructions a cycle"
 
 
 @dataclass
@@ -47,7 +49,8 @@ def measure(point: Point) -> Found:
     reference = point.size <= LARGEST_CPU
     options = (f"work=1 scheme={SCHEMES[point.scheme]} rows={point.size} columns={point.size} groups={groups} iterations={ITERATIONS} "
                f"driver={point.driver_us} reference={int(reference)}")
-    settings = {"node.pcie.root.root_port.processing": f"{point.bus_ns} ns", "node.pcie.switch0.upstream_port.processing": f"{point.bus_ns} ns"}
+    settings = {"node.pcie.root.root_port.processing": f"{point.bus_ns} ns", "node.pcie.switch0.upstream_port.processing": f"{point.bus_ns} ns",
+                "node.host.hart.instructions_per_cycle": point.cores[0], "node.gpu0.processor.hart.instructions_per_cycle": point.cores[1]}
     regions = ("cpu", "jacobi") if reference else ("jacobi",)
     run = run_firmware(str(point), 2, options, regions, settings)
     solved = _JACOBI.findall(run.consoles[0])

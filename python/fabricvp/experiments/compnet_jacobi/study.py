@@ -5,12 +5,14 @@ from __future__ import annotations
 
 import pandas
 
+from ..compnet_latency.points import OTHER_CORES
 from ..frame import Run
 from . import pictures
 from .points import CPU, ITERATIONS, LARGEST_CPU, SCHEMES, Found, Point, measure
 
 SLIDES = "ComP-Net (PACT 2018), slides: CPUs are best at first, then networking from inside of kernels, then all GPU schemes are equal"
 LAUNCH = 20  #: µs, the slides' time of a launch
+CORES_SIZE = 32  #: rows and columns where instructions a cycle are varied
 BUS = 250  #: ns at each end of the link to the root complex
 INSIDE = ("command processor", "host threads", "lanes")
 
@@ -19,9 +21,12 @@ def study(run: Run) -> None:
     """Adds everything to the report of ``run``."""
     sizes = (32, 128) if run.quick else (16, 32, 64, 128, 256, 1024)
     points = [Point(s, size, driver, BUS) for size in sizes for driver in (0, LAUNCH) for s in SCHEMES]
+    others = [Point(s, CORES_SIZE, 0, BUS, cores) for cores in OTHER_CORES for s in ("host between kernels", "host threads", "command processor")]
+    points += others
     found = dict(zip(points, run.map("machines", measure, points, lambda p: float(p.size**2), str)))
     again = run.map("one again", measure, [points[0]], name=str, fresh=True)[0]
-    frame = _frame(found)
+    frame = _frame({p: f for p, f in found.items() if p not in others})
+    _cores(run, {p: f for p, f in found.items() if p.size == CORES_SIZE and p.driver_us == 0 and p.scheme in {o.scheme for o in others}})
     for (size, driver), part in frame.groupby(["size", "driver_us"], sort=True):
         for scheme, us in zip(part["scheme"], part["iteration_us"]):
             run.report.row(f"{scheme}, {size}², driver {driver} µs", "µs/iteration", float(us), None, SLIDES if scheme == CPU else f"{ITERATIONS} iterations, launch included")
@@ -51,6 +56,18 @@ def _frame(found: dict[Point, Found]) -> pandas.DataFrame:
         gpu = next(name for name in f.time if name != "cpu")
         lines.append({"size": p.size, "driver_us": p.driver_us, "scheme": p.scheme, "iteration_us": f.time[gpu] * 1e6, "iteration_uJ": f.joules[gpu] * 1e6})
     return pandas.DataFrame(lines)
+
+
+def _cores(run: Run, found: dict[Point, Found]) -> None:
+    lines = []
+    for p, f in sorted(found.items(), key=lambda pair: pair[0].cores):
+        for name, seconds in f.time.items():
+            scheme = CPU if name == "cpu" else p.scheme
+            if scheme == CPU and p.scheme != "host between kernels":
+                continue  # the same in every run
+            lines.append({"scheme": scheme, "host": p.cores[0], "processor": p.cores[1], "iteration_us": seconds * 1e6})
+            run.report.row(f"{scheme}, {p.size}², {p.cores[0]:g} and {p.cores[1]:g} instructions a cycle", "µs/iteration", seconds * 1e6, None, "of cores of the host, of the command processor")
+    run.report.table("cores", pandas.DataFrame(lines).round(3), f"What cores retire in a cycle while their caches hit, {CORES_SIZE}².", shown=40)
 
 
 def _gain(frame: pandas.DataFrame, driver: int) -> pandas.Series:

@@ -18,6 +18,10 @@ MACHINE = "compnet_pair"
 SCHEMES = {"command processor": 0, "host threads": 1, "lanes": 2, "queue between kernels": 5}
 SERVED = ("command processor", "host threads")  #: by threads
 THREADS = (1, 2, 4, 8)
+#: Instructions a cycle of a core of the host and of one of the command processor, while caches hit: what the machine has, and
+#: what wider cores reach at the most.
+CORES = (1.0, 1.0)
+OTHER_CORES = ((2.0, 1.5), (4.0, 2.0))
 _ECHO = re.compile(r"^# echo (\w+) (\d+) threads (\d+) groups (\d+) bytes (\d+) ps, slowest (\d+) ps", re.MULTILINE)
 
 
@@ -32,9 +36,10 @@ class Point:
     groups: int = 1
     threads: int = 1
     bus_ns: int = 250  #: what each of the two crossings between switch and root complex takes to process, nanoseconds
+    cores: tuple[float, float] = CORES  #: instructions a cycle, of the host, of the command processor
 
     def __str__(self) -> str:
-        return f"{self.scheme}, {self.least}…{self.most} B, {self.groups} work-groups, {self.threads} threads, {self.bus_ns} ns"
+        return f"{self.scheme}, {self.least}…{self.most} B, {self.groups} work-groups, {self.threads} threads, {self.bus_ns} ns, {self.cores[0]:g} and {self.cores[1]:g} instructions a cycle"
 
 
 @dataclass
@@ -55,7 +60,8 @@ def measure(point: Point) -> Found:
     """Runs it. Raises `InputError` if the firmware does not come to its end."""
     harts = max(THREADS)
     options = f"scheme={SCHEMES[point.scheme]} least={point.least} most={point.most} rounds={point.rounds} groups={point.groups} threads={point.threads}"
-    settings = {"node.gpu0.processor.harts": harts, "node.pcie.root.root_port.processing": f"{point.bus_ns} ns",
+    settings = {"node.gpu0.processor.harts": harts, "node.host.hart.instructions_per_cycle": point.cores[0],
+                "node.gpu0.processor.hart.instructions_per_cycle": point.cores[1], "node.pcie.root.root_port.processing": f"{point.bus_ns} ns",
                 "node.pcie.switch0.upstream_port.processing": f"{point.bus_ns} ns", "node.images.append": f"nodes=2 {options}"}
     with Platform.from_config(MACHINE, overrides=settings) as platform:
         use(str(point), platform)

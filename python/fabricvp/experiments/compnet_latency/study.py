@@ -7,7 +7,7 @@ import pandas
 
 from ..frame import Run
 from . import pictures, published
-from .points import SCHEMES, SERVED, THREADS, Found, Point, measure
+from .points import CORES, OTHER_CORES, SCHEMES, SERVED, THREADS, Found, Point, measure
 
 US = 1e6
 BUS = (50, 250, 500)  #: ns
@@ -20,11 +20,13 @@ def study(run: Run) -> None:
     points |= {("threads", s, g, t): Point(s, rounds=rounds, groups=g, threads=t) for s in SERVED for g in groups for t in THREADS if t <= g}
     points |= {("threads", "lanes", g, 1): Point("lanes", rounds=rounds, groups=g) for g in groups}
     points |= {("bus", s, ns): Point(s, rounds=rounds, bus_ns=ns) for s in SCHEMES for ns in BUS}
+    points |= {("cores", s, g, c): Point(s, rounds=rounds, groups=g, cores=c) for s in SERVED for g in (1, groups[-1]) for c in (CORES, *OTHER_CORES)}
     found = dict(zip(points, run.map("machines", measure, list(points.values()), lambda p: p.groups * p.rounds + (p.most // p.least).bit_length(), str)))
     again = run.map("one again", measure, [points["size", "command processor"]], name=str, fresh=True)[0]
     by_size = _sizes(run, {s: found["size", s] for s in SCHEMES})
     by_threads = _threads(run, {key[1:]: f for key, f in found.items() if key[0] == "threads"})
     by_bus = _bus(run, {key[1:]: f for key, f in found.items() if key[0] == "bus"})
+    _cores(run, {key[1:]: f for key, f in found.items() if key[0] == "cores"})
     _checks(run, found, again)
     _conclude(run, by_size, by_threads, by_bus)
 
@@ -84,6 +86,15 @@ def _bus(run: Run, found: dict[tuple[str, int], Found]) -> pandas.DataFrame:
             run.report.row(f"round trip, {scheme}, {ns} ns at each end of the link to the root complex", "µs", float(us), None, "64 B, one work-group")
     run.report.table("bus", frame.round(3), "What a TLP takes to be processed by the root port and by the switch's upstream port. The adapter is beside the GPU, below the switch.")
     return frame
+
+
+def _cores(run: Run, found: dict[tuple[str, int, tuple[float, float]], Found]) -> None:
+    lines = []
+    for (scheme, groups, cores), f in found.items():
+        own = cores[scheme == "command processor"]
+        lines.append({"scheme": scheme, "groups": groups, "instructions_a_cycle": own, "round_trip_us": f.round_trip[64] * US})
+        run.report.row(f"round trip, {scheme}, {groups} work-groups, {own:g} instructions a cycle", "µs", lines[-1]["round_trip_us"], None, "64 B, one thread")
+    run.report.table("cores", pandas.DataFrame(lines).round(3), "What cores retire in a cycle while their caches hit: one thread serves, 64 bytes.", shown=60)
 
 
 def _checks(run: Run, found: dict[tuple, Found], again: Found) -> None:
