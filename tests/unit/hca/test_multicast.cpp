@@ -40,7 +40,10 @@ std::uint32_t hash(driver& d, const group& g) {
 
 TEST_CASE("multicast datagrams") {
     calendar timeline;
-    pair_bench bench;
+    hca_params p;
+    p.network.link.mtu = 2048;
+    p.network.link.buffer = byte_size{2304};  // one packet
+    pair_bench bench{p};
     auto& [host, a, b, cq_a, cq_b, qa, qb] = bench;
     std::mt19937 random(11);
     const auto ra = a.region(20'000), rb = b.region(40'000);
@@ -145,4 +148,19 @@ TEST_CASE("multicast datagrams") {
     took(*qb, b, rb, bench.good_b(), first, 100);
     CHECK(!bench.wait(b, *cq_b, 5'000'000));
     CHECK(host.adapters[1]->network.link.waiting() == 0);
+
+    // --- copies have freed the port's buffer once: of three packets two still wait for the one before ---
+    const auto waits = host.adapters[0]->network.link.credit_stalls.total();
+    send_request single;
+    single.list = {{0, ra.key, 2048}};
+    single.lid = 2;
+    single.qpn = 0x21;
+    single.qkey = ud.qkey;
+    for (unsigned i = 0; i < 3; ++i) listen(*qb, b, rb, 20480 + 4096 * i);
+    for (unsigned i = 0; i < 3; ++i) qa->post(single);
+    for (unsigned i = 0; i < 3; ++i) {
+        bench.good_a();
+        bench.good_b();
+    }
+    CHECK(host.adapters[0]->network.link.credit_stalls.total() == waits + 2);
 }
