@@ -33,6 +33,7 @@ enum class run_outcome {
     time_limit,    ///< the limit given to run() was reached
     power_off,     ///< the guest powered off cleanly
     guest_failure, ///< the guest reported failure (test finisher, tohost)
+    refused,       ///< a guest refused what it was asked for (test finisher, status 2); ends the run whatever `until` says
     breakpoint,    ///< a debugger or a Python breakpoint stopped a hart
     event,         ///< a condition given by the caller became true (console line, marker)
     interrupted,   ///< request_stop(), Ctrl-C

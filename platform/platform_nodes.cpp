@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "abi/finisher.h"
 #include "platform/apps.h"
 #include "platform/platform_state.h"
 
@@ -12,6 +13,15 @@ namespace fabricvp {
 namespace {
 
 bool ended(const node_surroundings& a) { return a.outcome.state != node_state::running; }
+
+/// What a guest has said at last, without the end of the line.
+std::string last_line(const std::string& output) {
+    const auto end = output.find_last_not_of("\r\n");
+    if (end == std::string::npos) return {};
+    const auto before = output.find_last_of("\r\n", end);
+    const auto begin = before == std::string::npos ? 0 : before + 1;
+    return output.substr(begin, end + 1 - begin);
+}
 
 }  // namespace
 
@@ -23,6 +33,13 @@ void platform::implementation::node_ended(std::size_t i, node_state state, int s
     hardware->nodes[i]->power_down();
     if (params.simulation.until == "any") return end_by_nodes(i);
     if (all_ended() || (params.simulation.until != "all" && counts(i))) end_by_nodes();
+}
+
+void platform::implementation::node_refused(std::size_t i) {
+    const auto said = last_line(around[i].serial->output());
+    const std::string detail = said.empty() ? fmt::format("node{} refuses what it was asked for", i) : input_error(fmt::format("node{}: {}", i, said)).what();  // printable
+    if (!ended(around[i])) end(run_outcome::refused, detail, FINISHER_REFUSED);
+    node_ended(i, node_state::failed, FINISHER_REFUSED, detail);
 }
 
 void platform::implementation::report_ends() {

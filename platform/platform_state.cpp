@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "abi/finisher.h"
 #include "base/log.h"
 #include "platform/loader/image_paths.h"
 
@@ -46,6 +47,7 @@ void platform::implementation::connect(std::size_t i) {
     h.uart.on_transmit = [&a](char c) { a.serial->printed(c); };
     h.on_power_off = [this, i, name](int status) {
         if (status == 0) node_ended(i, node_state::powered_off, 0, name + " powered off");
+        else if (status == FINISHER_REFUSED) node_refused(i);
         else node_ended(i, node_state::failed, status, fmt::format("{} reported failure {}", name, status));
     };
     h.on_system_reset = [this, &a] {

@@ -90,6 +90,7 @@ struct platform::implementation {
 
     /// platform_nodes.cpp
     void node_ended(std::size_t node, node_state state, int status, std::string detail);
+    void node_refused(std::size_t node);  ///< nobody waits for what it would have done
     /// Tells debuggers of nodes that have ended.
     void report_ends();
     /// True if the end of the run depends on this node.

@@ -108,6 +108,7 @@ const char* name_of(run_outcome outcome) {
         case run_outcome::time_limit: return "time_limit";
         case run_outcome::power_off: return "power_off";
         case run_outcome::guest_failure: return "guest_failure";
+        case run_outcome::refused: return "refused";
         case run_outcome::breakpoint: return "breakpoint";
         case run_outcome::event: return "event";
         case run_outcome::interrupted: return "interrupted";

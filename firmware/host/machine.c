@@ -99,13 +99,22 @@ void power_off(unsigned status) {
     for (;;) __asm__ volatile("wfi");
 }
 
+static void __attribute__((noreturn)) end_with(unsigned status, const char* format, va_list arguments) {
+    console_vprintf(format, arguments);
+    console_puts("\n");
+    power_off(status);
+}
+
 void panic(const char* format, ...) {
     va_list arguments;
     va_start(arguments, format);
-    console_vprintf(format, arguments);
-    va_end(arguments);
-    console_puts("\n");
-    power_off(1);
+    end_with(1, format, arguments);
+}
+
+void refuse(const char* format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    end_with(FINISHER_REFUSED, format, arguments);
 }
 
 /* Memory from the end of the image up to the device tree or the RAM disk, or to its own end if those lie elsewhere. */

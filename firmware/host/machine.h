@@ -28,6 +28,8 @@ const char* machine_isa(unsigned hart);
 void power_off(unsigned status) __attribute__((noreturn));
 /* Prints and powers off with failure. */
 void panic(const char* format, ...) __attribute__((noreturn, format(printf, 1, 2)));
+/* The same where the user has asked for what cannot be: what, the value, what may stand there. Ends the whole run with status 2. */
+void refuse(const char* format, ...) __attribute__((noreturn, format(printf, 1, 2)));
 
 /* Every firmware has it; its result is the status of the power-off. */
 int main(void);

@@ -134,7 +134,8 @@ int execute(const options::variables_map& given) {
     }
     const auto complaint = p->complaint();
     const int exit = exit_status(result, complaint);
-    if (!quiet || exit == status::guest_failed) report(*p, result, complaint);
+    if (result.outcome == run_outcome::refused) fmt::print(stderr, "fabricvp: {}\n", result.detail);
+    else if (!quiet || exit == status::guest_failed) report(*p, result, complaint);
     return exit;
 }
 
@@ -149,6 +150,7 @@ int exit_status(const run_result& result, const std::string& complaint) {
         case run_outcome::power_off:
         case run_outcome::time_limit: return complaint.empty() ? status::ok : status::guest_failed;
         case run_outcome::event: return complaint.empty() ? status::ok : status::guest_failed;
+        case run_outcome::refused: return status::bad_input;
         case run_outcome::interrupted: return signal_scope::seen() ? status::interrupted : status::ok;
         default: return status::guest_failed;
     }

@@ -23,6 +23,7 @@ class Outcome(enum.StrEnum):
     TIME_LIMIT = "time_limit"  #: the given time has passed
     POWER_OFF = "power_off"  #: the guest powered off cleanly
     GUEST_FAILURE = "guest_failure"  #: the guest reported failure
+    REFUSED = "refused"  #: a guest refused what it was asked for; `detail` has its last line
     BREAKPOINT = "breakpoint"  #: a hart stopped at a breakpoint or watchpoint
     EVENT = "event"  #: an `until` condition became true
     INTERRUPTED = "interrupted"  #: request_stop()

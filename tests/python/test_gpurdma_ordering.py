@@ -45,5 +45,5 @@ def test_a_flag_overtakes_data_that_wait_for_a_busy_bank():
 @pytest.mark.parametrize("options, says", [("read=3", "read=3: 2 at most"), ("bytes=6", "bytes=6: a multiple of 4"), ("flag=0 flush=1", "flush=1: not with flag=0")])
 def test_what_does_not_fit_is_said(options, says):
     with fabricvp.spawn("gpurdma_pair", node__images__firmware="firmware:ordering.elf", node__images__append=options) as platform:
-        platform.run("100 ms")
-        assert says in platform.nodes[0].console.output
+        ended = platform.run("100 ms")
+        assert ended.outcome == fabricvp.Outcome.REFUSED and says in ended.detail

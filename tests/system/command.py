@@ -93,6 +93,12 @@ class CommandTest(unittest.TestCase):
         self.assertEqual(result.returncode, 0, result.errors)
         return result
 
+    def refused(self, result, says):
+        """A guest has refused what it was asked for: one line, and nobody waited for it."""
+        self.assertEqual(result.returncode, 2, result.text + result.errors)
+        self.assertRegex(result.errors, r"^fabricvp: node\d: [^\n]+\n$")
+        self.assertIn(says, result.errors)
+
     def machine(self, code, more="", **elf_options):
         """A configuration whose firmware is `code`."""
         self.write("guest.elf", elf(code, **elf_options))

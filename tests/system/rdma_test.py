@@ -52,11 +52,11 @@ class Rdma(CommandTest):
 
     def test_what_does_not_fit_is_said(self):
         result = self.run_command("run", CONFIGS / "rdma_pair.yaml", "--append", "nodes=2 check=0 exchange=0 latency=0 bandwidth=0 rate=16 batch=65", "--out", "out")
-        self.assertEqual(result.returncode, 1)
-        self.assertIn("batches of 1 to 64", result.text)
+        self.refused(result, "node0: batch=65: 64 at most")
+        result = self.run_command("run", CONFIGS / "rdma_pair.yaml", "--append", "nodes=2 batch=16 window=8")
+        self.refused(result, "node0: batch=16: 8 at most, since as many are under way")
         result = self.run_command("run", CONFIGS / "rdma_pair.yaml", "--append", "nodes=1", "--append", "node1=nodes=1", "--out", "out")
-        self.assertEqual(result.returncode, 1)
-        self.assertIn("nodes=1: 2 at least", result.text)
+        self.refused(result, "nodes=1: 2 at least")
 
     # What `ibnetdiscover` would say, made of the links of a configuration.
 

@@ -8,7 +8,7 @@ import subprocess
 import time
 
 import command
-from command import FOREVER, CommandTest, finish, say
+from command import FOREVER, CommandTest, finish, say, store
 
 
 class Results(CommandTest):
@@ -46,6 +46,21 @@ class Results(CommandTest):
         node = run["nodes"][0]
         self.assertEqual((node["node"], node["outcome"], node["status"], node["detail"]), ("node0", "failed", 3, "node0 reported failure 3"))
         self.assertEqual(node["time_s"], run["time_s"])
+
+    def test_a_guest_that_refuses_ends_the_run(self):
+        """Whoever it is, whoever else still runs: its last line, and status 2."""
+        self.write("refuses.elf", command.elf(say("hello\nrows=3: a multiple of 4\n") + finish(2)))
+        config = self.machine(FOREVER, "nodes: [{}, {images: {firmware: refuses.elf}}]\nsimulation: {until: all}\n")
+        for until in "all", "node0":
+            result = self.run_command("run", config, "--out", "out", "--set", f"simulation.until={until}", "--quiet")
+            self.assertEqual((result.returncode, result.errors), (2, "fabricvp: node1: rows=3: a multiple of 4\n"))
+            run = self.record()
+            self.assertEqual((run["outcome"], run["status"], run["detail"]), ("refused", 2, "node1: rows=3: a multiple of 4"))
+            self.assertEqual([node["outcome"] for node in run["nodes"]], ["running", "failed"])
+        self.write("refuses.elf", command.elf(store(command.UART, 0xE9, 0) + finish(2)))
+        self.assertEqual(self.run_command("run", config, "--quiet").errors, "fabricvp: node1: \\xe9\n")
+        self.write("refuses.elf", command.elf(finish(2)))
+        self.assertEqual(self.run_command("run", config, "--quiet").errors, "fabricvp: node1 refuses what it was asked for\n")
 
     def test_a_killed_run_leaves_no_results(self):
         process = self.begin(self.forever(), "--out", "out", "--trace")

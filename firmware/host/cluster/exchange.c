@@ -89,9 +89,10 @@ static bool run(struct gpu_node* node, struct sender* s, const struct exchange* 
 
 void exchange_check(const struct gpu_node* node, const struct exchange* o) {
     struct sender s[MOST];
-    if (node->count > MOST || o->bytes % GPU_PAGE || node->count * o->bytes > GPU_LARGE_PAGE) panic("exchange: up to %u GPUs, and messages of whole pages that fill up to 2 MiB", MOST);
+    if (node->count > MOST) refuse("bytes=%lu: with up to %u GPUs; 0: nothing is exchanged", o->bytes, MOST);
+    if (o->bytes % GPU_PAGE || node->count * o->bytes > GPU_LARGE_PAGE) refuse("bytes=%lu: messages of whole pages of %u, that of all %u GPUs fill up to 2 MiB", o->bytes, GPU_PAGE, node->count);
     for (unsigned i = 0; i < 2; ++i)
-        if (o->order[i] && !read_order(s, node->count, o->order[i])) panic("%s=%lu is no order of %u GPUs' messages", o->name[i], o->order[i], node->count);
+        if (o->order[i] && !read_order(s, node->count, o->order[i])) refuse("%s=%lu is no order of %u GPUs' messages", o->name[i], o->order[i], node->count);
 }
 
 bool exchange_run(struct gpu_node* node, const struct exchange* o) {

@@ -11,7 +11,7 @@ struct exchange {
     uint64_t order[2];         /* besides the natural one; 0: none. Decimal digits: the destinations of GPU 0 in sequence, those of GPU 1, … */
     const char* name[2];
 };
-/* Panics if the GPUs of this node cannot do it. To be called by all nodes before one of them begins. */
+/* Refuses if the GPUs of this node cannot do it. To be called by all nodes before one of them begins. */
 void exchange_check(const struct gpu_node* node, const struct exchange* options);
 /* \returns whether every byte has arrived, in every order */
 bool exchange_run(struct gpu_node* node, const struct exchange* options);

@@ -10,6 +10,7 @@ enum iterate_work {
     ITERATE_JACOBI = 1,        /* five points; each node has half of the grid's rows, and gives the row at its border */
     ITERATE_SPMV = 2           /* x = A·x; each node has half of the rows, and gives its half of x */
 };
+enum { ITERATE_MOST_STEPS = 16 };
 struct iterate {
     enum iterate_work work;
     enum scheme_kind scheme;

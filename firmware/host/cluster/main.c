@@ -9,7 +9,6 @@
 #include "host/cluster/spmv_links.h"
 #include "host/compnet/jacobi.h"
 #include "host/console.h"
-#include "host/csr.h"
 #include "host/gpurdma/writes.h"
 #include "host/machine.h"
 #include "host/rdma/measure.h"
@@ -35,7 +34,7 @@ static struct option options[OPTIONS] = {
     [THREADS] = {"threads", 1, 1, SCHEME_MOST_THREADS}, /* that serve */
     [WORK] = {"work", 0, 0, ITERATE_SPMV},              /* in place of all that: enum iterate_work, over all GPUs of two nodes */
     [PLACEMENT] = {"placement", 0, 0, SCHEME_QUEUES_IN_HOST}, /* of queue pairs there: enum scheme_queues */
-    [STEPS] = {"steps", 4, 1, 16},
+    [STEPS] = {"steps", 4, 1, ITERATE_MOST_STEPS},
 };
 
 static struct party party;
@@ -76,9 +75,13 @@ static bool messages(void) {
     return writes_run(&w);
 }
 
+static struct jacobi_options jacobi_options(void) {
+    return (struct jacobi_options){.rows = options[ROWS].value, .columns = options[COLUMNS].value, .iterations = options[ITERATIONS].value,
+                                   .groups = options[GROUPS].value, .cores = 1, .reference = true};
+}
+
 static bool solve(void) {
-    const struct jacobi_options o = {.rows = options[ROWS].value, .columns = options[COLUMNS].value, .iterations = options[ITERATIONS].value,
-                                     .groups = options[GROUPS].value, .cores = 1, .reference = true};
+    const struct jacobi_options o = jacobi_options();
     return jacobi_run(&party, &node, &queues[0], (enum scheme_kind)options[SCHEME].value, (unsigned)options[THREADS].value, &o);
 }
 
@@ -86,6 +89,16 @@ static bool iterate(void) {
     const struct iterate o = {.work = (enum iterate_work)options[WORK].value, .scheme = (enum scheme_kind)options[SCHEME].value, .queues = (enum scheme_queues)options[PLACEMENT].value,
                               .threads = (unsigned)options[THREADS].value, .rows = options[ROWS].value, .columns = options[COLUMNS].value, .steps = options[STEPS].value};
     return iterate_run(&party, &node, queues, &o);
+}
+
+static void check_options(void) {
+    const struct jacobi_options of_jacobi = jacobi_options();
+    const bool served = options[SCHEME].value == SCHEME_PROCESSOR || options[SCHEME].value == SCHEME_HOST, steps = options[WORK].value;
+    option_multiple(&options[NODES], 2, "since neighbours have to do with each other");
+    if (steps && options[NODES].value != 2) refuse("nodes=%lu: 2 with work=%lu", options[NODES].value, options[WORK].value);
+    if (served) option_at_most(&options[THREADS], steps ? 1 : JACOBI_QUEUES, "since each serves a queue");
+    if (options[WORK].value == ITERATE_SPMV) option_multiple(&options[ROWS], 32, "of a matrix");
+    if (!steps && options[ITERATIONS].value) jacobi_check(&of_jacobi, (unsigned)options[NODES].value);
 }
 
 static bool run_all(void) {
@@ -101,19 +114,14 @@ static bool run_all(void) {
 }
 
 int main(void) {
-    csr_set(mstatus, MSTATUS_FLOATS);
-    options_read(options, OPTIONS);
-    if (options[NODES].value % 2) panic("nodes=%lu: an even number", options[NODES].value);
-    party_join(&party, (unsigned)options[NODES].value);
-    options_share(&party, options, OPTIONS);
+    program_begin(&party, options, OPTIONS, check_options);
     pci_print(&party.pci);
-    if (!gpu_start(&node, &party.pci) || !node.count) panic("there is no GPU");
+    gpu_require(&node, &party.pci);
     gpu_print(&node);
-    if (gpu_linked(&node) < node.count) panic("the fabric does not join all GPUs");
+    if (gpu_linked(&node) < node.count) refuse("the fabric does not join all GPUs: this program needs that");
     for (unsigned g = 0; g < node.count; ++g) gpu_create_queue(&queues[g], &node, g, QUEUE_PACKETS, 0, 1);
     clock_start();
     const bool right = run_all();
     party_leave(&party);
-    console_printf("%s\n", right ? "all ok, powering off" : "FAILED");
-    return right ? 0 : 1;
+    return program_end(right);
 }

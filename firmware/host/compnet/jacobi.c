@@ -219,12 +219,18 @@ static void print_digest(const struct solver* s, const void* grids) {
     console_printf("# digest %lx\n", digest);
 }
 
+void jacobi_check(const struct jacobi_options* o, unsigned nodes) {
+    if (nodes & (nodes - 1) || nodes > 1u << COLLECTIVE_MOST_STEPS) refuse("nodes=%u: a power of two, up to %u", nodes, 1u << COLLECTIVE_MOST_STEPS);
+    if (o->rows % o->groups) refuse("rows=%lu: a multiple of groups=%lu", o->rows, o->groups);
+    if (o->columns % 16) refuse("columns=%lu: a multiple of 16", o->columns);
+    if (o->cores > machine.harts) refuse("cores=%lu: %u at most, as many as the host has harts", o->cores, machine.harts);
+}
+
 bool jacobi_run(struct party* party, struct gpu_node* node, struct gpu_queue_handle* queue, enum scheme_kind kind, unsigned threads, const struct jacobi_options* o) {
     static struct solver cpu, gpu;
     struct solver base = {.o = o, .rank = party->index, .nodes = party->count, .grid_bytes = 4 * (o->rows + 2) * o->columns};
-    if (o->rows % o->groups || o->columns % 16 || (party->count & (party->count - 1)) || party->count > 1u << COLLECTIVE_MOST_STEPS || o->cores > machine.harts)
-        panic("jacobi: rows a multiple of groups, columns of 16; a power of two of nodes, up to %u; up to %u cores", 1u << COLLECTIVE_MOST_STEPS, machine.harts);
-    base.scheme = (struct scheme){.kind = kind, .party = party, .node = node, .threads = threads, .groups = 2, .log_entries = LOG_ENTRIES};
+    jacobi_check(o, party->count); /* here there may be fewer cores than at node 0 */
+    base.scheme = (struct scheme){.kind = kind, .party = party, .node = node, .threads = threads, .groups = JACOBI_QUEUES, .log_entries = LOG_ENTRIES};
     float* grids = make_grids(&base);
     bool right = true;
     clock_start();

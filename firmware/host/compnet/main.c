@@ -7,7 +7,6 @@
 #include "host/compnet/load.h"
 #include "host/compnet/reduce.h"
 #include "host/console.h"
-#include "host/csr.h"
 #include "host/machine.h"
 #include "host/rdma/options.h"
 
@@ -43,15 +42,27 @@ static struct party party;
 static struct gpu_node node;
 static struct gpu_queue_handle queue;
 
+static struct jacobi_options jacobi_options(void) {
+    return (struct jacobi_options){options[ROWS].value, options[COLUMNS].value, options[ITERATIONS].value, options[GROUPS].value, options[CORES].value, options[DRIVER].value, options[REFERENCE].value};
+}
+
 static void check_options(void) {
     const enum scheme_kind kind = (enum scheme_kind)options[SCHEME].value;
-    if (options[WORK].value == ECHO && (kind == SCHEME_DRIVEN || kind == SCHEME_CPU)) panic("scheme=%u: messages there and back take 0, 1, 2 or 5", kind);
-    if (options[WORK].value == REDUCE && kind == SCHEME_ASYNC) panic("scheme=%u: all-reduces take 0 to 4", kind);
-    if (options[WORK].value == ECHO && kind == SCHEME_ASYNC && options[GROUPS].value > 1 << (SCHEME_LOG_SENDS - 1)) panic("scheme=%u: groups=%lu: %u at most", kind, options[GROUPS].value, 1 << (SCHEME_LOG_SENDS - 1));
-    if (options[WORK].value != REDUCE && options[NODES].value % 2) panic("nodes=%lu: an even number", options[NODES].value);
-    if (options[BYTES].value % 4) panic("bytes=%lu: whole floats, a multiple of 4", options[BYTES].value);
-    for (unsigned i = LEAST; i <= MOST; ++i)
-        if (options[i].value & (options[i].value - 1)) panic("%s=%lu: a power of two", options[i].key, options[i].value);
+    const struct jacobi_options of_jacobi = jacobi_options();
+    const bool echo = options[WORK].value == ECHO, jacobi = options[WORK].value == JACOBI, served = kind == SCHEME_PROCESSOR || kind == SCHEME_HOST;
+    if (echo && (kind == SCHEME_DRIVEN || kind == SCHEME_CPU)) refuse("scheme=%u: messages there and back take 0, 1, 2 or 5", kind);
+    if (options[WORK].value == REDUCE && kind == SCHEME_ASYNC) refuse("scheme=%u: all-reduces take 0 to 4", kind);
+    if (echo && kind == SCHEME_ASYNC) option_at_most(&options[GROUPS], 1 << (SCHEME_LOG_SENDS - 1), "since the queue pair has room for no more");
+    if (options[WORK].value != REDUCE) option_multiple(&options[NODES], 2, "since neighbours have to do with each other");
+    if (served) option_at_most(&options[THREADS], jacobi ? JACOBI_QUEUES : options[GROUPS].value, "since each serves a queue");
+    option_only(&options[LOCK], kind == SCHEME_PROCESSOR && !jacobi, "with scheme=0 and work=0 or 2: queues of work-groups in the GPU's memory");
+    option_only(&options[CRASH], kind == SCHEME_PROCESSOR && echo, "with scheme=0 and work=0");
+    option_only(&options[LOAD], echo, "with work=0");
+    option_only(&options[ASTRAY], echo, "with work=0");
+    option_multiple(&options[BYTES], 4, "whole floats");
+    option_power(&options[LEAST]);
+    option_power(&options[MOST]);
+    if (jacobi) jacobi_check(&of_jacobi, (unsigned)options[NODES].value);
 }
 
 static struct scheme chosen(void) {
@@ -73,7 +84,7 @@ static bool echo(void) {
 }
 
 static bool jacobi(void) {
-    const struct jacobi_options o = {options[ROWS].value, options[COLUMNS].value, options[ITERATIONS].value, options[GROUPS].value, options[CORES].value, options[DRIVER].value, options[REFERENCE].value};
+    const struct jacobi_options o = jacobi_options();
     return jacobi_run(&party, &node, &queue, (enum scheme_kind)options[SCHEME].value, (unsigned)options[THREADS].value, &o);
 }
 
@@ -84,15 +95,10 @@ static bool reduce(void) {
 }
 
 int main(void) {
-    csr_set(mstatus, MSTATUS_FLOATS);
-    options_read(options, OPTIONS);
-    party_join(&party, (unsigned)options[NODES].value);
-    options_share(&party, options, OPTIONS);
-    check_options();
-    if (!gpu_start(&node, &party.pci) || !node.count) panic("there is no GPU");
+    program_begin(&party, options, OPTIONS, check_options);
+    gpu_require(&node, &party.pci);
     gpu_print(&node);
     gpu_create_queue(&queue, &node, 0, 4, 0, 1); /* kernels whose work-groups wait for each other need room for all */
     const bool right = options[WORK].value == ECHO ? echo() : options[WORK].value == JACOBI ? jacobi() : reduce();
-    console_printf("%s\n", right ? "all ok, powering off" : "FAILED");
-    return right ? 0 : 1;
+    return program_end(right);
 }

@@ -132,7 +132,8 @@ static void start_threads(struct scheme* s) {
     const bool in_gpu = s->kind == SCHEME_PROCESSOR;
     const unsigned each = (s->groups + s->threads - 1) / s->threads;
     const uint64_t bytes = (uint64_t)s->threads * each * PITCH;
-    if (s->threads > SCHEME_MOST_THREADS || each > NETWORK_MOST_QUEUES || s->log_entries > NETWORK_MOST_LOG_ENTRIES) panic("scheme: up to %u threads with %u queues each", SCHEME_MOST_THREADS, NETWORK_MOST_QUEUES);
+    const unsigned harts = in_gpu ? mmio_read32(s->node->gpu[0].registers + GPU_CP_HARTS) : machine.harts - 1;
+    if (s->threads > harts) refuse("threads=%u: %u at most, harts %s", s->threads, harts, in_gpu ? "of the command processor" : "of the host besides the one that runs the program");
     s->queues = place_take(s->node, bytes, in_gpu);
     s->duties = place_take(s->node, s->threads * sizeof(struct network_duty), in_gpu);
     ending = false;
@@ -147,7 +148,6 @@ static void start_threads(struct scheme* s) {
 }
 
 void scheme_open(struct scheme* s) {
-    if (s->party->count > NETWORK_MOST_PEERS) panic("scheme: up to %u nodes", NETWORK_MOST_PEERS);
     make_memory(s);
     share_memory(s);
     if (s->kind == SCHEME_PROCESSOR || s->kind == SCHEME_HOST) start_threads(s);

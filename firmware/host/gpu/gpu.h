@@ -58,6 +58,8 @@ struct gpu_node {
 
 /* Finds and starts all GPUs. \returns false with a line on the console if one cannot be started. */
 bool gpu_start(struct gpu_node* node, struct pci_host* host);
+/* The same for programs that cannot do without one: refuses. */
+void gpu_require(struct gpu_node* node, struct pci_host* host);
 /* How many GPUs, counted from the first, all reach each other's memory: those that can share buffers. */
 unsigned gpu_linked(const struct gpu_node* node);
 void gpu_print(const struct gpu_node* node);

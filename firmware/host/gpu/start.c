@@ -92,6 +92,10 @@ bool gpu_start(struct gpu_node* node, struct pci_host* host) {
     return true;
 }
 
+void gpu_require(struct gpu_node* node, struct pci_host* host) {
+    if (!gpu_start(node, host) || !node->count) refuse("there is no GPU that can be used: this program needs one");
+}
+
 /* Whether the first `count` GPUs all reach each other's memory. */
 static bool all_linked(const struct gpu_node* node, unsigned count) {
     const uint64_t all = ((uint64_t)1 << count) - 1;

@@ -4,7 +4,6 @@
  * how, stands as `key=number` on the kernel command line of node 0 (see `options`), which tells the others; `nodes` every node needs.
  * Lines that begin with "# " have measured figures; all others depend on nothing but whether everything is right. */
 #include "host/console.h"
-#include "host/csr.h"
 #include "host/gpurdma/serve.h"
 #include "host/gpurdma/writes.h"
 #include "host/machine.h"
@@ -16,15 +15,15 @@ enum { NODES, SIZE, MESSAGES, GROUPS, TEAMS, LANES, BATCH, SIGNAL, WINDOW, RUNS,
        SERVE, ITEMS, BYTES, ROUNDS, REPLIES, OWN, MULTIPLY, OPTIONS };
 static struct option options[OPTIONS] = {
     [NODES] = {"nodes", 2, 2, MOST_PARTIES},          /* that take part; neighbours have to do with each other */
-    [SIZE] = {"size", 8},            /* bytes of a message */
-    [MESSAGES] = {"messages", 1024}, /* of a team */
-    [GROUPS] = {"groups", 1},        /* work-groups */
-    [TEAMS] = {"teams", 1},          /* of a work-group, each with a queue pair */
-    [LANES] = {"lanes", 1},          /* of a team, which post together */
-    [BATCH] = {"batch", 1},          /* entries a doorbell */
-    [SIGNAL] = {"signal", 1},        /* entries for one completion */
+    [SIZE] = {"size", 8, 1, 0},      /* bytes of a message */
+    [MESSAGES] = {"messages", 1024, 1, 0}, /* of a team */
+    [GROUPS] = {"groups", 1, 1, 0},  /* work-groups */
+    [TEAMS] = {"teams", 1, 1, 0},    /* of a work-group, each with a queue pair */
+    [LANES] = {"lanes", 1, 1, 1024}, /* of a team, which post together */
+    [BATCH] = {"batch", 1, 1, 0},    /* entries a doorbell */
+    [SIGNAL] = {"signal", 1, 1, 0},  /* entries for one completion */
     [WINDOW] = {"window", 1},        /* entries under way before completions are polled */
-    [RUNS] = {"runs", 3},
+    [RUNS] = {"runs", 3, 1, 0},
     [REUSE] = {"reuse", 0},          /* 1: entries are written in full once, then only what changes */
     [INLINE] = {"inline", 0},        /* 1: the payload, at most 8 bytes, stands in the entry */
     [READS] = {"reads", 0},          /* 1: reads from the other node, not writes */
@@ -37,10 +36,10 @@ static struct option options[OPTIONS] = {
     [RECORDS_IN_GPU] = {"gpu_records", 1}, /* doorbell records */
     [PAYLOAD_IN_GPU] = {"gpu_payload", 1}, /* what is sent */
     [TARGET_IN_GPU] = {"gpu_target", 0}, /* where it goes to */
-    [SERVE] = {"serve", 0},          /* in place of all that, node 0 sends batches, and node 1 works: 1: its hart, 2: one kernel */
-    [ITEMS] = {"items", 64},         /* work-items of a work-group */
+    [SERVE] = {"serve", 0, 0, SERVE_BY_KERNEL}, /* in place of all that, node 0 sends batches, and node 1 works: 1: its hart, 2: one kernel */
+    [ITEMS] = {"items", 64, 1, 1024}, /* work-items of a work-group */
     [BYTES] = {"bytes", 0},          /* of a batch; 0: a notification alone */
-    [ROUNDS] = {"rounds", 16},
+    [ROUNDS] = {"rounds", 16, 1, 0},
     [REPLIES] = {"replies", 1},      /* messages in which results come back: 1 or as many as groups */
     [OWN] = {"own", 0},              /* 1: each work-group gets its part with a notification of its own */
     [MULTIPLY] = {"multiply", 0},    /* 1: vectors of 32 floats by a matrix; 0: what came is sent back */
@@ -52,29 +51,40 @@ static struct gpu_queue_handle queue;
 
 static unsigned flag(unsigned option, unsigned bit) { return options[option].value ? bit : 0; }
 
+static struct writes writes(void) {
+    return (struct writes){.party = &party, .node = &node, .queue = &queue, .with = party.index ^ 1, .groups = options[GROUPS].value,
+                           .teams = options[TEAMS].value, .lanes = options[LANES].value, .messages = options[MESSAGES].value, .size = options[SIZE].value,
+                           .batch = options[BATCH].value, .signal_every = options[SIGNAL].value, .window = options[WINDOW].value, .runs = options[RUNS].value,
+                           .flags = flag(REUSE, RDMA_REUSE) | flag(INLINE, RDMA_IN_ENTRY) | flag(READS, RDMA_READS) | flag(TIMED, RDMA_TIMED),
+                           .fence = (unsigned)options[FENCE].value, .hart = options[HART].value, .revoked = options[REVOKE].value,
+                           .queues_in_gpu = options[QUEUES_IN_GPU].value, .cqs_in_gpu = options[CQS_IN_GPU].value, .records_in_gpu = options[RECORDS_IN_GPU].value, .payload_in_gpu = options[PAYLOAD_IN_GPU].value, .target_in_gpu = options[TARGET_IN_GPU].value};
+}
+
+static struct serve serve(void) {
+    return (struct serve){.party = &party, .node = &node, .queue = &queue, .with = party.index ^ 1, .worker = options[SERVE].value, .groups = options[GROUPS].value,
+                          .items = options[ITEMS].value, .bytes = options[BYTES].value, .rounds = options[ROUNDS].value, .replies = options[REPLIES].value,
+                          .own = options[OWN].value, .multiply = options[MULTIPLY].value};
+}
+
+static void check_options(void) {
+    const struct writes w = writes();
+    const struct serve s = serve();
+    option_multiple(&options[NODES], 2, "since neighbours have to do with each other");
+    if (options[SERVE].value) serve_check(&s);
+    else writes_check(&w);
+}
+
 int main(void) {
-    csr_set(mstatus, MSTATUS_FLOATS);
-    options_read(options, OPTIONS);
-    if (options[NODES].value % 2) panic("nodes=%lu: an even number", options[NODES].value);
-    party_join(&party, (unsigned)options[NODES].value);
-    options_share(&party, options, OPTIONS);
-    if (!gpu_start(&node, &party.pci) || !node.count) panic("there is no GPU");
+    program_begin(&party, options, OPTIONS, check_options);
+    gpu_require(&node, &party.pci);
     gpu_print(&node);
     for (unsigned i = 0; i < node.count; ++i) gpu_use_interrupts(&node.gpu[i], PCI_MSIX);
     interrupts_on();
     gpu_create_queue(&queue, &node, 0, 4, 0, 1);
     clock_start();
-    const struct writes w = {.party = &party, .node = &node, .queue = &queue, .with = party.index ^ 1, .groups = options[GROUPS].value,
-                             .teams = options[TEAMS].value, .lanes = options[LANES].value, .messages = options[MESSAGES].value, .size = options[SIZE].value,
-                             .batch = options[BATCH].value, .signal_every = options[SIGNAL].value, .window = options[WINDOW].value, .runs = options[RUNS].value,
-                             .flags = flag(REUSE, RDMA_REUSE) | flag(INLINE, RDMA_IN_ENTRY) | flag(READS, RDMA_READS) | flag(TIMED, RDMA_TIMED),
-                             .fence = (unsigned)options[FENCE].value, .hart = options[HART].value, .revoked = options[REVOKE].value,
-                             .queues_in_gpu = options[QUEUES_IN_GPU].value, .cqs_in_gpu = options[CQS_IN_GPU].value, .records_in_gpu = options[RECORDS_IN_GPU].value, .payload_in_gpu = options[PAYLOAD_IN_GPU].value, .target_in_gpu = options[TARGET_IN_GPU].value};
-    const struct serve s = {.party = &party, .node = &node, .queue = &queue, .with = party.index ^ 1, .worker = options[SERVE].value, .groups = options[GROUPS].value,
-                            .items = options[ITEMS].value, .bytes = options[BYTES].value, .rounds = options[ROUNDS].value, .replies = options[REPLIES].value,
-                            .own = options[OWN].value, .multiply = options[MULTIPLY].value};
+    const struct writes w = writes();
+    const struct serve s = serve();
     const bool right = options[SERVE].value ? serve_run(&s) : writes_run(&w);
     party_leave(&party);
-    console_printf("%s\n", right ? "all ok, powering off" : "FAILED");
-    return right ? 0 : 1;
+    return program_end(right);
 }

@@ -17,13 +17,13 @@ static float entry(unsigned row, unsigned column) { return (float)((row * 7 + co
 /* Whole numbers so small that sums of products are exact, whatever their order. */
 static float element(uint64_t index, unsigned parity) { return (float)(pattern_word(parity + 1, index) % SMALL); }
 
-static void check_options(const struct serve* s) {
-    const uint64_t unit = s->multiply ? SERVE_VECTOR : 8;
-    if (!s->groups || s->groups > MOST_GROUPS || !s->items || s->items > 1024 || (s->multiply && s->items % SERVE_ROWS)) panic("serve: 1 to %u groups of 32 to 1024 items", MOST_GROUPS);
-    if (s->bytes % (s->groups * unit) || (s->multiply && !s->bytes)) panic("bytes: a multiple of %lu", s->groups * unit);
-    if (s->replies != 1 && s->replies != s->groups) panic("replies: 1 or %lu", s->groups);
-    if (s->worker == SERVE_BY_KERNEL && s->replies != s->groups) panic("replies: of a kernel, %lu", s->groups);
-    if (!s->rounds) panic("rounds: at least one");
+void serve_check(const struct serve* s) {
+    const uint64_t unit = s->groups * (s->multiply ? SERVE_VECTOR : 8);
+    if (s->groups > MOST_GROUPS) refuse("groups=%lu: 1 to %u", s->groups, MOST_GROUPS);
+    if (s->multiply && s->items % SERVE_ROWS) refuse("items=%lu: with multiply=1 a multiple of %u", s->items, SERVE_ROWS);
+    if (s->bytes % unit || (s->multiply && !s->bytes)) refuse("bytes=%lu: a multiple of %lu", s->bytes, unit);
+    if (s->replies != s->groups && (s->replies != 1 || s->worker == SERVE_BY_KERNEL))
+        refuse("replies=%lu: %sgroups=%lu", s->replies, s->worker == SERVE_BY_KERNEL ? "of a kernel, " : "1 or ", s->groups);
 }
 
 /* ---- master: batches of even rounds, of odd ones; results of these ---- */
@@ -130,7 +130,6 @@ static bool serve_by_hart(const struct serve* s, struct gpu_kernel k, const stru
 }
 
 bool serve_run(const struct serve* s) {
-    check_options(s);
     const bool master = s->party->index < s->with, by_kernel = !master && s->worker == SERVE_BY_KERNEL;
     const struct endpoint_shape shape = {.pairs = (unsigned)s->groups, .log_sends = LOG_SENDS, .log_receives = 1, .log_cq = LOG_SENDS + 1, .lanes = by_kernel,
                                          .queues_in_gpu = by_kernel, .cqs_in_gpu = by_kernel, .records_in_gpu = by_kernel, .board_in_gpu = by_kernel,

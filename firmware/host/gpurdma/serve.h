@@ -24,6 +24,8 @@ struct serve {
     bool multiply;             /* vectors by a matrix; otherwise what came is sent back */
 };
 
+/* Refuses what cannot be. */
+void serve_check(const struct serve* s);
 /* Both nodes call it. \returns whether all was as it should be */
 bool serve_run(const struct serve* s);
 

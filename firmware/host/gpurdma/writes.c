@@ -19,14 +19,19 @@ static unsigned log2_up(uint64_t n) {
     return log;
 }
 
-static void check_options(const struct writes* w) {
-    if (!w->size || w->size > MOST_MESSAGE || ((w->flags & RDMA_IN_ENTRY) && (w->size > RDMA_MOST_INLINE - 4 || (w->flags & (RDMA_READS | RDMA_REUSE)))))
-        panic("size: 1 to %u bytes, inline writes up to 8 and not with reuse", MOST_MESSAGE);
-    if (!w->batch || w->batch > RDMA_MOST_RUNG || !is_power(w->signal_every) || w->window < w->batch || w->window < w->signal_every || w->window > MOST_ENTRIES)
-        panic("batch: 1 to %u; signal: a power of two; window: no less than these, up to %u", RDMA_MOST_RUNG, MOST_ENTRIES);
-    if (!w->messages || w->messages % w->signal_every || !w->runs) panic("messages: a multiple of signal, and at least one run");
-    if (!w->lanes || w->lanes * w->teams > 1024 || (w->lanes > 1 && w->teams > RDMA_MOST_TEAMS)) panic("lanes, teams: up to 1024 work-items a group, %u teams", RDMA_MOST_TEAMS);
-    if (w->hart && (w->groups != 1 || w->lanes != 1 || w->teams > RDMA_MOST_TEAMS)) panic("hart: one group, one lane a team, up to %u teams", RDMA_MOST_TEAMS);
+void writes_check(const struct writes* w) {
+    const bool in_entry = w->flags & RDMA_IN_ENTRY;
+    if (w->size > MOST_MESSAGE) refuse("size=%lu: 1 to %u bytes", w->size, MOST_MESSAGE);
+    if (in_entry && w->size > RDMA_MOST_INLINE - 4) refuse("size=%lu: with inline=1 up to %u", w->size, RDMA_MOST_INLINE - 4);
+    if (in_entry && w->flags & (RDMA_READS | RDMA_REUSE)) refuse("inline=1: not with reads or reuse");
+    if (w->batch > RDMA_MOST_RUNG) refuse("batch=%lu: 1 to %u", w->batch, RDMA_MOST_RUNG);
+    if (!is_power(w->signal_every)) refuse("signal=%lu: a power of two", w->signal_every);
+    if (w->window < w->batch || w->window < w->signal_every || w->window > MOST_ENTRIES)
+        refuse("window=%lu: no less than batch=%lu and signal=%lu, up to %u", w->window, w->batch, w->signal_every, MOST_ENTRIES);
+    if (w->messages % w->signal_every) refuse("messages=%lu: a multiple of signal=%lu", w->messages, w->signal_every);
+    if (w->lanes * w->teams > 1024) refuse("teams=%lu: with lanes=%lu no more than %lu, since a group has up to 1024 work-items", w->teams, w->lanes, 1024 / w->lanes);
+    if ((w->lanes > 1 || w->hart) && w->teams > RDMA_MOST_TEAMS) refuse("teams=%lu: up to %u, of one lane each more", w->teams, RDMA_MOST_TEAMS);
+    if (w->hart && (w->groups != 1 || w->lanes != 1)) refuse("hart=1: with groups=1 and lanes=1");
 }
 
 /* The geometry of the payload, the same on both nodes. */
@@ -162,7 +167,6 @@ static bool post_all(const struct writes* w, struct endpoint* e, const struct sl
 
 bool writes_run(const struct writes* w) {
     static struct endpoint e;
-    check_options(w);
     const struct slots s = slots_of(w);
     const bool active = w->party->index < w->with, reads = w->flags & RDMA_READS, source = active != reads;
     const unsigned log_sends = log2_up(w->window) ? log2_up(w->window) : 1;

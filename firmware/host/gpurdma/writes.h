@@ -21,6 +21,8 @@ struct writes {
     bool queues_in_gpu, cqs_in_gpu, records_in_gpu, payload_in_gpu, target_in_gpu;
 };
 
+/* Refuses what cannot be. */
+void writes_check(const struct writes* w);
 /* Node `with` does the same; the one with the lower index writes and prints. \returns whether all was as it should be */
 bool writes_run(const struct writes* w);
 

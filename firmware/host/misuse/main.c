@@ -184,7 +184,7 @@ static void tell_and_check(void) {
 
 int main(void) {
     party_join(&party, 2);
-    if (!gpu_start(&node, &party.pci) || !node.count) panic("there is no GPU");
+    gpu_require(&node, &party.pci);
     gpu_create_queue(&queue, &node, 0, 4, GPU_SMALL_SCRATCH, 1);
     results = place_take(&node, sizeof(struct rdma_misuse_result), true);
     const struct endpoint_shape shape = {.pairs = 1, .log_sends = LOG_SENDS, .log_receives = 1, .log_cq = LOG_CQ_ENTRIES, .lanes = true, .queues_in_gpu = true,

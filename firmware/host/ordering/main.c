@@ -15,8 +15,9 @@
 enum { DATA = 0, MOST_BYTES = 1 << 16, FLAG_AT = MOST_BYTES + 64 + 3 * 128, DONE_AT = FLAG_AT + 128, STOP_AT = DONE_AT + 128, RESULT_AT = STOP_AT + 128,
        COMPLETIONS_AT = 2 * MOST_BYTES, LOAD_AT = 4 * MOST_BYTES, MOST_ROUNDS = (1 << LOG_CQ) - 1, LANES = 64, LOADED_LINES = 64 };
 
-enum { BYTES, ROUNDS, FLAG, READ, CHECK, FLUSH, HOST_COMPLETIONS, LOAD, STRIDE, OPTIONS };
+enum { NODES, BYTES, ROUNDS, FLAG, READ, CHECK, FLUSH, HOST_COMPLETIONS, LOAD, STRIDE, OPTIONS };
 static struct option options[OPTIONS] = {
+    [NODES] = {"nodes", 2, 2, 2},
     [BYTES] = {"bytes", 4096, 4, MOST_BYTES}, /* of data, a multiple of 4 */
     [ROUNDS] = {"rounds", 100, 1, MOST_ROUNDS},
     [FLAG] = {"flag", ORDERING_APART, 0, ORDERING_COMPLETION}, /* enum ordering_flag */
@@ -38,9 +39,9 @@ static gpu_address piece;
 static struct verbs_memory host_completions;
 
 static void check_options(void) {
-    if (options[BYTES].value % 4) panic("bytes=%lu: a multiple of 4", options[BYTES].value);
-    if (options[FLUSH].value && options[FLAG].value == ORDERING_BEHIND) panic("flush=1: not with flag=0, where data and flag are one write");
-    if (options[STRIDE].value % 64) panic("stride=%lu: a multiple of 64", options[STRIDE].value);
+    option_multiple(&options[BYTES], 4, "whole words");
+    if (options[FLUSH].value && options[FLAG].value == ORDERING_BEHIND) refuse("flush=1: not with flag=0, where data and flag are one write");
+    option_multiple(&options[STRIDE], 64, "whole lines");
 }
 
 static uint32_t crc32(const uint8_t* data, uint64_t bytes) {
@@ -178,14 +179,11 @@ static bool write_all(void) {
 }
 
 int main(void) {
-    options_read(options, OPTIONS);
-    check_options();
-    party_join(&party, 2);
-    options_share(&party, options, OPTIONS);
+    program_begin(&party, options, OPTIONS, check_options);
     const bool writer = party.index == 1;
     struct channel_shape s = {.type = HCA_QP_RC, .log_sends = 7, .log_receives = 9, .elements = 1, .inline_bytes = POSTED_ALONE, .bytes = writer ? OWN_BYTES : COMPLETIONS_AT};
     if (!writer) {
-        if (!gpu_start(&node, &party.pci) || !node.count) panic("there is no GPU");
+        gpu_require(&node, &party.pci);
         piece = gpu_allocate_large(&node, 0, GPU_LARGE_PAGE);
         s.memory = device_memory;
         s.cqs = options[HOST_COMPLETIONS].value ? own_completions : device_completions;
@@ -193,6 +191,5 @@ int main(void) {
     channel_open(&channel, &party, party.index ^ 1, &s);
     const bool right = writer ? write_all() : look();
     party_meet(&party, party.index ^ 1);
-    console_printf("%s\n", right ? "all ok, powering off" : "FAILED");
-    return right ? 0 : 1;
+    return program_end(right);
 }

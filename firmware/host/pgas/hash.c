@@ -50,7 +50,6 @@ static bool are_answers_right(const struct world* w, const struct pgas_hash_argu
 
 bool hash_run(struct world* w, unsigned log_buckets, uint32_t keys, uint32_t universe) {
     const uint64_t table = sizeof(struct hash_bucket) << log_buckets, answers = 16ull * w->callers * w->items, found = 8ull * w->callers * keys;
-    if (universe > (uint64_t)w->party->count << log_buckets >> 1) panic("universe=%u: at most half of all buckets", universe);
     world_open(w, table + answers + found);
     const struct place cycles = world_take(w, 16 * w->callers), crew = world_take(w, sizeof(struct team_crew));
     const struct pgas_hash_arguments a = {.groups = world_at(w, &w->groups), .crew = world_at(w, &crew), .cycles = world_at(w, &cycles), .table = 0, .answers = table,

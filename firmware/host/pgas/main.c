@@ -3,7 +3,6 @@
  * source. Options stand as `key=number` on the kernel command line of node 0, which tells the others; `nodes` every node needs.
  * Lines that begin with "# " have measured figures; all others depend on nothing but whether everything is right. */
 #include "host/console.h"
-#include "host/csr.h"
 #include "host/machine.h"
 #include "host/pgas/works.h"
 #include "host/rdma/options.h"
@@ -33,6 +32,12 @@ static struct gpu_node node;
 static struct gpu_queue_handle queue;
 static struct world world;
 
+static void check_options(void) {
+    const uint64_t nodes = options[NODES].value;
+    if (options[WORK].value == REDUCE) option_multiple(&options[COUNT], nodes, "since each node sums a part");
+    if (options[WORK].value == HASH) option_at_most(&options[UNIVERSE], nodes << options[BUCKETS].value >> 1, "half of all buckets");
+}
+
 static bool work(void) {
     const uint32_t count = (uint32_t)options[COUNT].value, rounds = (uint32_t)options[ROUNDS].value;
     switch (options[WORK].value) {
@@ -45,11 +50,8 @@ static bool work(void) {
 
 int main(void) {
     static const char* const names[WORKS] = {"reduce", "hash", "spmv", "find"};
-    csr_set(mstatus, MSTATUS_FLOATS);
-    options_read(options, OPTIONS);
-    party_join(&party, (unsigned)options[NODES].value);
-    options_share(&party, options, OPTIONS);
-    if (!gpu_start(&node, &party.pci) || !node.count) panic("there is no GPU");
+    program_begin(&party, options, OPTIONS, check_options);
+    gpu_require(&node, &party.pci);
     gpu_print(&node);
     gpu_use_interrupts(&node.gpu[0], PCI_MSIX);
     interrupts_on();
@@ -59,6 +61,5 @@ int main(void) {
     const bool right = work();
     console_printf("%-10s %s\n", names[options[WORK].value], right ? "ok" : "FAILED");
     party_leave(&party);
-    console_printf("%s\n", right ? "all ok, powering off" : "FAILED");
-    return right ? 0 : 1;
+    return program_end(right);
 }

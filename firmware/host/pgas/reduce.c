@@ -23,7 +23,6 @@ static float expected(unsigned ranks, uint32_t index, uint32_t rounds) {
 
 bool reduce_run(struct world* w, uint32_t count, uint32_t rounds, bool tree) {
     const uint64_t values = 4 * (uint64_t)w->callers * count;
-    if (count % w->party->count) panic("count=%u: a multiple of the number of nodes", count);
     world_open(w, values + w->callers * pgas_staging(count, w->party->count));
     const struct place cycles = world_take(w, 8 * w->callers);
     const struct pgas_reduce_arguments a = {.groups = world_at(w, &w->groups), .cycles = world_at(w, &cycles), .values = 0, .staging = values,

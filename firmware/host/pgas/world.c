@@ -50,7 +50,6 @@ static void make_groups(struct world* w) {
 
 void world_open(struct world* w, uint64_t bytes) {
     const unsigned ranks = w->party->count;
-    if (ranks > PGAS_MOST_RANKS) panic("world: up to %u nodes", PGAS_MOST_RANKS);
     clock_start();
     w->cycle_ps_1024 = w->lanes ? 1024 * UINT64_C(1000000) / (w->node->gpu[0].clock / 1000000) : clock_picoseconds(1024);
     make_segment(w, bytes);

@@ -7,10 +7,10 @@
 #include "host/region.h"
 #include "pcie_demo/pattern.h"
 
-enum { WINDOW = 8 << 20, LEAST_MESSAGES = 8, SIGNAL_EVERY = 16, POLLED = 16, MOST_PAIRS = 16, MOST_BATCH = 64, MOST_MESSAGE = 1 << 20 };
-enum { OUT = 0, IN = MOST_MESSAGE, BYTES = 2 * MOST_MESSAGE, FIRST_SEED = 20, SECOND_SEED = 21 };
+enum { WINDOW = 8 << 20, LEAST_MESSAGES = 8, SIGNAL_EVERY = 16, POLLED = 16 };
+enum { OUT = 0, IN = MEASURED_BYTES, BYTES = 2 * MEASURED_BYTES, FIRST_SEED = 20, SECOND_SEED = 21 };
 
-static struct channel channels[MOST_PAIRS];
+static struct channel channels[MEASURED_PAIRS];
 static bool wrong;
 
 static unsigned take(struct verbs_cq* cq) {
@@ -22,8 +22,8 @@ static unsigned take(struct verbs_cq* cq) {
 
 /* `count` requests on each of the channels, at most `window` of each under way. \returns cycles until all are complete */
 static uint64_t push(struct channel* ch, uint64_t pairs, const struct verbs_send* request, uint64_t count, uint64_t batch, uint64_t signal_every, uint64_t window) {
-    struct verbs_send s[MOST_BATCH];
-    uint64_t posted[MOST_PAIRS] = {0}, left = pairs * count;
+    struct verbs_send s[MEASURED_BATCH];
+    uint64_t posted[MEASURED_PAIRS] = {0}, left = pairs * count;
     const uint64_t begin = clock_cycles();
     while (left || ch[0].qp.sends.head != ch[0].qp.sends.tail) {
         bool moved = false;
@@ -85,7 +85,6 @@ static void one(const struct measure* m, const char* name, enum hca_opcode opcod
 }
 
 bool measure_bandwidth(const struct measure* m) {
-    if (m->most > MOST_MESSAGE) panic("bandwidth: at most %u bytes", MOST_MESSAGE);
     measured_channel(&channels[0], m, BYTES);
     wrong = false;
     for (uint64_t bytes = m->least; bytes <= m->most; bytes *= 2) {
@@ -99,13 +98,9 @@ bool measure_bandwidth(const struct measure* m) {
 }
 
 bool measure_rate(const struct measure* m) {
-    struct verbs_element e[MOST_PAIRS];
-    struct verbs_send s[MOST_PAIRS];
+    struct verbs_element e[MEASURED_PAIRS];
+    struct verbs_send s[MEASURED_PAIRS];
     uint64_t cycles = 0;
-    if (!m->pairs || m->pairs > MOST_PAIRS || !m->batch || m->batch > MOST_BATCH || !m->signal_every || m->signal_every > 1 << MEASURED_SENDS ||
-        !m->size || m->size > MOST_MESSAGE || m->window > 1 << MEASURED_SENDS || m->window < m->batch || m->window < m->signal_every)
-        panic("rate: 1 to %u pairs, batches of 1 to %u, a completion for 1 to %u, 1 to %u bytes, a window of no less", MOST_PAIRS, MOST_BATCH,
-              1 << MEASURED_SENDS, MOST_MESSAGE);
     wrong = false;
     for (uint64_t p = 0; p < m->pairs; ++p) {
         struct channel* c = &channels[p];

@@ -14,17 +14,17 @@ static struct option options[OPTIONS] = {
     [CHECK] = {"check", 1},         /* every verb */
     [EXCHANGE] = {"exchange", 1},   /* all nodes at once */
     [MULTICAST] = {"multicast", 1}, /* a group of all nodes, with the exchange */
-    [LATENCY] = {"latency", 20},    /* how often, of each verb and size; 0: not at all, as with the following */
+    [LATENCY] = {"latency", 20, 0, MEASURED_TIMES},  /* how often, of each verb and size; 0: not at all, as with the following */
     [BANDWIDTH] = {"bandwidth", 1000}, /* messages, of each verb and size; fewer of large ones */
     [RATE] = {"rate", 4096},        /* messages of one size, of each queue pair */
-    [LEAST] = {"least", 2, 1, 0},   /* sizes of latency and bandwidth, by powers of two */
-    [MOST] = {"most", 1 << 20},
+    [LEAST] = {"least", 2, 1, MEASURED_BYTES}, /* sizes of latency and bandwidth, by powers of two */
+    [MOST] = {"most", MEASURED_BYTES, 0, MEASURED_BYTES},
     [INLINE] = {"inline", 188},     /* bytes that are posted inline, but for bandwidth */
-    [SIZE] = {"size", 8},           /* of messages of the rate */
-    [BATCH] = {"batch", 16},        /* of them for one doorbell */
-    [SIGNAL] = {"signal", 16},      /* of them for one completion */
-    [WINDOW] = {"window", 128},     /* of them under way */
-    [PAIRS] = {"pairs", 1},         /* queue pairs */
+    [SIZE] = {"size", 8, 1, MEASURED_BYTES},         /* of messages of the rate */
+    [BATCH] = {"batch", 16, 1, MEASURED_BATCH},      /* of them for one doorbell */
+    [SIGNAL] = {"signal", 16, 1, 1 << MEASURED_SENDS},    /* of them for one completion */
+    [WINDOW] = {"window", 128, 1, 1 << MEASURED_SENDS},   /* of them under way */
+    [PAIRS] = {"pairs", 1, 1, MEASURED_PAIRS},       /* queue pairs */
     [GPU_QUEUES] = {"gpu_queues", 0}, /* 1: in the memory of the node's first GPU; likewise: */
     [GPU_CQS] = {"gpu_cqs", 0},
     [GPU_RECORDS] = {"gpu_records", 0}, /* doorbell records */
@@ -33,6 +33,11 @@ static struct option options[OPTIONS] = {
 
 static struct party party;
 static struct verbs_uar uar;
+
+static void check_options(void) {
+    option_at_most(&options[BATCH], options[WINDOW].value, "since as many are under way");
+    option_at_most(&options[SIGNAL], options[WINDOW].value, "since as many are under way");
+}
 
 static bool measure_all(unsigned with) {
     struct measure m = {.party = &party, .with = with, .iterations = options[LATENCY].value, .messages = options[BANDWIDTH].value, .least = options[LEAST].value,
@@ -56,16 +61,13 @@ static bool measure_all(unsigned with) {
 }
 
 int main(void) {
-    options_read(options, OPTIONS);
-    party_join(&party, (unsigned)options[NODES].value);
+    program_begin(&party, options, OPTIONS, check_options);
     console_printf("node %u of %u, MTU %u\n", party.index, party.count, 1u << party.log_mtu);
-    options_share(&party, options, OPTIONS);
     const unsigned with = party.index ^ 1; /* checks and measurements are between neighbours */
     unsigned wrong = 0;
     if (with >= party.count) options[CHECK].value = options[LATENCY].value = options[BANDWIDTH].value = options[RATE].value = 0;
     if (options[CHECK].value)
         wrong = check_connections(&party, with) + check_datagrams(&party, with) + check_queues(&party, with) + check_states(&party, with) + check_parallel(&party, with) + check_errors(&party, with);
     wrong += !measure_all(with);
-    console_printf("%s\n", wrong ? "FAILED" : "all ok, powering off");
-    return wrong ? 1 : 0;
+    return program_end(!wrong);
 }

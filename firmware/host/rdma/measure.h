@@ -31,7 +31,8 @@ void clock_start(void);
 uint64_t clock_cycles(void);
 uint64_t clock_picoseconds(uint64_t cycles);
 
-enum { MEASURED_SENDS = 7, MEASURED_RECEIVES = 9 };
+/* Bounds of what is asked for: bytes of a message; times of a latency; of a rate, queue pairs and entries a doorbell. */
+enum { MEASURED_SENDS = 7, MEASURED_RECEIVES = 9, MEASURED_BYTES = 1 << 20, MEASURED_TIMES = 200, MEASURED_PAIRS = 16, MEASURED_BATCH = 64 };
 /* A channel whose memory lies where `m` says. */
 void measured_channel(struct channel* channel, const struct measure* m, uint64_t bytes);
 /* Memory of a GPU that nobody else uses, by its BAR. Panics if there is no GPU. */

@@ -2,21 +2,23 @@
 #include "host/rdma/options.h"
 
 #include "host/apps/command_line.h"
+#include "host/console.h"
+#include "host/csr.h"
 #include "host/machine.h"
 
 enum { A_TIME = TOLD_BYTES / sizeof(uint64_t) }; /* that one exchange tells */
 
-void options_read(struct option* options, unsigned count) {
+static void options_read(struct option* options, unsigned count) {
     const char* line = fdt_text(&machine.tree, fdt_find_path(&machine.tree, "/chosen"), "bootargs");
     for (struct option* o = options; o < options + count; ++o) {
         const char* at = command_line_find(line, o->key);
-        if (!command_line_number(at ? at + strlen(o->key) + 1 : NULL, o->value, &o->value)) panic("%s is no number", o->key);
-        if (o->value < o->least) panic("%s=%lu: %lu at least", o->key, o->value, o->least);
-        if (o->most && o->value > o->most) panic("%s=%lu: %lu at most", o->key, o->value, o->most);
+        if (!command_line_number(at ? at + strlen(o->key) + 1 : NULL, o->value, &o->value)) refuse("%s is no number", o->key);
+        if (o->value < o->least) refuse("%s=%lu: %lu at least", o->key, o->value, o->least);
+        if (o->most && o->value > o->most) refuse("%s=%lu: %lu at most", o->key, o->value, o->most);
     }
 }
 
-void options_share(struct party* p, struct option* options, unsigned count) {
+static void options_share(struct party* p, struct option* options, unsigned count) {
     for (unsigned first = 0; first < count; first += A_TIME) {
         const unsigned part = count - first < A_TIME ? count - first : A_TIME;
         uint64_t values[A_TIME] = {0}, told[A_TIME];
@@ -26,4 +28,33 @@ void options_share(struct party* p, struct option* options, unsigned count) {
         party_exchange(p, 0, values, told, sizeof values);
         for (unsigned i = 0; i < part; ++i) options[first + i].value = told[i];
     }
+}
+
+void program_begin(struct party* party, struct option* options, unsigned count, void (*check)(void)) {
+    csr_set(mstatus, MSTATUS_FLOATS);
+    options_read(options, count);
+    party_join(party, (unsigned)options[0].value);
+    if (check && !party->index) check();
+    options_share(party, options, count);
+}
+
+int program_end(bool right) {
+    console_printf("%s\n", right ? "all ok, powering off" : "FAILED");
+    return right ? 0 : 1;
+}
+
+void option_at_most(const struct option* o, uint64_t most, const char* why) {
+    if (o->value > most) refuse("%s=%lu: %lu at most, %s", o->key, o->value, most, why);
+}
+
+void option_multiple(const struct option* o, uint64_t of, const char* what) {
+    if (o->value % of) refuse("%s=%lu: a multiple of %lu, %s", o->key, o->value, of, what);
+}
+
+void option_power(const struct option* o) {
+    if (o->value & (o->value - 1)) refuse("%s=%lu: a power of two", o->key, o->value);
+}
+
+void option_only(const struct option* o, bool possible, const char* where) {
+    if (o->value && !possible) refuse("%s=%lu: only %s", o->key, o->value, where);
 }

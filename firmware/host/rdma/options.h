@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a program is asked to do: `key=number` on the kernel command line. Node 0 tells the others; only `nodes`, which comes
- * first, every node needs. */
+/* How programs of several nodes begin and end, and what they are asked to do: `key=number` on the kernel command line. Node 0
+ * tells the others; only `nodes`, which is the first option of all, every node needs. What cannot be is refused (machine.h). */
 #ifndef FABRICVP_HOST_RDMA_OPTIONS_H
 #define FABRICVP_HOST_RDMA_OPTIONS_H
 
@@ -11,9 +11,16 @@ struct option {
     uint64_t value, least, most; /* most 0: no limit */
 };
 
-/* Panics where something is no number or out of bounds. */
-void options_read(struct option* options, unsigned count);
-/* Everybody has node 0's. */
-void options_share(struct party* party, struct option* options, unsigned count);
+/* Reads options, finds the other nodes, lets node 0 check what bounds do not say, and gives its options to everybody. */
+void program_begin(struct party* party, struct option* options, unsigned count, void (*check)(void));
+/* Says whether all was right. \returns the status of main() */
+int program_end(bool right);
+
+/* What may stand in one option follows from others. */
+void option_at_most(const struct option* option, uint64_t most, const char* why);
+void option_multiple(const struct option* option, uint64_t of, const char* what);
+void option_power(const struct option* option);
+/* Not 0 only where it has an effect. */
+void option_only(const struct option* option, bool possible, const char* where);
 
 #endif

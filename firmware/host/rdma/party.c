@@ -47,12 +47,12 @@ void party_join(struct party* p, unsigned count) {
     uint8_t info[HCA_MAD_DATA_SIZE];
     memset(p, 0, sizeof *p);
     if (!pci_start(&p->pci)) panic("no PCIe host bridge");
-    if (!verbs_open(&p->hca, &p->pci, 0)) panic("no HCA can be used");
+    if (!verbs_open(&p->hca, &p->pci, 0)) refuse("no HCA can be used: this program needs one at every node");
     if (!verbs_wait_port(&p->hca, info, PATIENCE_US)) panic("the port does not become active");
     p->count = count;
     p->index = hca_get(info, HCA_PORT_LID) - 1u;
     p->log_mtu = hca_get(info, HCA_PORT_MTU_ACTIVE) + 7;
-    if (p->index >= count) panic("the LID is %u, with %u nodes", p->index + 1, count);
+    if (p->index >= count) refuse("nodes=%u: this machine has more: here is node %u", count, p->index);
     const struct verbs_qp_shape shape = {.type = HCA_QP_UD, .send_cq = &p->control_cq, .receive_cq = &p->control_cq, .log_sends = LOG_SLOTS,
                                          .log_receives = LOG_SLOTS, .send_elements = 1, .receive_elements = 1};
     const struct verbs_qp_attributes attributes = {.log_mtu = p->log_mtu, .qkey = CONTROL_QKEY};
