@@ -14,6 +14,7 @@ correctness, convergence, determinism) and decide the exit status.
 
 from __future__ import annotations
 
+import importlib
 import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
@@ -193,6 +194,14 @@ class Run:
             run_points(function, [points[i] for i in left], self.jobs, stage, stage.alive, costs, arrived=arrived)
         self.report.used(machine for i in range(len(points)) for machine in simulated[i])
         return [results[i] for i in range(len(points))]
+
+
+def study_of(package: str, module: str = "study") -> Callable[[Run], None]:
+    """`study(run)` of that module of the package, which is imported when it runs, since what studies need takes time to import."""
+    def run(run: Run) -> None:
+        importlib.import_module(f".{module}", package).study(run)
+
+    return run
 
 
 @dataclass(frozen=True)

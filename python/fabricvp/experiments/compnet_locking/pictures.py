@@ -5,17 +5,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from matplotlib.figure import Figure
+from ..drawing import row_of_panels
 
 if TYPE_CHECKING:
     import pandas
+    from matplotlib.figure import Figure
 
 
 def by_load(frame: pandas.DataFrame, key: str, label: str) -> Figure:
     """A panel for each number of work-groups that talk: with lines locked and without, by load."""
     groups = sorted(frame["groups"].unique())
-    figure = Figure(figsize=(3.2 * len(groups), 3.2), layout="constrained")
-    panels = figure.subplots(1, len(groups), squeeze=False)[0]
+    figure, panels = row_of_panels(len(groups), 3.2, 3.2)
     for panel, count in zip(panels, groups):
         for lock, part in frame[frame["groups"] == count].groupby("locked"):
             panel.plot(part["load"], part[key], marker=".", color="#b3541e" if lock else "#4a6fa5", label="locked" if lock else "not locked")

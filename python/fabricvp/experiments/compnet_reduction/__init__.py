@@ -5,17 +5,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ..frame import Experiment, Run
+from ..frame import Experiment, study_of
 
 if TYPE_CHECKING:
     import argparse
-
-
-def run(run: Run) -> None:
-    """Runs the experiment."""
-    from .study import study
-
-    study(run)
 
 
 def _options(parser: argparse.ArgumentParser) -> None:
@@ -28,4 +21,4 @@ def _options(parser: argparse.ArgumentParser) -> None:
 EXPERIMENT = Experiment(
     "compnet-reduction", "Strong scaling of an all-reduce: who should perform the network?",
     "All nodes sum a vector of floats by a ring; its size stays while nodes are added. CPUs alone; GPUs with the host networking between kernels; one kernel in which "
-    "the command processor, threads of the host, or the lanes perform the network. Which takes how long, and how much energy? Every sum is checked to the bit.", run, _options)
+    "the command processor, threads of the host, or the lanes perform the network. Which takes how long, and how much energy? Every sum is checked to the bit.", study_of(__package__), _options)

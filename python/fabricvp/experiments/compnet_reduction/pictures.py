@@ -6,9 +6,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from matplotlib.figure import Figure
-from matplotlib.ticker import FuncFormatter, NullFormatter
 
 from ..compnet import COLORS, PARTS
+from ..drawing import plain_log, row_of_panels, stacked
 
 if TYPE_CHECKING:
     import pandas
@@ -17,16 +17,12 @@ if TYPE_CHECKING:
 def strong_scaling(frame: pandas.DataFrame, key: str, label: str) -> Figure:
     """``key`` by the number of nodes, a panel for each size."""
     sizes = sorted(frame["bytes"].unique())
-    figure = Figure(figsize=(4.2 * len(sizes), 3.8), layout="constrained")
-    panels = figure.subplots(1, len(sizes), squeeze=False)[0]
+    figure, panels = row_of_panels(len(sizes), 4.2, 3.8)
     for panel, size in zip(panels, sizes):
         for scheme, part in frame[frame["bytes"] == size].groupby("scheme", sort=False):
             panel.plot(part["nodes"], part[key], marker=".", color=COLORS[scheme], linestyle="--" if scheme == "CPUs alone" else "-", label=scheme)
-        panel.set_xscale("log", base=2)
-        panel.set_yscale("log")
-        for axis in (panel.xaxis, panel.yaxis):
-            axis.set_major_formatter(FuncFormatter(lambda n, _: f"{n:g}"))
-        panel.xaxis.set_minor_formatter(NullFormatter())
+        plain_log(panel.xaxis, 2)
+        plain_log(panel.yaxis)
         panel.set(title=f"{size:,} bytes", xlabel="nodes")
     panels[0].set_ylabel(label)
     panels[0].legend(fontsize="x-small")
@@ -39,10 +35,7 @@ def parts(frame: pandas.DataFrame) -> Figure:
     most = largest[largest["nodes"] == largest["nodes"].max()].set_index("scheme")
     figure = Figure(figsize=(7.5, 3.2), layout="constrained")
     axes = figure.subplots()
-    left = [0.0] * len(most)
-    for i, name in enumerate(PARTS.values()):
-        axes.barh(most.index, most[name], left=left, label=name, color=f"C{i}")
-        left = [a + b for a, b in zip(left, most[name])]
+    stacked(axes, most.index, {name: most[name] for name in PARTS.values()})
     axes.set(xlabel="mJ an all-reduce, all nodes")
     axes.invert_yaxis()
     axes.legend(fontsize="x-small", ncols=2)

@@ -6,9 +6,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from matplotlib.figure import Figure
-from matplotlib.ticker import FuncFormatter, NullFormatter
 
 from ..compnet import COLORS
+from ..drawing import plain_log
 
 if TYPE_CHECKING:
     import pandas
@@ -21,11 +21,8 @@ def _curves(frame: pandas.DataFrame, key: str, label: str) -> Figure:
         color = COLORS["lanes"] if not harts else COLORS["command processor"]
         axes.plot(part["groups"], part[key], marker=".", color=color, alpha=1 if not harts else 0.3 + 0.7 * harts / 8, linestyle="--" if not harts else "-",
                   label=f"{scheme}, {harts} harts" if harts else scheme)
-    axes.set_xscale("log", base=2)
-    axes.set_yscale("log")
-    for axis in (axes.xaxis, axes.yaxis):
-        axis.set_major_formatter(FuncFormatter(lambda n, _: f"{n:g}"))
-    axes.yaxis.set_minor_formatter(NullFormatter())
+    plain_log(axes.xaxis, 2)
+    plain_log(axes.yaxis)
     axes.set(xlabel="work-groups that communicate", ylabel=label)
     axes.legend(fontsize="x-small")
     return figure

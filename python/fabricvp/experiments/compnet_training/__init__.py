@@ -5,17 +5,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ..frame import Experiment, Run
+from ..frame import Experiment, study_of
 
 if TYPE_CHECKING:
     import argparse
-
-
-def run(run: Run) -> None:
-    """Runs the experiment."""
-    from .study import study
-
-    study(run)
 
 
 def _options(parser: argparse.ArgumentParser) -> None:
@@ -26,4 +19,4 @@ EXPERIMENT = Experiment(
     "compnet-training", "Training: what do faster all-reduces give?",
     "After each minibatch every parameter tensor is reduced over all nodes. All-reduces of each size are measured by every scheme, those of the tensors of six workloads "
     "are put together from them, and the published share of time in which the workload waits for the network says what that gives: 1/(1 − b + b/s), at most 1/(1 − b).",
-    run, _options)
+    study_of(__package__), _options)

@@ -6,9 +6,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from matplotlib.figure import Figure
-from matplotlib.ticker import FuncFormatter
 
 from ..compnet import COLORS
+from ..drawing import plain_log, row_of_panels
 
 if TYPE_CHECKING:
     import pandas
@@ -26,8 +26,7 @@ def sizes(frame: pandas.DataFrame) -> Figure:
         best = part.groupby("bytes")["time_us"].min()
         axes.plot(best.index, best, marker=".", color=_color(scheme), linestyle="--" if ", 20" in scheme else "-", label=scheme)
     axes.set_xscale("log", base=2)
-    axes.set_yscale("log")
-    axes.yaxis.set_major_formatter(FuncFormatter(lambda us, _: f"{us:g}"))
+    plain_log(axes.yaxis)
     axes.set(xlabel="bytes", ylabel="µs an all-reduce")
     axes.legend(fontsize="x-small")
     return figure
@@ -36,8 +35,7 @@ def sizes(frame: pandas.DataFrame) -> Figure:
 def workloads(table: pandas.DataFrame) -> Figure:
     """Bars of projected speed-ups, a panel for each of what a driver takes."""
     drivers = sorted(table["driver_us"].unique())
-    figure = Figure(figsize=(5 * len(drivers), 3.6), layout="constrained")
-    panels = figure.subplots(1, len(drivers), squeeze=False, sharey=True)[0]
+    figure, panels = row_of_panels(len(drivers), 5, 3.6, sharey=True)
     for panel, driver in zip(panels, drivers):
         part = table[table["driver_us"] == driver]
         names, schemes = list(part["workload"].unique()), list(part["scheme"].unique())

@@ -5,17 +5,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ..frame import Experiment, Run
+from ..frame import Experiment, study_of
 
 if TYPE_CHECKING:
     import argparse
-
-
-def run(run: Run) -> None:
-    """Runs the experiment."""
-    from .study import study
-
-    study(run)
 
 
 def _options(parser: argparse.ArgumentParser) -> None:
@@ -35,4 +28,4 @@ def _options(parser: argparse.ArgumentParser) -> None:
 EXPERIMENT = Experiment(
     "gpu-workloads", "Workloads on four GPUs in two clusters",
     "How much does the slow link between clusters cost, what travels over it, and how much of that is of use: page tables, padding, "
-    "bytes that nobody asked for?", run, _options)
+    "bytes that nobody asked for?", study_of(__package__), _options)

@@ -3,17 +3,9 @@
 
 from __future__ import annotations
 
-from ..frame import Experiment, Run
-
-
-def run(run: Run) -> None:
-    """Runs the experiment."""
-    from .modern_study import study
-
-    study(run)
-
+from ..frame import Experiment, study_of
 
 EXPERIMENT = Experiment(
     "gpurdma-modern", "RDMA by kernels: a decade later",
     "The same kernels on a GPU like an H200 and an adapter like a ConnectX-7 at 200 Gb/s: what do fences, lanes, queue pairs and batches cost and bring, which orderings that were "
-    "published come out, and which do not? Nothing is fitted to the published figures beside it.", run)
+    "published come out, and which do not? Nothing is fitted to the published figures beside it.", study_of(__package__, "modern_study"))

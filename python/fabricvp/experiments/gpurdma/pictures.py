@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from matplotlib import colormaps
 from matplotlib.figure import Figure
 
+from ..drawing import stacked
 from . import published
 
 if TYPE_CHECKING:
@@ -22,10 +23,7 @@ def placement(frame: pandas.DataFrame) -> Figure:
     panels = figure.subplots(1, 2, sharey=True, sharex=True)
     for panel, (topology, part) in zip(panels, frame.groupby("topology", sort=False)):
         names = [f"QP {p}, CQ {c}" for p, c in zip(part["queue_pair"], part["completion_queue"])]
-        left = [0.0] * len(names)
-        for key, color in _STEPS.items():
-            panel.barh(names, part[key], left=left, color=color, label=key[:-3])
-            left = [a + b for a, b in zip(left, part[key])]
+        stacked(panel, names, {key[:-3]: part[key] for key in _STEPS}, {key[:-3]: color for key, color in _STEPS.items()})
         if topology == "switch":
             panel.plot([published.PLACEMENT[p, c] for p, c in zip(part["queue_pair"], part["completion_queue"])], names, "kD", markersize=5, fillstyle="none", label="published")
         panel.set(xlabel="µs", title="one switch" if topology == "switch" else "root ports")

@@ -3,17 +3,9 @@
 
 from __future__ import annotations
 
-from ..frame import Experiment, Run
-
-
-def run(run: Run) -> None:
-    """Runs the experiment."""
-    from .throughput_study import study
-
-    study(run)
-
+from ..frame import Experiment, study_of
 
 EXPERIMENT = Experiment(
     "gpurdma-throughput", "RDMA by kernels: message rate and bandwidth",
     "What do kernels move by size of messages, step by step from one lane that does one message after the other to thirty queue pairs, beside a CPU that "
-    "does the same? Nothing is fitted to the published figures beside it.", run)
+    "does the same? Nothing is fitted to the published figures beside it.", study_of(__package__, "throughput_study"))

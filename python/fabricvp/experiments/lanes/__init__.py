@@ -5,17 +5,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ..frame import Experiment, Run
+from ..frame import Experiment, study_of
 
 if TYPE_CHECKING:
     import argparse
-
-
-def run(run: Run) -> None:
-    """Runs the experiment."""
-    from .study import study
-
-    study(run)
 
 
 def _options(parser: argparse.ArgumentParser) -> None:
@@ -29,4 +22,4 @@ def _options(parser: argparse.ArgumentParser) -> None:
 EXPERIMENT = Experiment(
     "lanes", "Lanes that turn around between four sockets",
     "What does a link gain if its lanes turn to the direction that needs them, beside links of twice the bandwidth, and which rule turns them best?",
-    run, _options)
+    study_of(__package__), _options)

@@ -5,17 +5,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ..frame import Experiment, Run
+from ..frame import Experiment, study_of
 
 if TYPE_CHECKING:
     import argparse
-
-
-def run(run: Run) -> None:
-    """Runs the experiment."""
-    from .study import study
-
-    study(run)
 
 
 def _options(parser: argparse.ArgumentParser) -> None:
@@ -34,4 +27,4 @@ def _options(parser: argparse.ArgumentParser) -> None:
 EXPERIMENT = Experiment(
     "netcrafter", "NetCrafter on the slow link between clusters",
     "What do stitching, pooling, trimming and sequencing gain, alone and together, beside a sector cache and beside an all-fast fabric?",
-    run, _options)
+    study_of(__package__), _options)

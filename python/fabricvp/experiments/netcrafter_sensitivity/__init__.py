@@ -5,17 +5,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ..frame import Experiment, Run
+from ..frame import Experiment, study_of
 
 if TYPE_CHECKING:
     import argparse
-
-
-def run(run: Run) -> None:
-    """Runs the experiment."""
-    from .study import study
-
-    study(run)
 
 
 def _options(parser: argparse.ArgumentParser) -> None:
@@ -27,4 +20,4 @@ def _options(parser: argparse.ArgumentParser) -> None:
 EXPERIMENT = Experiment(
     "netcrafter-sensitivity", "What NetCrafter's gains depend on",
     "How do the gains of NetCrafter's parts, and what the slow link costs, move with the pooling window, the flit, the rates of the links, the reach of "
-    "the TLBs, where pages and work-groups go, queues by destination, and the size of the input? Do the published orderings come out?", run, _options)
+    "the TLBs, where pages and work-groups go, queues by destination, and the size of the input? Do the published orderings come out?", study_of(__package__), _options)

@@ -5,17 +5,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ..frame import Experiment, Run
+from ..frame import Experiment, study_of
 
 if TYPE_CHECKING:
     import argparse
-
-
-def run(run: Run) -> None:
-    """Runs the experiment."""
-    from .study import study
-
-    study(run)
 
 
 def _options(parser: argparse.ArgumentParser) -> None:
@@ -30,4 +23,4 @@ def _options(parser: argparse.ArgumentParser) -> None:
 EXPERIMENT = Experiment(
     "pcie-congestion", "PCIe congestion: closed form against simulated tree",
     "How well do the closed forms of the PCIe congestion model (Martinasso et al., SC'16) predict a packet-level tree of PCIe switches, "
-    "with B and τ measured on that tree and nothing fitted, and what is the best order of COSMO's halo exchange worth there?", run, _options)
+    "with B and τ measured on that tree and nothing fitted, and what is the best order of COSMO's halo exchange worth there?", study_of(__package__), _options)

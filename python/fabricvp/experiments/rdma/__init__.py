@@ -3,17 +3,9 @@
 
 from __future__ import annotations
 
-from ..frame import Experiment, Run
-
-
-def run(run: Run) -> None:
-    """Runs the experiment."""
-    from .study import study
-
-    study(run)
-
+from ..frame import Experiment, study_of
 
 EXPERIMENT = Experiment(
     "rdma", "RDMA between two nodes, beside published hardware",
     "What do verbs cost by size between two simulated nodes, where does a message's time go, and what do inline data, doorbell batching, several queue "
-    "pairs and queues or payload in a GPU's memory change? Nothing is fitted to the published figures beside it.", run)
+    "pairs and queues or payload in a GPU's memory change? Nothing is fitted to the published figures beside it.", study_of(__package__))

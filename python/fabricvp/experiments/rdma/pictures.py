@@ -6,8 +6,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from matplotlib.figure import Figure
-from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
+from ..drawing import plain_log, row_of_panels, stacked
 from . import published
 
 if TYPE_CHECKING:
@@ -29,10 +29,7 @@ def latency(found: dict[tuple[str, int], float]) -> Figure:
             if points:
                 axes.plot(*zip(*points), marker, color=color, markersize=4, fillstyle="none", label=f"{verb}, {source.split(': ')[1].split(',')[0].split(' adapter')[0]}")
     axes.set_xscale("log", base=2)
-    axes.set_yscale("log")
-    axes.yaxis.set_major_formatter(FuncFormatter(lambda us, _: f"{us:g}"))
-    axes.yaxis.set_minor_formatter(NullFormatter())
-    axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+    plain_log(axes.yaxis, steps=(1, 2, 5))
     axes.set(xlabel="bytes", ylabel="µs")
     axes.legend(fontsize="x-small")
     return figure
@@ -40,8 +37,7 @@ def latency(found: dict[tuple[str, int], float]) -> Figure:
 
 def bandwidth(frame: pandas.DataFrame) -> Figure:
     """MB/s and messages a second by size."""
-    figure = Figure(figsize=(9, 3.4), layout="constrained")
-    panels = figure.subplots(1, 2)
+    figure, panels = row_of_panels(2, 4.5, 3.4)
     for panel, key, label in zip(panels, ("MB_per_s", "million_messages_per_s"), ("MB/s", "million messages/s")):
         for verb, part in frame.groupby("verb", sort=False):
             panel.plot(part["bytes"], part[key], marker=".", color=_COLORS[verb], label=verb)
@@ -67,10 +63,7 @@ def spans(frame: pandas.DataFrame) -> Figure:
     axes = figure.subplots()
     frame = frame.assign(ns=frame["service_ns"] + frame["queueing_ns"], room=[_room(c, s) for c, s in zip(frame["component"], frame["stage"])])
     table = frame.pivot_table(index="message", columns="room", values="ns", aggfunc="sum", sort=False).fillna(0)
-    left = [0.0] * len(table)
-    for i, room in enumerate(table.columns):
-        axes.barh(table.index, table[room], left=left, label=room, color=f"C{i}")
-        left = [a + b for a, b in zip(left, table[room])]
+    stacked(axes, table.index, {room: table[room] for room in table.columns})
     axes.set_xlabel("ns")
     axes.legend(fontsize="x-small", ncols=3, loc="upper center", bbox_to_anchor=(0.5, -0.2))
     return figure

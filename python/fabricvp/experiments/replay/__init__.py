@@ -5,17 +5,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ..frame import Experiment, Run
+from ..frame import Experiment, study_of
 
 if TYPE_CHECKING:
     import argparse
-
-
-def run(run: Run) -> None:
-    """Runs the experiment."""
-    from .study import study
-
-    study(run)
 
 
 def _options(parser: argparse.ArgumentParser) -> None:
@@ -28,4 +21,4 @@ def _options(parser: argparse.ArgumentParser) -> None:
 
 EXPERIMENT = Experiment(
     "replay", "Recordings played over another fabric",
-    "How far is the time of a replay from that of the software itself, and how much less work is it for the host?", run, _options)
+    "How far is the time of a replay from that of the software itself, and how much less work is it for the host?", study_of(__package__), _options)

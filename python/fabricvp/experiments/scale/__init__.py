@@ -6,17 +6,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ..frame import Experiment, Run
+from ..frame import Experiment, study_of
 
 if TYPE_CHECKING:
     import argparse
-
-
-def run(run: Run) -> None:
-    """Runs the experiment."""
-    from .study import study
-
-    study(run)
 
 
 def _options(parser: argparse.ArgumentParser) -> None:
@@ -29,4 +22,4 @@ def _options(parser: argparse.ArgumentParser) -> None:
 
 EXPERIMENT = Experiment(
     "scale", "Fabrics of 4 to 1,024 devices",
-    "What do a packet on a link and a device cost the host, in time, in calendar events and in memory, as a fat tree of clusters grows?", run, _options)
+    "What do a packet on a link and a device cost the host, in time, in calendar events and in memory, as a fat tree of clusters grows?", study_of(__package__), _options)

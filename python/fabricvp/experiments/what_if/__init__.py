@@ -5,17 +5,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ..frame import Experiment, Run
+from ..frame import Experiment, study_of
 
 if TYPE_CHECKING:
     import argparse
-
-
-def run(run: Run) -> None:
-    """Runs the experiment."""
-    from .study import study
-
-    study(run)
 
 
 def _options(parser: argparse.ArgumentParser) -> None:
@@ -30,4 +23,4 @@ def _options(parser: argparse.ArgumentParser) -> None:
 EXPERIMENT = Experiment(
     "what-if", "What if NetCrafter's links could turn their lanes",
     "NetCrafter lets a slow link carry less; lanes that turn let it carry more one way. Where does each win, and where do they lose together?",
-    run, _options)
+    study_of(__package__), _options)
