@@ -280,8 +280,8 @@ TEST_CASE("a hostile driver") {
     CHECK(t.ended[HCA_OK] > rounds / 10);
     CHECK(t.hca.sends.posted.total() > rounds / 100);
     CHECK(t.hca.requester.errors.total() > rounds / 1000);
-    CHECK(t.hca.requester.messages.total() > rounds / 2000);
-    CHECK(t.hca.responder.received.total() > 0);
+    CHECK(t.hca.requester.messages.total() > rounds / 10'000);
+    if (rounds >= usual) CHECK(t.hca.responder.received.total() > 0);  // nine in 250,000 rounds
     // And all is as new after a reset.
     t.bring_up();
     t.d.write32(HCA_RESET, 1);
