@@ -71,8 +71,10 @@ GPU_INLINE void collective_add(float* to, const float* other, uint64_t begin, ui
     const uint64_t stride = group_size(0);
     uint64_t at = begin + local_id(0);
     for (; at + (UNDER_WAY - 1) * stride < end; at += UNDER_WAY * stride) {
-        float mine[UNDER_WAY], theirs[UNDER_WAY];
+        float mine[UNDER_WAY], theirs[UNDER_WAY]; /* in registers, once the loops are unrolled */
+#pragma GCC unroll 4
         for (unsigned i = 0; i < UNDER_WAY; ++i) mine[i] = to[at + i * stride], theirs[i] = other[at + i * stride];
+#pragma GCC unroll 4
         for (unsigned i = 0; i < UNDER_WAY; ++i) to[at + i * stride] = mine[i] + theirs[i];
     }
     for (; at < end; at += stride) to[at] = to[at] + other[at];
