@@ -48,8 +48,11 @@ static inline unsigned collective_parts(enum collective_way way, unsigned nodes)
 /* Places of a whole vector's size for what is to be added. */
 static inline unsigned collective_places(enum collective_way way, unsigned nodes) { return way == COLLECTIVE_RING ? 1 : collective_levels(nodes); }
 static inline unsigned collective_steps(enum collective_way way, unsigned nodes) { return way == COLLECTIVE_RING ? 2 * (nodes - 1) : 2 * collective_levels(nodes); }
-/* Where part `part` of `parts` of a vector begins. */
-static inline uint64_t collective_begin(uint64_t elements, unsigned parts, unsigned part) { return elements * part / parts; }
+/* Where part `part` of `parts` of a vector of floats begins: at a line of 64 bytes of the vector, so that no two nodes, and no two
+ * instructions of a wavefront, write to one line. */
+static inline uint64_t collective_begin(uint64_t elements, unsigned parts, unsigned part) {
+    return part == parts ? elements : elements * part / parts & ~(uint64_t)15;
+}
 
 /* First around until each node has the sum of one part, then once more to give it to all. */
 static inline struct collective_step collective_ring(unsigned rank, unsigned nodes, unsigned step) {

@@ -16,8 +16,8 @@ GPU_INLINE bool meet(const struct collective* c)
 
 KERNEL(network_reduce, struct network_reduce_arguments)
 {
-    const uint64_t group = group_id(0), groups = group_count(0);
-    const uint64_t first = args->elements * group / groups, end = args->elements * (group + 1) / groups;
+    const unsigned group = (unsigned)group_id(0), groups = (unsigned)group_count(0);
+    const uint64_t first = collective_begin(args->elements, groups, group), end = collective_begin(args->elements, groups, group + 1);
     const bool speaks = local_id(0) == 0;
     struct network network;
     if (speaks) network = network_open(args->access + group);

@@ -108,7 +108,7 @@ static bool is_right(struct reducer* s, const struct expected* e, float* piece) 
     const unsigned groups = scheme_host_talks(&s->scheme) ? 1 : s->scheme.groups, parts = collective_parts(s->o->way, s->nodes);
     bool right = true;
     for (unsigned g = 0; g < groups; ++g) {
-        const uint64_t first = s->elements * g / groups, elements = s->elements * (g + 1) / groups - first;
+        const uint64_t first = collective_begin(s->elements, groups, g), elements = collective_begin(s->elements, groups, g + 1) - first;
         for (unsigned p = 0; p < parts; ++p)
             for (uint64_t at = collective_begin(elements, parts, p), end = collective_begin(elements, parts, p + 1); at < end; at += PIECE) {
                 const uint64_t count = end - at < PIECE ? end - at : PIECE;
