@@ -16,7 +16,7 @@ static struct option options[OPTIONS] = {
     [NODES] = {"nodes", 2, 2, NETWORK_MOST_PEERS},
     [WORK] = {"work", ECHO, ECHO, REDUCE},              /* 0: messages there and back; 1: Jacobi's method; 2: all-reduces */
     [SCHEME] = {"scheme", SCHEME_PROCESSOR, SCHEME_PROCESSOR, SCHEME_ASYNC}, /* who performs: 0 the command processor, 1 harts of the host, 2 each work-group itself;
-                                                           of work 1 and 2 also 3 the host between kernels, 4 the CPUs alone; of work 0 and 1 also 5 the GPU's queue between kernels */
+                                                           5 the GPU's queue between kernels; of work 1 and 2 also 3 the host between kernels, 4 the CPUs alone */
     [THREADS] = {"threads", 1, 1, SCHEME_MOST_THREADS}, /* of a service */
     [GROUPS] = {"groups", 1, 1, NETWORK_MOST_QUEUES},   /* work-groups */
     [ENTRIES] = {"entries", 4, 1, NETWORK_MOST_LOG_ENTRIES}, /* of a queue, a power of two: its logarithm */
@@ -51,7 +51,6 @@ static void check_options(void) {
     const struct jacobi_options of_jacobi = jacobi_options();
     const bool echo = options[WORK].value == ECHO, jacobi = options[WORK].value == JACOBI, served = kind == SCHEME_PROCESSOR || kind == SCHEME_HOST;
     if (echo && (kind == SCHEME_DRIVEN || kind == SCHEME_CPU)) refuse("scheme=%u: messages there and back take 0, 1, 2 or 5", kind);
-    if (options[WORK].value == REDUCE && kind == SCHEME_ASYNC) refuse("scheme=%u: all-reduces take 0 to 4", kind);
     if (echo && kind == SCHEME_ASYNC) option_at_most(&options[GROUPS], 1 << (SCHEME_LOG_SENDS - 1), "since the queue pair has room for no more");
     if (options[WORK].value != REDUCE) option_multiple(&options[NODES], 2, "since neighbours have to do with each other");
     if (served) option_at_most(&options[THREADS], jacobi ? JACOBI_QUEUES : options[GROUPS].value, "since each serves a queue");

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "host/compnet/reduce.h"
+#include "host/compnet/reducer.h"
 
-#include "gpu/kernels/network.h"
 #include "host/compnet/expected.h"
-#include "host/compnet/talker.h"
 #include "host/console.h"
 #include "host/csr.h"
 #include "host/harts.h"
@@ -13,39 +11,48 @@
 #include "host/region.h"
 #include "host/timer.h"
 
-enum { PATIENCE_NS = 500000000, PIECE = 1 << 16 /* floats */ };
-
-struct reducer {
-    struct scheme scheme;
-    const struct reduce_options* o;
-    struct talker talker;
-    struct gpu_queue_handle* queue;
-    struct place results;
-    unsigned rank, nodes;
-    uint64_t elements, pitch, places, flags; /* flags: of work-groups */
-    uint32_t moved;            /* all-reduces so far, of the host */
-};
+enum { PIECE = 1 << 16 /* floats */ };
 
 /* ---- what kernels do ---- */
 
+struct gpu_grid reduce_grid(const struct reducer* s) { return (struct gpu_grid){.items = {REDUCE_GROUP * s->scheme.groups}, .group = {REDUCE_GROUP}}; }
+
 static void launch(struct reducer* s, struct gpu_kernel kernel, const void* arguments, size_t bytes) {
-    const struct gpu_grid grid = {.items = {REDUCE_GROUP * s->scheme.groups}, .group = {REDUCE_GROUP}};
+    const struct gpu_grid grid = reduce_grid(s);
     if (s->o->driver_us) timer_wait(s->o->driver_us);
     const unsigned fault = gpu_wait(s->queue, gpu_dispatch(s->queue, kernel, &grid, arguments, bytes));
     if (fault) panic("reduce: the kernel ended with fault %u", fault);
 }
 
-static struct gpu_kernel kernel_of(struct reducer* s) {
-    return scheme_host_talks(&s->scheme) ? gpu_linked_kernel(s->scheme.node, "network_combine", "network_combine") : gpu_linked_kernel(s->scheme.node, "network_reduce", "network_reduce");
-}
+static struct gpu_kernel reduce_kernel(const struct reducer* s) { return gpu_linked_kernel(s->scheme.node, "network_reduce", "network_reduce"); }
+struct gpu_kernel reduce_combine_kernel(const struct reducer* s) { return gpu_linked_kernel(s->scheme.node, "network_combine", "network_combine"); }
 
 static void reduce_in_kernel(struct reducer* s, uint32_t rounds) {
     const struct network_reduce_arguments a = {.access = s->scheme.access.lanes, .results = s->results.lanes, .team = scheme_team(&s->scheme), .elements = s->elements,
-                                               .places = s->places, .pitch = s->pitch, .flags = s->flags, .patience = PATIENCE_NS, .way = s->o->way, .rounds = rounds};
-    launch(s, kernel_of(s), &a, sizeof a);
+                                               .places = s->places, .pitch = s->pitch, .flags = s->flags, .patience = REDUCE_PATIENCE_NS, .way = s->o->way, .rounds = rounds};
+    launch(s, reduce_kernel(s), &a, sizeof a);
 }
 
-/* ---- what the host does ---- */
+/* ---- between kernels ---- */
+
+struct reduce_move reduce_move(const struct reducer* s, uint32_t round, unsigned step) {
+    const enum collective_way way = s->o->way;
+    const unsigned parts = collective_parts(way, s->nodes);
+    struct reduce_move m = {.step = collective_step(way, s->rank, s->nodes, step), .number = round * collective_steps(way, s->nodes) + step + 1};
+    const uint64_t place = s->places + m.step.place * s->pitch;
+    m.sent = 4 * collective_begin(s->elements, parts, m.step.send_part);
+    m.bytes_sent = 4 * collective_begin(s->elements, parts, m.step.send_part + 1u) - m.sent;
+    m.arrives = m.sent + (m.step.adds ? place : 0);
+    m.taken = 4 * collective_begin(s->elements, parts, m.step.take_part);
+    m.bytes_taken = 4 * collective_begin(s->elements, parts, m.step.take_part + 1u) - m.taken;
+    m.added = place + m.taken;
+    return m;
+}
+
+struct network_combine_arguments reduce_combine_arguments(const struct reducer* s, const struct reduce_move* m) {
+    const uint64_t at = s->scheme.payload.lanes;
+    return (struct network_combine_arguments){at + m->taken, at + m->added, m->bytes_taken / 4};
+}
 
 struct addition {
     float* to;
@@ -63,33 +70,26 @@ static void add_part(void* argument) {
     add(a, hart_id());
 }
 
-static void combine(struct reducer* s, uint64_t to, uint64_t other, uint64_t elements) {
-    const struct place* p = &s->scheme.payload;
-    if (!elements) return;
+static void combine(struct reducer* s, const struct reduce_move* m) {
+    const uintptr_t at = s->scheme.payload.memory.at;
+    if (!m->bytes_taken) return;
     if (s->scheme.kind == SCHEME_CPU) {
-        struct addition a = {(float*)(p->memory.at + to), (const float*)(p->memory.at + other), elements, s->o->cores};
+        struct addition a = {(float*)(at + m->taken), (const float*)(at + m->added), m->bytes_taken / 4, s->o->cores};
         harts_run(add_part, &a);
         return;
     }
-    const struct network_combine_arguments a = {p->lanes + to, p->lanes + other, elements};
-    launch(s, kernel_of(s), &a, sizeof a);
+    const struct network_combine_arguments a = reduce_combine_arguments(s, m);
+    launch(s, reduce_combine_kernel(s), &a, sizeof a);
 }
 
 static void reduce_by_host(struct reducer* s) {
-    const enum collective_way way = s->o->way;
-    const unsigned steps = collective_steps(way, s->nodes), parts = collective_parts(way, s->nodes);
-    for (unsigned i = 0; i < steps; ++i) {
-        const struct collective_step m = collective_step(way, s->rank, s->nodes, i);
-        const uint32_t number = s->moved * steps + i + 1;
-        if (m.sends) {
-            const uint64_t begin = collective_begin(s->elements, parts, m.send_part), end = collective_begin(s->elements, parts, m.send_part + 1u);
-            if (end > begin) talker_put(&s->talker, m.to, 4 * begin, 4 * begin + (m.adds ? s->places + m.place * s->pitch : 0), (uint32_t)(4 * (end - begin)));
-            talker_say(&s->talker, m.to, offsetof(struct collective_flags, arrived[0]) + 8 * m.send_flag, COLLECTIVE_NUMBER(number));
-        }
-        if (!m.takes) continue;
-        talker_hear(&s->talker, offsetof(struct collective_flags, arrived[0]) + 8 * m.take_flag, number);
-        const uint64_t begin = collective_begin(s->elements, parts, m.take_part), end = collective_begin(s->elements, parts, m.take_part + 1u);
-        if (m.adds) combine(s, 4 * begin, s->places + m.place * s->pitch + 4 * begin, end - begin);
+    for (unsigned i = 0; i < collective_steps(s->o->way, s->nodes); ++i) {
+        const struct reduce_move m = reduce_move(s, s->moved, i);
+        if (m.step.sends && m.bytes_sent) talker_put(&s->talker, m.step.to, m.sent, m.arrives, (uint32_t)m.bytes_sent);
+        if (m.step.sends) talker_say(&s->talker, m.step.to, reduce_flag(m.step.send_flag), COLLECTIVE_NUMBER(m.number));
+        if (!m.step.takes) continue;
+        talker_hear(&s->talker, reduce_flag(m.step.take_flag), m.number);
+        if (m.step.adds) combine(s, &m);
     }
     ++s->moved;
 }
@@ -105,7 +105,7 @@ static void fill(struct reducer* s, const struct expected* e, float* piece) {
 }
 
 static bool is_right(struct reducer* s, const struct expected* e, float* piece) {
-    const unsigned groups = scheme_host_talks(&s->scheme) ? 1 : s->scheme.groups, parts = collective_parts(s->o->way, s->nodes);
+    const unsigned groups = scheme_kernels_talk(&s->scheme) ? s->scheme.groups : 1, parts = collective_parts(s->o->way, s->nodes);
     bool right = true;
     for (unsigned g = 0; g < groups; ++g) {
         const uint64_t first = collective_begin(s->elements, groups, g), elements = collective_begin(s->elements, groups, g + 1) - first;
@@ -137,10 +137,13 @@ static bool all_came(struct reducer* s) {
     return all;
 }
 
-static void run_rounds(struct reducer* s, uint32_t rounds) {
-    if (!scheme_host_talks(&s->scheme)) reduce_in_kernel(s, rounds);
+/* \returns whether the network did what it was asked for; of kernels that talk, all_came() says that */
+static bool run_rounds(struct reducer* s, uint32_t rounds) {
+    if (s->scheme.kind == SCHEME_ASYNC) return reduce_stream(s, rounds);
+    if (scheme_kernels_talk(&s->scheme)) reduce_in_kernel(s, rounds);
     else
         for (uint32_t i = 0; i < rounds; ++i) reduce_by_host(s);
+    return true;
 }
 
 static void report(const struct reducer* s, uint64_t cycles) {
@@ -160,7 +163,9 @@ static void open(struct reducer* s) {
         s->scheme.peers |= 1u << (s->rank + distance) % s->nodes | 1u << (s->rank + s->nodes - distance) % s->nodes;
     scheme_open(&s->scheme);
     if (scheme_host_talks(&s->scheme)) talker_begin(&s->talker, &s->scheme);
-    if (s->scheme.kind != SCHEME_CPU) kernel_of(s);
+    if (s->scheme.kind == SCHEME_DRIVEN) reduce_combine_kernel(s);
+    if (s->scheme.kind == SCHEME_ASYNC) reduce_stream_begin(s);
+    if (scheme_kernels_talk(&s->scheme)) reduce_kernel(s);
     s->results = place_take(s->scheme.node, s->scheme.groups * sizeof(struct network_reduce_group), true);
 }
 
@@ -182,10 +187,11 @@ bool reduce_run(const struct scheme* like, struct gpu_queue_handle* queue, const
     scheme_meet(&s->scheme);
     if (!s->rank) region_begin("reduce");
     const uint64_t begin = clock_cycles();
-    run_rounds(s, (uint32_t)o->rounds);
+    bool right = run_rounds(s, (uint32_t)o->rounds);
     report(s, clock_cycles() - begin);
     if (!s->rank) region_end();
-    bool right = scheme_host_talks(&s->scheme) ? talker_end(&s->talker) : all_came(s);
+    if (scheme_host_talks(&s->scheme)) right = talker_end(&s->talker);
+    if (scheme_kernels_talk(&s->scheme)) right = all_came(s);
     scheme_close(&s->scheme);
     if (right && !is_right(s, &expected, piece)) {
         console_printf("what is there is not the sum\n");

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the ways to sum a vector over all nodes have in common: where its parts lie, and who talks. */
+#ifndef FABRICVP_HOST_COMPNET_REDUCER_H
+#define FABRICVP_HOST_COMPNET_REDUCER_H
+
+#include "gpu/kernels/network.h"
+#include "host/compnet/reduce.h"
+#include "host/compnet/stream.h"
+#include "host/compnet/talker.h"
+
+enum { REDUCE_PATIENCE_NS = 500000000 };
+
+struct reducer {
+    struct scheme scheme;
+    const struct reduce_options* o;
+    struct talker talker;
+    struct stream stream;
+    struct gpu_queue_handle* queue;
+    struct place results;
+    unsigned rank, nodes;
+    uint64_t elements, pitch, places, flags; /* flags: of work-groups */
+    uint32_t moved;            /* all-reduces so far, of the host */
+};
+
+/* A step of an all-reduce between kernels: what goes to whom, and what is added to what, as offsets into the payload and bytes. */
+struct reduce_move {
+    struct collective_step step;
+    uint32_t number;           /* of the step, among all; flags say it */
+    uint64_t sent, arrives, bytes_sent;
+    uint64_t taken, added, bytes_taken;
+};
+struct reduce_move reduce_move(const struct reducer* s, uint32_t round, unsigned step);
+static inline uint64_t reduce_flag(unsigned flag) { return offsetof(struct collective_flags, arrived[0]) + 8 * flag; }
+
+struct gpu_grid reduce_grid(const struct reducer* s);
+/* Adds `other` to `to`. */
+struct gpu_kernel reduce_combine_kernel(const struct reducer* s);
+struct network_combine_arguments reduce_combine_arguments(const struct reducer* s, const struct reduce_move* m);
+
+/* Messages and kernels in turn, all in the GPU's queue. */
+void reduce_stream_begin(struct reducer* s);
+/* \returns whether all ended well */
+bool reduce_stream(struct reducer* s, uint32_t rounds);
+
+#endif
