@@ -8,7 +8,7 @@ mkdir -p "$log"
 
 ctest --test-dir build/release --output-on-failure --no-tests=error --parallel "$1" 2>&1 | tee "$log/ctest.log"
 ctest_status=${PIPESTATUS[0]}
-.venv/bin/python -m pytest 2>&1 | tee "$log/pytest.log"
+.venv/bin/python -m pytest -n "$1" --dist loadfile 2>&1 | tee "$log/pytest.log"
 pytest_status=${PIPESTATUS[0]}
 
 echo

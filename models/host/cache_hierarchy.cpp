@@ -1,7 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/cache_hierarchy.h"
 
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "base/misfit.h"
+
 namespace fabricvp::host {
+
+namespace {
+
+misfit misfit_of(const cache_hierarchy_params& p) {
+    if (!is_power_of_two(p.line)) return {"line", fmt::format("line is {}: give a power of two", p.line)};
+    const std::pair<const char*, const cache_shape*> levels[] = {{"l1", &p.l1}, {"l2", &p.l2}, {"l3", &p.l3}};
+    for (const auto& [key, shape] : levels)
+        if (const auto set = shape->ways * p.line; shape->size % set) return {key, fmt::format("{}: size of {} bytes is not a multiple of ways x line = {}", key, shape->size, set)};
+    return {};
+}
+
+}  // namespace
 
 void cache_shape::describe(parameter_visitor& v) {
     v.field("size", size, between{1024, 1ull << 32}, "capacity; a multiple of ways times line");
@@ -21,6 +39,7 @@ void cache_hierarchy_params::describe(parameter_visitor& v) {
     v.group("l3", l3, "third level, shared by the harts");
     v.group("memory", memory, "memory channels behind the caches");
     v.field("hidden", hidden, between{0, 1}, "share of a miss's time that the core hides by going on without it");
+    refuse(v, misfit_of(*this));
 }
 
 cache_hierarchy::cache_hierarchy(const sc_core::sc_module_name& name, const cache_hierarchy_params& p, std::size_t harts)

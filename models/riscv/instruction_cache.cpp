@@ -2,26 +2,35 @@
 #include "riscv/instruction_cache.h"
 
 #include <algorithm>
-#include <stdexcept>
 
 #include <fmt/format.h>
 
+#include "base/misfit.h"
 #include "base/sparse_memory.h"
 
 namespace fabricvp::riscv {
+
+namespace {
+
+misfit misfit_of(const instruction_cache_params& p) {
+    constexpr auto line = instruction_cache::line;
+    if (p.size % (p.ways * line)) return {"size", fmt::format("size of {} bytes is not a multiple of ways x {} = {}", p.size.bytes, line, p.ways * line)};
+    if (p.size / p.ways > sparse_memory::page_size) return {"size", fmt::format("size of {} bytes with {} ways: a way is at most {} bytes", p.size.bytes, p.ways, sparse_memory::page_size)};
+    return {};
+}
+
+}  // namespace
 
 void instruction_cache_params::describe(parameter_visitor& v) {
     v.field("size", size, between{0, 256 << 10}, "capacity, in lines of 64 bytes; 0: none, code is always there");
     v.field("ways", ways, between{1, 64}, "lines of a set; size / ways is at most a page of 4 KiB");
     v.field("miss", miss, between{0, 1e9}, "for which the hart stands when a line is fetched");
+    refuse(v, misfit_of(*this));
 }
 
 instruction_cache::instruction_cache(const sc_core::sc_module_name& name, const instruction_cache_params& p)
     : model(name), params(p), m_sets(p.size / p.ways / line), m_lines(p.size / line), m_oldest(m_sets) {
-    if (!m_sets || p.size % (p.ways * line))
-        throw std::invalid_argument(fmt::format("instruction_cache: size of {} bytes is not a multiple of ways x {} = {}", p.size.bytes, line, p.ways * line));
-    if (m_sets * line > sparse_memory::page_size)
-        throw std::invalid_argument(fmt::format("instruction_cache: size of {} bytes with {} ways: a way is at most {} bytes", p.size.bytes, p.ways, sparse_memory::page_size));
+    refuse("instruction_cache", misfit_of(p));
 }
 
 bool instruction_cache::fetch(const std::uint8_t* byte) {

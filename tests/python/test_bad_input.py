@@ -115,6 +115,22 @@ def test_pcie_trees_are_refused_where_they_are_written(tmp_path, lines, refusal)
 
 
 @pytest.mark.parametrize("lines, refusal", [
+    (["host:", "  harts: 1", "  hart: {instruction_cache: {size: 5 KiB, ways: 3}}"],
+     "machine.yaml:4: size of 5120 bytes is not a multiple of ways x 64 = 192"),
+    (["host:", "  hart:", "    instruction_cache:", "      size: 16 KiB", "      ways: 2"], "machine.yaml:5: size of 16384 bytes with 2 ways: a way is at most 4096 bytes"),
+    (["host:", "  memory_timing: caches", "  caches:", "    line: 48 B"], "machine.yaml:5: line is 48: give a power of two"),
+    (["host:", "  memory_timing: caches", "  caches:", "    l2: {size: 2000 B, ways: 16}"], "machine.yaml:5: l2: size of 2000 bytes is not a multiple of ways x line = 1024"),
+    (["gpus:", "  - memory:", "      l2:", "        size: 100 KiB", "        ways: 16"], "machine.yaml:5: size of 102400 bytes is not a multiple of banks x ways x 64 = 16384"),
+    (["gpus:", "  - memory: {l2: {ways: 8,", "       locked_ways: 8}}"], "machine.yaml:4: locked_ways is 8: give less than the 8 ways"),
+    (["gpus:", "  - memory: {unit: {l1: {size: 2000 B, ways: 16}}}"], "machine.yaml:3: size of 2000 bytes is not a multiple of ways x 64 = 1024"),
+    (["gpus:", "  - memory:", "      hbm:", "        row: 64 B", "        interleave: 128 B"], "machine.yaml:5: row of 64 bytes is shorter than the interleave of 128"),
+    (["gpus:", "  - instruction_cache: {size: 48 KiB}"], "machine.yaml:3: size of 49152 bytes with 4 ways: give a power of two of sets, size / 64 / ways"),
+    (["gpus:", "  - processor: {bus: {data_cache: {size: 1000 B}}}"], "machine.yaml:3: size of 1000 bytes is not a multiple of ways x 64 = 512")])
+def test_values_that_do_not_fit_each_other_are_refused_where_they_are_written(tmp_path, lines, refusal):
+    assert told(tmp_path, "node:\n" + "".join(f"  {line}\n" for line in lines)) == refusal
+
+
+@pytest.mark.parametrize("lines, refusal", [
     (["gpus:", "  - compute_units: 1", "    below: switch9"],
      "machine.yaml:6: pcie: device 'gpu0' is below 'switch9', which is neither root nor a switch listed before it (allowed: root, switch0)"),
     (["hcas:", "  - {below: root}", "  - {below: switch9}"],

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "gpu/memory/l1_shape.h"
+
 namespace fabricvp::gpu {
 
 namespace {
@@ -22,6 +24,7 @@ void cp_data_cache_params::describe(parameter_visitor& v) {
     v.field("ways", ways, between{1, 64}, "lines of a set");
     v.field("latency", latency, between{0, 1000}, "of a hit, and of a miss before L2 is asked, in cycles of the hart");
     v.field("stores", stores, between{1, 256}, "stores on their way to L2 while the hart goes on");
+    if (size) refuse(v, l1_misfit(size, ways));
 }
 
 cp_data_cache::cp_data_cache(const sc_core::sc_module_name& name, const cp_data_cache_params& p, const clock_domain& clock)

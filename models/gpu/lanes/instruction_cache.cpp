@@ -3,11 +3,21 @@
 
 #include <algorithm>
 #include <cstring>
-#include <stdexcept>
 
+#include "base/misfit.h"
 #include "gpu/replay/recorder.h"
 
 namespace fabricvp::gpu {
+
+namespace {
+
+misfit misfit_of(const instruction_cache_params& p) {
+    const auto sets = p.ways ? p.size / line_bytes / p.ways : 0;
+    if (is_power_of_two(sets) && sets * p.ways * line_bytes == p.size) return {};
+    return {"size", "size of " + std::to_string(p.size.bytes) + " bytes with " + std::to_string(p.ways) + " ways: give a power of two of sets, size / 64 / ways"};
+}
+
+}  // namespace
 
 void instruction_cache_params::describe(parameter_visitor& v) {
     v.field("size", size, between{1 << 10, 1 << 24}, "bytes, a power of two times ways");
@@ -15,14 +25,14 @@ void instruction_cache_params::describe(parameter_visitor& v) {
     v.field("latency", latency, between{0, 10'000}, "cycles that a miss spends here (hits are hidden by the pipeline)");
     v.field("tlb_entries", tlb_entries, between{1, 1024}, "translations held here");
     v.field("prefetch", prefetch, "whether the first use of a line requests the next one");
+    refuse(v, misfit_of(*this));
 }
 
 instruction_cache::instruction_cache(const sc_core::sc_module_name& name, const instruction_cache_params& p,
                                      const clock_domain& clock, translator& translations, line_target& memory)
     : model(name), params(p), m_clock_domain(clock), m_translator(translations), m_memory(memory),
       m_sets(p.ways ? p.size / line_bytes / p.ways : 0), m_ways(static_cast<unsigned>(p.ways)) {
-    if (m_sets == 0 || (m_sets & (m_sets - 1)) || m_sets * m_ways * line_bytes != p.size)
-        throw std::invalid_argument("an instruction cache needs a power of two of sets: size / 64 / ways");
+    refuse("instruction_cache", misfit_of(p));
     m_lines.resize(m_sets * m_ways);
     m_pages.reserve(p.tlb_entries);
 }

@@ -2,13 +2,27 @@
 #include "gpu/memory/hbm.h"
 
 #include <algorithm>
-#include <stdexcept>
+#include <utility>
 
 #include <fmt/format.h>
 
+#include "base/misfit.h"
 #include "gpu/memory/memory_types.h"
 
 namespace fabricvp::gpu {
+
+namespace {
+
+misfit misfit_of(const hbm_params& p) {
+    const std::pair<const char*, std::uint64_t> powers[] = {{"channels", p.channels}, {"bus_bytes", p.bus_bytes}, {"burst_length", p.burst_length},
+                                                            {"banks", p.banks}, {"row", p.row}, {"interleave", p.interleave}};
+    for (const auto& [key, n] : powers)
+        if (!is_power_of_two(n)) return {key, fmt::format("{} is {}: give a power of two", key, n)};
+    if (p.row < p.interleave) return {"row", fmt::format("row of {} bytes is shorter than the interleave of {}", p.row.bytes, p.interleave.bytes)};
+    return {};
+}
+
+}  // namespace
 
 void hbm_params::describe(parameter_visitor& v) {
     v.field("channels", channels, between{1, 256}, "independent channels; a power of two");
@@ -22,21 +36,12 @@ void hbm_params::describe(parameter_visitor& v) {
     v.field("row_to_column", row_to_column, between{0, 1000}, "tRCD, opening a row to its first column command, in memory clocks");
     v.field("row_precharge", row_precharge, between{0, 1000}, "tRP, closing a row, in memory clocks");
     v.field("row_active", row_active, between{0, 1000}, "tRAS, least time that a row stays open, in memory clocks");
+    refuse(v, misfit_of(*this));
 }
 
 hbm::hbm(const sc_core::sc_module_name& name, const hbm_params& p)
     : model(name), params(p), m_bus(p.channels), m_banks(p.channels * p.banks) {
-    const auto check = [](const char* what, std::uint64_t n) {
-        if (n == 0 || n & (n - 1)) throw std::invalid_argument(fmt::format("hbm: {} is {}: give a power of two", what, n));
-    };
-    check("channels", p.channels);
-    check("bus_bytes", p.bus_bytes);
-    check("burst_length", p.burst_length);
-    check("banks", p.banks);
-    check("row", p.row);
-    check("interleave", p.interleave);
-    if (p.row < p.interleave)
-        throw std::invalid_argument(fmt::format("hbm: a row of {} bytes is shorter than the interleave of {}", p.row.bytes, p.interleave.bytes));
+    refuse("hbm", misfit_of(p));
     const auto bits = [](std::uint64_t n) { return static_cast<unsigned>(__builtin_ctzll(n)); };
     m_interleave_bits = bits(p.interleave);
     m_channel_bits = bits(p.channels);

@@ -3,15 +3,20 @@
 
 #include <algorithm>
 #include <cstring>
-#include <stdexcept>
 
 #include <fmt/format.h>
 
+#include "gpu/memory/l1_shape.h"
+
 namespace fabricvp::gpu {
 
+misfit l1_misfit(std::uint64_t size, std::uint64_t ways) {
+    if (ways && size && size % (ways * 64) == 0) return {};
+    return {"size", fmt::format("size of {} bytes is not a multiple of ways x 64 = {}", size, ways * 64)};
+}
+
 l1_lines::l1_lines(std::uint64_t size, std::uint64_t ways) : m_ways(static_cast<unsigned>(ways)) {
-    if (ways == 0 || size == 0 || size % (ways * 64))
-        throw std::invalid_argument(fmt::format("cache: size of {} bytes is not a multiple of ways x 64 = {}", size, ways * 64));
+    refuse("cache", l1_misfit(size, ways));
     m_sets = size / (ways * 64);
     const std::size_t lines = size / 64;
     m_lines.assign(lines, {empty, 0, 0});

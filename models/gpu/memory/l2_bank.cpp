@@ -3,9 +3,10 @@
 
 #include <algorithm>
 #include <functional>
-#include <stdexcept>
 
 #include <fmt/format.h>
+
+#include "base/misfit.h"
 
 namespace fabricvp::gpu {
 
@@ -15,15 +16,19 @@ constexpr unsigned line_bits = 6;
 
 unsigned log2(std::uint64_t n) { return n < 2 ? 0 : 63 - static_cast<unsigned>(__builtin_clzll(n)); }
 
-std::uint64_t sets_of(const l2_params& p) {
-    const auto refuse = [](const std::string& why) { throw std::invalid_argument("l2: " + why); };
-    const auto power = [](std::uint64_t n) { return n != 0 && (n & (n - 1)) == 0; };
-    if (!power(p.banks)) refuse(fmt::format("banks is {}: give a power of two", p.banks));
-    if (p.interleave < line_bytes || !power(p.interleave)) refuse(fmt::format("interleave is {} bytes: give a power of two of at least {}", p.interleave.bytes, line_bytes));
+misfit misfit_of(const l2_params& p) {
+    if (!is_power_of_two(p.banks)) return {"banks", fmt::format("banks is {}: give a power of two", p.banks)};
+    if (p.interleave < line_bytes || !is_power_of_two(p.interleave))
+        return {"interleave", fmt::format("interleave is {} bytes: give a power of two of at least {}", p.interleave.bytes, line_bytes)};
     const std::uint64_t unit = p.banks * p.ways * line_bytes;
-    if (p.size < unit || p.size % unit) refuse(fmt::format("size of {} bytes is not a multiple of banks x ways x {} = {}", p.size.bytes, line_bytes, unit));
-    if (p.locked_ways >= p.ways) refuse(fmt::format("locked_ways of {} leaves none of {} ways", p.locked_ways, p.ways));
-    return p.size / unit;
+    if (p.size < unit || p.size % unit) return {"size", fmt::format("size of {} bytes is not a multiple of banks x ways x {} = {}", p.size.bytes, line_bytes, unit)};
+    if (p.locked_ways >= p.ways) return {"locked_ways", fmt::format("locked_ways is {}: give less than the {} ways", p.locked_ways, p.ways)};
+    return {};
+}
+
+std::uint64_t sets_of(const l2_params& p) {
+    refuse("l2", misfit_of(p));
+    return p.size / (p.banks * p.ways * line_bytes);
 }
 
 }  // namespace
@@ -38,6 +43,7 @@ void l2_params::describe(parameter_visitor& v) {
     v.field("service", service, between{1, 1000}, "from one request of a bank to the next, in GPU cycles");
     v.field("atomic_latency", atomic_latency, between{0, 10000}, "more for an atomic, in GPU cycles");
     v.field("locked_ways", locked_ways, between{0, 63}, "most lines of a set that may be locked; less than the ways");
+    refuse(v, misfit_of(*this));
 }
 
 l2_bank::l2_bank(const sc_core::sc_module_name& name, const l2_params& p, unsigned bank, const l2_wiring& to,

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <numeric>
 
+#include "gpu/memory/l1_shape.h"
 #include "gpu/replay/recorder.h"
 
 namespace fabricvp::gpu {
@@ -17,6 +18,7 @@ void vector_cache_params::describe(parameter_visitor& v) {
     v.field("tag_latency", tag_latency, between{0, 1000}, "from lookup to the request for a line that is not there, in GPU cycles");
     v.field("sectored", sectored, "a miss fetches the 16-byte sectors that the load wants, from everywhere; otherwise the line");
     v.field("fill_latency", fill_latency, between{0, 1000}, "from a line's arrival to registers, in GPU cycles");
+    refuse(v, l1_misfit(size, ways));
 }
 
 vector_cache::vector_cache(const sc_core::sc_module_name& name, const vector_cache_params& p, const clock_domain& clock,
