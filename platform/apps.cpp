@@ -86,10 +86,10 @@ void check_size(platform& machine, std::size_t node, const std::string& name, co
     const auto& app = *std::find_if(apps.begin(), apps.end(), [&](const gpu_app& a) { return a.name == name; });
     const auto size = options.size ? options.size : app.size;
     if (size > GPU_APP_MOST) throw input_error(fmt::format("--size {}: {} takes at most {} {}", size, name, GPU_APP_MOST, app.unit));
-    const auto& gpus = machine.hardware().nodes.at(node)->gpus;
+    const auto& params = machine.hardware().nodes.at(node)->params;
     double room = 0;
-    for (std::size_t i = 0; i < gpus.size() && (options.gpus == 0 || i < options.gpus); ++i)
-        room += static_cast<double>(gpus[i]->core.params.memory.capacity.bytes);
+    for (std::size_t i = 0; i < params.gpus.size() && (options.gpus == 0 || i < options.gpus); ++i)  // an APU's is half of the host's
+        room += static_cast<double>(params.gpus[i].is_apu() ? params.host.memory.bytes / 2 : params.gpus[i].core.memory.capacity.bytes);
     if (const auto wanted = app.bytes(static_cast<double>(size)); wanted > room)
         throw input_error(fmt::format("--size {}: {} needs {} of device memory, its GPUs on node{} have {}", size, name, in_gibibytes(wanted), node,
                                       in_gibibytes(room)));

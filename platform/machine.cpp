@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "platform/machine.h"
 
+#include <algorithm>
 
 #include <fmt/format.h>
 
+#include "abi/memory_map.h"
 #include "base/clock_domain.h"
 #include "base/random_streams.h"
 #include "base/refusal.h"
@@ -11,6 +13,9 @@
 
 namespace fabricvp {
 namespace {
+
+constexpr unsigned most_apus = (VIRT_PLIC_BASE - VIRT_APU_BASE) / VIRT_APU_STRIDE < VIRT_PLIC_SOURCES + 1 - VIRT_APU_IRQ
+                                   ? (VIRT_PLIC_BASE - VIRT_APU_BASE) / VIRT_APU_STRIDE : VIRT_PLIC_SOURCES + 1 - VIRT_APU_IRQ;
 
 /// A packet that waits longer than the watchdog is patient would end the run.
 void check_windows(const fabric::interconnect_params& f, duration patience) {
@@ -24,21 +29,56 @@ void check_windows(const fabric::interconnect_params& f, duration patience) {
 }  // namespace
 
 node::node(const sc_core::sc_module_name& name, const node_params& p) : model(name), params(p), host("host", p.host) {
-    if (!params.pcie.empty() && !params.replay) plug_in();
+    if (!params.replay) {
+        if (!params.pcie.empty()) {
+            pcie = std::make_unique<pcie::tree>("pcie", params.pcie);
+            host.attach(pcie->root);
+        }
+        add_gpus();
+        plug_in_adapters();
+    }
     if (!params.fabric.empty()) link_up();
     energy = std::make_unique<energy_meter>("energy", params.energy, *this);
 }
 
-void node::plug_in() {
-    pcie = std::make_unique<pcie::tree>("pcie", params.pcie);
-    host.attach(pcie->root);
+void node::add_gpus() {
+    std::size_t slot = 0;
     for (std::size_t i = 0; i < params.gpus.size(); ++i) {
-        gpus.push_back(std::make_unique<gpu::gpu_device>(params.gpus[i].name.c_str(), params.gpus[i], static_cast<unsigned>(i)));
-        pcie::connect(pcie->slot(i), gpus.back()->link);
+        const auto& p = params.gpus[i];
+        const auto number = static_cast<unsigned>(i);
+        if (p.is_apu()) {
+            gpus.push_back(make_apu(p, number));
+            continue;
+        }
+        auto device = std::make_unique<gpu::gpu_device>(p.name.c_str(), p, number);
+        pcie::connect(pcie->slot(slot++), device->link);
+        gpus.push_back(std::move(device));
     }
+}
+
+/// Its registers lie where they have a place each; its memory above all else, one after the other.
+std::unique_ptr<gpu::apu> node::make_apu(const gpu_node_params& p, unsigned number) {
+    const auto size = p.memory_bar();
+    const auto registers = VIRT_APU_BASE + number * VIRT_APU_STRIDE, doorbells = registers + VIRT_APU_DOORBELLS;
+    const auto memory = (std::max(m_apu_memory, host.pcie_mmio64_base() + host.pcie_mmio64_size()) + size - 1) & ~(size - 1);
+    const auto line = VIRT_APU_IRQ + number;
+    m_apu_memory = memory + size;
+    if (number >= most_apus) refuse_at(p.where.own(), fmt::format("{}: an APU must be one of the first {} GPUs of its node", p.name, most_apus));
+    auto apu = std::make_unique<gpu::apu>(p.name.c_str(), p.apu, p.core, p.front, number, host.share_memory());
+    host.bus.map(p.name + ".registers", registers, GPU_REGISTERS_SIZE, apu->register_window.bus);
+    host.bus.map(p.name + ".doorbells", doorbells, GPU_DOORBELLS_SIZE, apu->doorbell_window.bus);
+    host.bus.map(p.name + ".memory", memory, size, apu->memory_window.bus);
+    apu->devices.bus.bind(host.bus.from_devices);
+    apu->interrupt.connect([this, line](bool level) { host.set_interrupt_source(line, level); });
+    host.announce({{"gpu", {"fabricvp,apu"}, {}}, registers, GPU_REGISTERS_SIZE, line, {{doorbells, GPU_DOORBELLS_SIZE}, {memory, p.core.memory.capacity}}});
+    return apu;
+}
+
+void node::plug_in_adapters() {
+    const auto first = static_cast<std::size_t>(std::count_if(params.gpus.begin(), params.gpus.end(), [](const auto& g) { return !g.is_apu(); }));
     for (const auto& p : params.hcas) {
         hcas.push_back(std::make_unique<hca::hca_device>(p.name.c_str(), p));
-        pcie::connect(pcie->slot(gpus.size() + hcas.size() - 1), hcas.back()->link);
+        pcie::connect(pcie->slot(first + hcas.size() - 1), hcas.back()->link);
     }
 }
 

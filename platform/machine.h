@@ -10,6 +10,7 @@
 #include "base/model.h"
 #include "ethernet/segment.h"
 #include "fabric/interconnect.h"
+#include "gpu/apu.h"
 #include "gpu/gpu_device.h"
 #include "gpu/replay/player.h"
 #include "hca/hca_device.h"
@@ -27,7 +28,7 @@ public:
 
     host::host_complex host;
     std::unique_ptr<pcie::tree> pcie;  ///< none where nothing is plugged in
-    std::vector<std::unique_ptr<gpu::gpu_device>> gpus;
+    std::vector<std::unique_ptr<gpu::gpu_unit>> gpus;
     std::vector<std::unique_ptr<hca::hca_device>> hcas;
     std::unique_ptr<fabric::interconnect> fabric;  ///< none where no GPUs are linked
     std::unique_ptr<gpu::replay::player> replay;   ///< none unless a recording is played; then there are no GPUs
@@ -42,8 +43,12 @@ public:
     void power_up();
 
 private:
-    void plug_in();
+    void add_gpus();
+    std::unique_ptr<gpu::apu> make_apu(const gpu_node_params& p, unsigned number);
+    void plug_in_adapters();
     void link_up();
+
+    std::uint64_t m_apu_memory = 0;  // end of what APUs have of the host's addresses
 };
 
 /// Calendar and nodes. One a process.

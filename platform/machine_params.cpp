@@ -38,6 +38,16 @@ void check_fabric_names(const node_params& n) {
     for (const auto& g : n.fabric.generators) check(g);
 }
 
+/// `below: host` stands for no switch.
+void check_attachments(const node_params& n) {
+    for (const auto& s : n.pcie.switches)
+        if (s.name == gpu_node_params::on_host)
+            throw input_error(fmt::format("{}: the name {} is taken: what is below it is on the host's bus", s.where.of("name"), quoted(s.name)));
+    const auto apu = std::find_if(n.gpus.begin(), n.gpus.end(), [](const auto& g) { return g.is_apu(); });
+    if (apu != n.gpus.end() && n.host.memory_timing != host::memory_timing_kind::caches)
+        throw input_error(fmt::format("{}: {}: an APU (below: host) shares the caches of the host: allowed with host.memory_timing: caches alone", apu->where.of("below"), apu->name));
+}
+
 /// Takes `base` out of a configuration. \returns the file that it names, or nothing
 std::string base_of(config_tree& tree, const std::string& file) {
     for (auto e = tree.entries.begin(); e != tree.entries.end(); ++e) {
@@ -179,8 +189,14 @@ void fault_params::describe(parameter_visitor& v) {
 void gpu_node_params::describe(parameter_visitor& v) {
     where.note(v, {"below"});
     v.field("name", name, "name of the GPU: its path in statistics; gpu0, gpu1, … unless given");
-    v.field("below", below, "where it is plugged in: root, or a switch of the PCIe tree");
-    gpu::gpu_device_params::describe(v);
+    v.field("below", below, "where it is plugged in: root, or a switch of the PCIe tree; host: on the host's bus, which makes it an APU");
+    if (!is_apu()) gpu::gpu_device_params::describe(v);
+    if (!is_apu() && !v.wants_kinds()) return;
+    if (is_apu()) {
+        core.describe(v);
+        v.group("front", front, "what the host sees of the GPU");
+    }
+    apu.describe(v);
 }
 
 void hca_node_params::describe(parameter_visitor& v) {
@@ -256,14 +272,15 @@ machine_params completed(machine_params p) {
         n.host.quantum = p.simulation.quantum;
         n.host.device_memory = 0;
         for (const auto& e : n.pcie.endpoints) n.host.device_memory += e.device.settings().memory_bar();
-        for (const auto& g : n.gpus) n.host.device_memory += g.memory_bar();
+        for (const auto& g : n.gpus)
+            if (!g.is_apu()) n.host.device_memory += g.memory_bar();
         for (const auto& h : n.hcas) n.host.device_memory += h.memory_bar();
         n.pcie.slots.clear();
         n.fabric.devices.clear();
         for (std::size_t i = 0; i < n.gpus.size(); ++i) {
             auto& gpu = n.gpus[i];
             if (gpu.name.empty()) gpu.name = fmt::format("gpu{}", i);
-            n.pcie.slots.push_back({gpu.name, gpu.below, gpu.where});
+            if (!gpu.is_apu()) n.pcie.slots.push_back({gpu.name, gpu.below, gpu.where});
             n.fabric.devices.push_back(gpu.name);
         }
         for (std::size_t i = 0; i < n.hcas.size(); ++i) {
@@ -302,6 +319,7 @@ machine_params read_machine_params(const std::string& yaml, const std::string& n
         }
         reader.finish();
         check_fabric_names(node);
+        check_attachments(node);
         for (auto& e : node.pcie.endpoints)
             for (auto* path : e.device.settings().files()) *path = located(*path, name);
     }

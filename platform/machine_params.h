@@ -15,6 +15,7 @@
 #include "base/refusal.h"
 #include "ethernet/segment.h"
 #include "fabric/interconnect.h"
+#include "gpu/apu.h"
 #include "gpu/gpu_device.h"
 #include "gpu/replay/recording.h"
 #include "hca/hca_params.h"
@@ -59,9 +60,13 @@ struct fault_params {
     void describe(parameter_visitor& v);
 };
 
-/// A GPU of a node, plugged into the PCIe tree.
+/// A GPU of a node, plugged into the PCIe tree, or an APU on the host's bus.
 struct gpu_node_params : gpu::gpu_device_params {
+    static constexpr const char* on_host = "host";
+
     std::string name, below = "root";
+    gpu::apu_params apu;  ///< where it is one
+    bool is_apu() const { return below == on_host; }
     written_at where;  ///< not described
     void describe(parameter_visitor& v);
 };

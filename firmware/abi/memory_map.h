@@ -18,6 +18,9 @@
 #define VIRT_CLINT_SIZE       UINT64_C(0x00010000)
 #define VIRT_PCIE_PIO_BASE    UINT64_C(0x03000000)
 #define VIRT_PCIE_PIO_SIZE    UINT64_C(0x00010000)
+#define VIRT_APU_BASE         UINT64_C(0x04000000) /* of each APU: registers, at VIRT_APU_DOORBELLS its doorbells */
+#define VIRT_APU_STRIDE       UINT64_C(0x00200000)
+#define VIRT_APU_DOORBELLS    UINT64_C(0x00100000)
 #define VIRT_PLIC_BASE        UINT64_C(0x0c000000)
 #define VIRT_PLIC_SIZE        UINT64_C(0x00600000)
 #define VIRT_APLIC_M_BASE     UINT64_C(0x0c000000) /* with an APLIC in place of the PLIC */
@@ -40,6 +43,7 @@
 #define VIRT_UART_IRQ         10
 #define VIRT_RTC_IRQ          11
 #define VIRT_PCIE_IRQ         32 /* INTA … INTD of device 0 are 32 … 35 */
+#define VIRT_APU_IRQ          64 /* of the first one; the next ones follow */
 #define VIRT_PLIC_SOURCES     96 /* 1 … 96 */
 #define VIRT_MAXIMUM_HARTS    64 /* PLIC contexts that fit its window */
 

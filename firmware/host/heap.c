@@ -14,6 +14,7 @@ enum { ALIGNMENT = 16, IN_USE = 1 };
 #define CHECK UINT64_C(0x6d656d6f72792121)
 
 static struct block *first, *end;
+static uintptr_t highest; /* end of what anybody has had */
 static struct spinlock lock;
 
 static uint64_t size_of(const struct block* b) { return b->size & ~(uint64_t)IN_USE; }
@@ -63,12 +64,32 @@ void* heap_allocate_aligned(size_t bytes, size_t alignment) {
             make(b, size_of(b), true);
         }
         result = b + 1;
+        if ((uintptr_t)after(b) > highest) highest = (uintptr_t)after(b);
     }
     spin_unlock(&lock, were);
     return result;
 }
 
 void* heap_allocate(size_t bytes) { return heap_allocate_aligned(bytes, ALIGNMENT); }
+
+void* heap_take_end(size_t bytes, size_t alignment) {
+    void* result = NULL;
+    const unsigned long were = spin_lock(&lock);
+    struct block* last = first;
+    for (struct block* b = first; b != end; b = after(b)) {
+        if (!used(b)) join_free(b);
+        last = b;
+    }
+    const uintptr_t at = bytes < (uintptr_t)end ? ((uintptr_t)end - bytes) & ~(uintptr_t)(alignment - 1) : 0;
+    const uintptr_t taken = at - sizeof(struct block); /* where its header would be: blocks follow each other up to there */
+    if (last != end && !used(last) && at > (uintptr_t)(last + 2) && at > highest + 2 * sizeof *last) {
+        make(last, taken - (uintptr_t)last, false);
+        end = (struct block*)taken;
+        result = (void*)at;
+    }
+    spin_unlock(&lock, were);
+    return result;
+}
 
 void heap_free(void* pointer) {
     if (!pointer) return;

@@ -16,6 +16,7 @@ void gpu_device_params::describe(parameter_visitor& v) {
 
 gpu_device::gpu_device(const sc_core::sc_module_name& name, const gpu_device_params& p, unsigned number)
     : endpoint(name, p, {GPU_VENDOR, GPU_DEVICE, GPU_CLASS, 1, GPU_VENDOR, 1}),
+      gpu_unit(core, front),
       params(p),
       core(*this, p.core, number),
       front("front", p.front, core, number, *this, system) {

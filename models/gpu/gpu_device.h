@@ -5,7 +5,7 @@
 
 #include <vector>
 
-#include "gpu/gpu_front.h"
+#include "gpu/gpu_unit.h"
 #include "gpu/memory/system_port.h"
 #include "pcie/endpoint.h"
 
@@ -19,7 +19,7 @@ struct gpu_device_params : pcie::endpoint_params {
     std::uint64_t memory_bar() const { return std::uint64_t{1} << (64 - __builtin_clzll(core.memory.capacity - 1)); }
 };
 
-class gpu_device final : public pcie::endpoint, private gpu_attachment {
+class gpu_device final : public pcie::endpoint, public gpu_unit, private gpu_attachment {
 public:
     const gpu_device_params params;
 

@@ -75,7 +75,8 @@ ticks cache_hierarchy::access_line(std::uint64_t hart, std::uint64_t line, use u
     auto& l1 = mine.l1;
     const bool write = u == use::store;
     // A dirty line is in no other cache, so that a hart which works on its own data does not look around.
-    const bool exclusive = m_private.size() == 1 || l1.dirty(line);
+    const bool exclusive = (m_private.size() == 1 && !on_taken) || l1.dirty(line);
+    if (write && on_taken && !exclusive) on_taken(line, params.line);
     const bool taken = !exclusive && take_from_others(hart, line, write);
 
     const auto first = l1.access(line, write);
@@ -127,6 +128,29 @@ bool cache_hierarchy::take_from_others(std::uint64_t hart, std::uint64_t line, b
         }
     }
     return any;
+}
+
+bool cache_hierarchy::take_from_all(std::uint64_t line, bool write, ticks at) {
+    bool dirty = false;
+    for (auto& c : m_private)
+        for (auto* cache : {&c.l1, &c.l2}) dirty = (write ? cache->invalidate(line) : cache->clean(line)) || dirty;
+    if (!dirty) return false;
+    ++interventions;
+    write_back_to_l3(line, at);
+    return true;
+}
+
+ticks cache_hierarchy::share(std::uint64_t physical, std::uint64_t size, bool writes, ticks at) {
+    const auto line = m_l3.line_of(physical);
+    const ticks asked = take_from_all(line, writes, at) ? at + span(params.l2) : at;  // of the hart that had it
+    const auto found = m_l3.access(line, writes);
+    evicted_from_l3(found, asked);
+    const ticks done = asked + span(params.l3);
+    ++(found.hit ? l3_hits : l3_misses);
+    if (found.hit || (writes && size >= params.line)) return done;
+    memory_reads += params.line;
+    const ticks filled = m_memory.transfer(line, params.line, done);
+    return writes ? done : filled;  // what is written is merged when the line has come
 }
 
 void cache_hierarchy::write_back_to_l2(private_caches& c, std::uint64_t line, ticks at) {

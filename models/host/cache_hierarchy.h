@@ -5,6 +5,7 @@
 #pragma once
 
 #include <deque>
+#include <functional>
 
 #include "base/clock_domain.h"
 #include "base/model.h"
@@ -48,8 +49,8 @@ public:
     counter l1_misses{*this, "l1_misses", "1", "accesses not found in L1"};
     counter l2_hits{*this, "l2_hits", "1", "L1 misses found in L2"};
     counter l2_misses{*this, "l2_misses", "1", "L1 misses not found in L2"};
-    counter l3_hits{*this, "l3_hits", "1", "L2 misses found in L3"};
-    counter l3_misses{*this, "l3_misses", "1", "L2 misses that went to memory"};
+    counter l3_hits{*this, "l3_hits", "1", "accesses to L3 that found their line"};
+    counter l3_misses{*this, "l3_misses", "1", "accesses to L3 that did not"};
     counter interventions{*this, "interventions", "1", "lines taken from or cleaned in another hart's caches"};
     counter memory_reads{*this, "memory_reads", "B", "bytes read from memory"};
     counter memory_writes{*this, "memory_writes", "B", "bytes written back to memory"};
@@ -58,6 +59,11 @@ public:
     cache_hierarchy(const sc_core::sc_module_name& name, const cache_hierarchy_params& params, std::size_t harts);
 
     ticks access(std::uint64_t hart, std::uint64_t physical, unsigned size, use u, ticks at) override;
+    /// An access to a line, or a part of it, by somebody who shares L3 with the harts. \param at when it gets there
+    /// \returns when it has been performed there
+    ticks share(std::uint64_t physical, std::uint64_t size, bool writes, ticks at);
+    /// Called when a hart takes a line to write it, if somebody shares L3: copies that others than harts have end.
+    std::function<void(std::uint64_t line, std::uint64_t size)> on_taken;
     /// A device wrote these bytes: no cache has them any more.
     void invalidate(std::uint64_t physical, std::uint64_t size);
     void reset() override;
@@ -69,6 +75,7 @@ private:
 
     ticks access_line(std::uint64_t hart, std::uint64_t line, use u, ticks at);
     bool take_from_others(std::uint64_t hart, std::uint64_t line, bool write);
+    bool take_from_all(std::uint64_t line, bool write, ticks at);
     ticks fill(std::uint64_t line, ticks at);
     void write_back_to_l2(private_caches& c, std::uint64_t line, ticks at);
     void write_back_to_l3(std::uint64_t line, ticks at);

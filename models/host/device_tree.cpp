@@ -47,7 +47,7 @@ public:
     }
     void cell(const char* name, std::uint32_t value) { cells(name, {value}); }
     /// Pairs of (address, size) or single addresses, two cells each.
-    void wide(const char* name, std::initializer_list<std::uint64_t> values) {
+    void wide(const char* name, const std::vector<std::uint64_t>& values) {
         std::vector<std::uint32_t> halves;
         for (auto v : values) {
             halves.push_back(static_cast<std::uint32_t>(v >> 32));
@@ -259,7 +259,10 @@ void write_line(writer& w, const device_tree_description& d, std::uint32_t line)
 
 void write_known(writer& w, const device_tree_description& d, const device_tree_device& known) {
     w.node(unit(known.node.name.c_str(), known.base), [&] {
-        write_device(w, known.base, known.size, known.node.compatible);
+        std::vector<std::uint64_t> ranges{known.base, known.size};
+        for (const auto& [base, size] : known.further) ranges.insert(ranges.end(), {base, size});
+        w.texts("compatible", known.node.compatible);
+        w.wide("reg", ranges);
         if (known.interrupt) write_line(w, d, static_cast<std::uint32_t>(known.interrupt));
         for (const auto& [property, cells] : known.node.cells) w.cells(property.c_str(), cells);
     });

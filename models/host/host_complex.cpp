@@ -11,7 +11,6 @@
 #include "base/described_blocks.h"
 #include "base/random_streams.h"
 #include "base/refusal.h"
-#include "host/device_tree.h"
 
 namespace fabricvp::host {
 
@@ -126,6 +125,18 @@ void host_complex::attach(pcie::root_complex& root) {
         root.intx[line].connect([this, line](bool level) { set_interrupt_source(VIRT_PCIE_IRQ + line, level); });
 }
 
+coherent_memory& host_complex::share_memory() {
+    if (!coherent) {
+        coherent = std::make_unique<coherent_dram>(dram, *caches, VIRT_DRAM_BASE);
+        caches->on_taken = [this](std::uint64_t line, std::uint64_t size) { coherent->written(line, size); };
+        bus.on_device_write = [this](std::uint64_t address, std::uint64_t size) {
+            caches->invalidate(address, size);
+            coherent->written(address, size);
+        };
+    }
+    return *coherent;
+}
+
 std::uint64_t host_complex::pcie_mmio64_size() const {
     // Each BAR wastes less than its own size where it is aligned.
     auto size = VIRT_PCIE_MMIO64_SIZE;
@@ -158,6 +169,7 @@ std::vector<std::uint8_t> host_complex::device_tree() const {
     d.uart_clock = params.uart.clock;
     for (std::size_t i = 0; i < devices.size(); ++i)
         d.devices.push_back({devices[i]->tree_node(), params.devices[i].base, devices[i]->registers.size(), params.devices[i].interrupt});
+    d.devices.insert(d.devices.end(), m_announced.begin(), m_announced.end());
     d.bootargs = m_bootargs;
     d.rng_seed = own_seed(*this, params.seed);
     d.initrd_start = m_initrd_start;

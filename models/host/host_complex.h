@@ -15,7 +15,9 @@
 #include "host/boot_rom.h"
 #include "host/cache_hierarchy.h"
 #include "host/clint.h"
+#include "host/coherent_dram.h"
 #include "host/device_kind.h"
+#include "host/device_tree.h"
 #include "host/dram.h"
 #include "host/finisher.h"
 #include "host/hart_imsic.h"
@@ -74,6 +76,7 @@ public:
     std::vector<std::unique_ptr<host_device>> devices;  ///< as `devices` of the parameters lists them
     std::vector<std::unique_ptr<riscv::hart>> harts;  ///< hart0, hart1, …
     std::unique_ptr<cache_hierarchy> caches;          ///< null with flat memory timing
+    std::unique_ptr<coherent_dram> coherent;          ///< null unless somebody shares memory with the harts
 
     // As `interrupts` says; the others are null. Those at supervisor level need harts that have it.
     std::unique_ptr<host::plic> plic;
@@ -91,6 +94,11 @@ public:
     /// Puts a root complex behind the PCIe windows. Its devices reach memory and interrupt files over the bus; their
     /// INTx go to the PLIC or APLIC. Without interrupt files, an MSI is an unsupported request at the root port.
     void attach(pcie::root_complex& root);
+
+    /// Memory for somebody who shares it with the harts. To be called while the machine is built. \pre there are caches
+    coherent_memory& share_memory();
+    /// Puts a block of somebody else's into the device tree. Its ranges are mapped on `bus` by whoever calls.
+    void announce(const device_tree_device& device) { m_announced.push_back(device); }
 
     /// Drives interrupt line `source` (1 … VIRT_PLIC_SOURCES) of the PLIC or APLIC.
     void set_interrupt_source(unsigned source, bool level);
@@ -123,6 +131,7 @@ private:
     void connect_interrupts();
 
     std::vector<std::unique_ptr<hart_imsic>> m_interrupt_files;  // by hart
+    std::vector<device_tree_device> m_announced;
     boot_information m_boot;
     std::string m_bootargs;
     std::uint64_t m_initrd_start = 0, m_initrd_end = 0;

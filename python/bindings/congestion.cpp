@@ -42,7 +42,8 @@ pcie_tree tree_of(const std::string& yaml, const std::string& name, const platfo
     for (const auto& s : pcie.switches) nodes.emplace(s.name, tree.add_switch(parent("switch", s)));
     for (const auto& e : pcie.endpoints)
         if (const auto at = parent("endpoint", e); e.device.kind().rfind("virtio_", 0) != 0) tree.add_endpoint(at);
-    for (const auto& g : params.nodes[node].gpus) tree.add_endpoint(parent("GPU", g));
+    for (const auto& g : params.nodes[node].gpus)
+        if (!g.is_apu()) tree.add_endpoint(parent("GPU", g));
     if (tree.endpoints() < 2) throw input_error(name + ": has no PCIe tree with at least two endpoints");
     return tree;
 }

@@ -22,19 +22,19 @@
 namespace fabricvp::python {
 namespace {
 
-gpu::gpu_device& gpu_at(session& x, std::size_t node, std::size_t index) {
+gpu::gpu_unit& gpu_at(session& x, std::size_t node, std::size_t index) {
     auto& gpus = x.machine().hardware().nodes.at(node)->gpus;
     if (index >= gpus.size()) throw std::out_of_range(fmt::format("node {} has {} GPUs", node, gpus.size()));
     return *gpus[index];
 }
 
 /// Bytes of a GPU's memory that exist, of a wish for `size` from `offset` on.
-std::size_t present(gpu::gpu_device& g, std::uint64_t offset, std::size_t size) {
+std::size_t present(gpu::gpu_unit& g, std::uint64_t offset, std::size_t size) {
     const std::uint64_t capacity = g.core.params.memory.capacity;
     return offset >= capacity ? 0 : static_cast<std::size_t>(std::min<std::uint64_t>(size, capacity - offset));
 }
 
-std::uint64_t physical(gpu::gpu_device& g, std::uint64_t offset) {
+std::uint64_t physical(gpu::gpu_unit& g, std::uint64_t offset) {
     return std::uint64_t{g.core.router().where()} << GPU_PA_WHERE_SHIFT | offset;
 }
 

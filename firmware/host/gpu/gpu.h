@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* GPUs: finds them behind the PCIe tree, starts their command processors, and gives them one address space, queues and
+/* GPUs: finds them behind the PCIe tree and, if they share the host's bus and memory (APUs), in the device tree, starts their command processors, and gives them one address space, queues and
  * kernels. Called by hart 0. Addresses that kernels use are 64-bit integers of type gpu_address. */
 #ifndef FABRICVP_HOST_GPU_H
 #define FABRICVP_HOST_GPU_H
@@ -16,13 +16,17 @@ enum { GPU_MOST = 16, GPU_PAGE = 4096, GPU_LARGE_PAGE = 2 << 20 };
 struct gpu_table; /* a page of the page tables, with its shadow in host memory */
 
 struct gpu {
-    struct pci_function* function;
+    struct pci_function* function; /* NULL: an APU */
+    unsigned interrupt;          /* of an APU: source at the interrupt controller; 0: none */
     unsigned index;              /* of the node, as in physical addresses */
-    uintptr_t memory;            /* CPU addresses of the BARs */
+    uintptr_t memory;            /* CPU addresses of the BARs, of an APU's windows */
     volatile uint64_t* doorbells;
     uintptr_t registers;
-    uint64_t memory_bytes;
-    uint64_t free, top;          /* offsets in device memory: pages are taken from `free` up, large ones from `top` down */
+    uint64_t bus_memory;         /* where devices reach its memory */
+    uint64_t shared;             /* of an APU: host memory that programs get for device memory; its own has page tables alone */
+    uint64_t tables;             /* the same: next free offset in its own memory */
+    uint64_t memory_bytes;       /* that programs get */
+    uint64_t free, top;          /* offsets there: pages are taken from `free` up, large ones from `top` down */
     unsigned compute_units, wavefront_slots;
     uint64_t peers;              /* bit n: it reaches the memory of GPU n */
     uint64_t clock;              /* Hz */
@@ -65,7 +69,8 @@ unsigned gpu_linked(const struct gpu_node* node);
 void gpu_print(const struct gpu_node* node);
 /* Loads the command processor's firmware again, after a crash say. Its queues are gone; gpu_reset_queue() brings each back. */
 bool gpu_restart(struct gpu_node* node, unsigned gpu);
-/* Waits sleep until an interrupt comes, by the best way that the machine has, at most `best`. PCI_POLLED: they poll. */
+/* Waits sleep until an interrupt comes, by the best way that the machine has, at most `best`. PCI_POLLED: they poll. An APU's
+ * line counts as PCI_INTX. */
 enum pci_delivery gpu_use_interrupts(struct gpu* gpu, enum pci_delivery best);
 
 /* ---- memory ---- */
@@ -93,6 +98,8 @@ gpu_address gpu_map_host(struct gpu_node* node, void* memory, uint64_t bytes, bo
 gpu_address gpu_map_device(struct gpu_node* node, uintptr_t at, uint64_t bytes);
 /* The next allocation begins a stretch of 2 MiB of its own. */
 void gpu_align(struct gpu_node* node, uint64_t alignment);
+/* The GPU whose memory a physical address is in, NULL if it is nobody's. */
+struct gpu* gpu_holder(const struct gpu_node* node, uint64_t physical);
 /* Physical address behind a virtual one, 0 if unmapped; of a withdrawn page, where its contents lie. */
 uint64_t gpu_physical(const struct gpu_node* node, gpu_address at);
 

@@ -21,18 +21,38 @@ enum { COPIED_ENTRIES = 32 };
 
 static uint64_t pack(unsigned gpu, uint64_t offset) { return (uint64_t)(GPU_PA_GPU0 + gpu) << GPU_PA_WHERE_SHIFT | offset; }
 
+static uint64_t place_of(const struct gpu* g, uint64_t offset) { return g->shared ? g->shared + offset : pack(g->index, offset); }
+
+struct gpu* gpu_holder(const struct gpu_node* node, uint64_t physical) {
+    const unsigned where = (unsigned)(physical >> GPU_PA_WHERE_SHIFT);
+    if (where - GPU_PA_GPU0 < node->count) return (struct gpu*)&node->gpu[where - GPU_PA_GPU0];
+    for (const struct gpu* g = node->gpu; where == GPU_PA_SYSTEM && g < node->gpu + node->count; ++g)
+        if (g->shared && physical - g->shared < g->memory_bytes) return (struct gpu*)g;
+    return NULL;
+}
+
 static uint64_t take_page(struct gpu_node* node, unsigned gpu) {
     struct gpu* g = &node->gpu[gpu];
     if (g->top < g->free + GPU_PAGE) panic("gpu%u is out of memory", gpu);
     const uint64_t offset = g->free;
     g->free += GPU_PAGE;
+    return place_of(g, offset);
+}
+
+/* Page tables lie in the GPU's own memory. */
+static uint64_t take_table(struct gpu_node* node, unsigned gpu) {
+    struct gpu* g = &node->gpu[gpu];
+    if (!g->shared) return take_page(node, gpu);
+    if (g->tables + GPU_PAGE > mmio_read64(g->registers + GPU_MEMORY_SIZE)) panic("gpu%u is out of memory for page tables", gpu);
+    const uint64_t offset = g->tables;
+    g->tables += GPU_PAGE;
     return pack(gpu, offset);
 }
 
 static uint64_t take_large_page(struct gpu_node* node, unsigned gpu) {
     struct gpu* g = &node->gpu[gpu];
     if (g->top < g->free + GPU_LARGE_PAGE) panic("gpu%u is out of memory", gpu);
-    return pack(gpu, g->top -= GPU_LARGE_PAGE);
+    return place_of(g, g->top -= GPU_LARGE_PAGE);
 }
 
 /* CPU address of device memory. */
@@ -44,7 +64,7 @@ static struct gpu_table* new_table(struct gpu_node* node, unsigned gpu) {
     struct gpu_table* t = heap_allocate(sizeof *t);
     if (!t) panic("no host memory for page tables");
     memset(t, 0, sizeof *t);
-    t->physical = take_page(node, gpu); /* device memory starts as zeros, which are invalid entries */
+    t->physical = take_table(node, gpu); /* device memory starts as zeros, which are invalid entries */
     return t;
 }
 
@@ -94,8 +114,8 @@ void gpu_publish_tables(const struct gpu_node* node) {
 
 /* A leaf of level 0 or 1. Tables of the last level lie on the GPU that holds the first page of their 2 MiB. */
 static void map_page(struct gpu_node* node, gpu_address at, uint64_t physical, uint64_t flags, unsigned leaf) {
-    const unsigned where = (unsigned)(physical >> GPU_PA_WHERE_SHIFT);
-    const unsigned home = where >= GPU_PA_GPU0 && where < GPU_PA_GPU0 + GPU_MOST ? where - GPU_PA_GPU0 : 0;
+    const struct gpu* holder = gpu_holder(node, physical);
+    const unsigned home = holder ? holder->index : 0;
     if (!node->root) {
         node->root = new_table(node, home);
         gpu_publish_tables(node);
@@ -140,7 +160,7 @@ void gpu_withdraw(struct gpu_node* node, gpu_address at) {
 /* By way of the host: not all GPUs reach each other. */
 static void move_page(struct gpu_node* node, unsigned gpu, uint64_t to, uint64_t from) {
     static uint64_t page[GPU_PAGE / 8] __attribute__((aligned(GPU_PAGE)));
-    struct gpu *source = &node->gpu[(from >> GPU_PA_WHERE_SHIFT) - GPU_PA_GPU0], *target = &node->gpu[gpu];
+    struct gpu *source = gpu_holder(node, from), *target = &node->gpu[gpu];
     gpu_copy_post(source, false, (uintptr_t)page, from, GPU_PAGE);
     unsigned fault = gpu_copy_wait(source, false);
     gpu_copy_post(target, true, to, (uintptr_t)page, GPU_PAGE);
@@ -154,7 +174,7 @@ void gpu_grant(struct gpu_node* node, gpu_address at, unsigned gpu) {
     if (!(entry & GPU_PTE_DEMAND)) return; /* somebody else was first */
     const uint64_t ppn_mask = ((1ull << 44) - 1) << GPU_PTE_PPN_SHIFT;
     const uint64_t from = (entry & ppn_mask) >> GPU_PTE_PPN_SHIFT << PAGE_BITS;
-    if (from >> GPU_PA_WHERE_SHIFT != GPU_PA_GPU0 + gpu) {
+    if (gpu_holder(node, from) != &node->gpu[gpu]) {
         const uint64_t to = take_page(node, gpu);
         move_page(node, gpu, to, from);
         entry = (entry & ~ppn_mask) | to >> PAGE_BITS << GPU_PTE_PPN_SHIFT;
@@ -211,7 +231,7 @@ uint64_t gpu_bus_address(const struct gpu_node* node, gpu_address at) {
     if (!physical) panic("nothing is mapped at 0x%lx", at);
     const uint64_t where = physical >> GPU_PA_WHERE_SHIFT;
     if (where == GPU_PA_SYSTEM) return physical;
-    return node->gpu[where - GPU_PA_GPU0].function->bars[GPU_BAR_MEMORY].address + (physical & GPU_PA_OFFSET_MASK);
+    return node->gpu[where - GPU_PA_GPU0].bus_memory + (physical & GPU_PA_OFFSET_MASK);
 }
 
 static gpu_address map_bus(struct gpu_node* node, uintptr_t bus, uint64_t bytes, bool writable, uint64_t type) {

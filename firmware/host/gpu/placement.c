@@ -89,7 +89,7 @@ void gpu_settle_first_touch(struct gpu_node* node) {
         s->owner = heap_allocate(s->pages + 1);
         if (!s->owner) panic("no host memory");
         for (uint64_t page = 0; page < s->pages; ++page)
-            s->owner[page] = (uint8_t)((gpu_physical(node, s->at + page * GPU_PAGE) >> GPU_PA_WHERE_SHIFT) - GPU_PA_GPU0);
+            s->owner[page] = (uint8_t)gpu_holder(node, gpu_physical(node, s->at + page * GPU_PAGE))->index;
         s->next = node->settled;
         node->settled = s;
     }

@@ -3,6 +3,7 @@
 #include "host/gpu/gpu.h"
 #include "host/gpu/images.h"
 #include "host/gpu/elf.h"
+#include "host/heap.h"
 #include "host/machine.h"
 #include "host/mmio.h"
 #include "host/timer.h"
@@ -53,39 +54,78 @@ bool gpu_restart(struct gpu_node* node, unsigned gpu) {
     return true;
 }
 
-bool gpu_start(struct gpu_node* node, struct pci_host* host) {
-    memset(node, 0, sizeof *node);
-    node->limit_us = GPU_WAIT_LIMIT_US;
-    struct pci_function* f = NULL;
-    while ((f = pci_find_id(host, f, GPU_VENDOR, GPU_DEVICE))) {
+/* Half of the memory is the GPU's as well as the host's, as drivers of such machines have it. */
+static bool share_memory(struct gpu* g) {
+    const uint64_t bytes = heap_free_bytes() / 2 & ~(uint64_t)(GPU_LARGE_PAGE - 1);
+    g->shared = (uintptr_t)heap_take_end(bytes, GPU_LARGE_PAGE);
+    g->memory_bytes = bytes;
+    g->tables = GPU_PAGE;
+    return bytes && g->shared;
+}
+
+static bool start(struct gpu_node* node, const struct gpu* at) {
+    struct gpu found = *at;
+    if (mmio_read32(found.registers + GPU_ID) != GPU_ID_VALUE) {
+        console_printf("a GPU does not answer\n");
+        return false;
+    }
+    found.index = mmio_read32(found.registers + GPU_INDEX);
+    found.memory_bytes = mmio_read64(found.registers + GPU_MEMORY_SIZE);
+    found.compute_units = mmio_read32(found.registers + GPU_COMPUTE_UNITS);
+    found.wavefront_slots = mmio_read32(found.registers + GPU_WAVEFRONT_SLOTS);
+    found.peers = mmio_read64(found.registers + GPU_PEERS);
+    found.clock = mmio_read64(found.registers + GPU_CLOCK_HZ);
+    if (found.index >= GPU_MOST) return true;
+    if (!found.function && !share_memory(&found)) {
+        console_printf("gpu%u: the host has no memory to share\n", found.index);
+        return false;
+    }
+    found.free = GPU_PAGE; /* offset 0 stays free, so that no table has the address 0 */
+    found.top = found.memory_bytes & ~(uint64_t)(GPU_LARGE_PAGE - 1);
+    node->gpu[found.index] = found;
+    ++node->count;
+    return start_processor(&node->gpu[found.index]);
+}
+
+static bool start_endpoints(struct gpu_node* node, struct pci_host* host) {
+    for (struct pci_function* f = NULL; (f = pci_find_id(host, f, GPU_VENDOR, GPU_DEVICE));) {
         if (!pci_enable(f)) {
             console_printf("a GPU found no address space\n");
             return false;
         }
-        struct gpu found = {.function = f,
-                            .memory = pci_bar(f, GPU_BAR_MEMORY),
-                            .doorbells = (volatile uint64_t*)pci_bar(f, GPU_BAR_DOORBELLS),
-                            .registers = pci_bar(f, GPU_BAR_REGISTERS)};
-        if (mmio_read32(found.registers + GPU_ID) != GPU_ID_VALUE) {
-            console_printf("a GPU does not answer\n");
-            return false;
-        }
-        found.index = mmio_read32(found.registers + GPU_INDEX);
-        found.memory_bytes = mmio_read64(found.registers + GPU_MEMORY_SIZE);
-        found.compute_units = mmio_read32(found.registers + GPU_COMPUTE_UNITS);
-        found.wavefront_slots = mmio_read32(found.registers + GPU_WAVEFRONT_SLOTS);
-        found.peers = mmio_read64(found.registers + GPU_PEERS);
-        found.clock = mmio_read64(found.registers + GPU_CLOCK_HZ);
-        found.free = GPU_PAGE; /* offset 0 stays free, so that no table has the address 0 */
-        found.top = found.memory_bytes & ~(uint64_t)(GPU_LARGE_PAGE - 1);
-        if (found.index >= GPU_MOST) continue;
-        node->gpu[found.index] = found;
-        if (!start_processor(&node->gpu[found.index])) return false;
-        ++node->count;
+        const struct gpu found = {.function = f,
+                                  .memory = pci_bar(f, GPU_BAR_MEMORY),
+                                  .doorbells = (volatile uint64_t*)pci_bar(f, GPU_BAR_DOORBELLS),
+                                  .registers = pci_bar(f, GPU_BAR_REGISTERS),
+                                  .bus_memory = f->bars[GPU_BAR_MEMORY].address};
+        if (!start(node, &found)) return false;
     }
+    return true;
+}
+
+static bool start_apus(struct gpu_node* node) {
+    const struct fdt* t = &machine.tree;
+    for (fdt_node n = -1; (n = fdt_find_compatible(t, n, "fabricvp,apu")) >= 0;) {
+        uint64_t range[3], bytes;
+        for (unsigned i = 0; i < 3; ++i)
+            if (!fdt_reg(t, n, i, &range[i], &bytes)) {
+                console_printf("an APU lacks a range of addresses\n");
+                return false;
+            }
+        const struct gpu found = {.interrupt = fdt_cell(t, n, "interrupts", 0, 0), .registers = range[0],
+                                  .doorbells = (volatile uint64_t*)range[1], .memory = range[2], .bus_memory = range[2]};
+        if (!start(node, &found)) return false;
+    }
+    return true;
+}
+
+bool gpu_start(struct gpu_node* node, struct pci_host* host) {
+    memset(node, 0, sizeof *node);
+    node->limit_us = GPU_WAIT_LIMIT_US;
+    if (!start_endpoints(node, host) || !start_apus(node)) return false;
     node->next = GPU_GLOBAL_BASE;
     for (unsigned i = 0; i < node->count; ++i)
-        if (!node->gpu[i].function) {
+        if (!node->gpu[i].registers) {
             console_printf("gpu%u is missing\n", i);
             return false;
         }

@@ -3,7 +3,9 @@
 #include "host/gpu/gpu.h"
 #include "host/mmio.h"
 #include "host/timer.h"
+#include "host/traps.h"
 
+enum { EXTERNAL = 11 };
 enum { POLLS = 256 }; /* of a signal, until the device is asked whether it is well */
 
 static void on_interrupt(void* context, int vector) {
@@ -14,9 +16,26 @@ static void on_interrupt(void* context, int vector) {
     if (causes >> GPU_VECTOR_SDMA & 1) gpu_copy_interrupted(g);
 }
 
+/* An APU has a line of its own. */
+static struct gpu* on_lines[GPU_MOST];
+
+static void on_line(unsigned source) {
+    for (unsigned i = 0; i < GPU_MOST; ++i)
+        if (on_lines[i] && on_lines[i]->interrupt == source) on_interrupt(on_lines[i], PCI_ANY_VECTOR);
+}
+
+static enum pci_delivery use_line(struct gpu* g, enum pci_delivery best) {
+    const bool wanted = best != PCI_POLLED && g->interrupt && external_available(g->interrupt);
+    on_lines[g->index] = wanted ? g : NULL;
+    if (g->interrupt && external_available(g->interrupt)) external_handle(g->interrupt, wanted ? on_line : NULL);
+    if (wanted) interrupt_enable(EXTERNAL, true);
+    return wanted ? PCI_INTX : PCI_POLLED;
+}
+
 enum pci_delivery gpu_use_interrupts(struct gpu* g, enum pci_delivery best) {
-    if (g->delivery != PCI_POLLED) pci_disconnect(g->function, g);
+    if (g->function && g->delivery != PCI_POLLED) pci_disconnect(g->function, g);
     mmio_write32(g->registers + GPU_INTERRUPT, ~0u);
+    if (!g->function) return g->delivery = use_line(g, best);
     return g->delivery = pci_connect(g->function, GPU_VECTORS, best, on_interrupt, g);
 }
 

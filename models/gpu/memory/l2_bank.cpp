@@ -112,6 +112,7 @@ ticks l2_bank::fetch(const line_request& request, std::uint64_t index, ticks at)
 
 bool l2_bank::serve(const line_request_ptr& request) {
     line_request& r = *request;
+    if (where(r.line) == GPU_PA_SYSTEM) return serve_shared(request);
     const std::uint64_t index = index_of(offset_of(r.line));
     const ticks start = std::max(now(), m_free);
     ticks done = start + m_latency;
@@ -227,7 +228,7 @@ void l2_bank::watch(const line_request& r, std::size_t at, bool hit) {
         ++queue_reads;
         queue_misses += !hit;
     }
-    if (r.kind != access_kind::write || !m_queue_lines.lock) return;
+    if (r.kind != access_kind::write || !m_queue_lines.lock || at == l2_tags::absent) return;
     if (by_processor) m_tags.unlock(at);
     else if (!m_tags.locked(at)) lock(at);
 }

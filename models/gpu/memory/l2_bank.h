@@ -44,12 +44,18 @@ struct l2_wiring {
     line_flights& flights;
 };
 
-/// Lines whose contents the harts of the command processor wait for, by their offset in device memory.
+/// Lines whose contents the harts of the command processor wait for, by their keys (key_of).
 struct l2_queue_lines {
     std::uint64_t begin = 0, bytes = 0;
     bool lock = false;  ///< others' stores lock them, the harts' stores unlock them
     bool holds(std::uint64_t offset) const { return offset - begin < bytes; }
 };
+
+class coherent_port;
+
+/// By what lines of memory that is shared with the host are told from those of device memory at the same offset.
+inline constexpr std::uint64_t shared_line = std::uint64_t{1} << 52;
+constexpr std::uint64_t key_of(std::uint64_t physical) { return offset_of(physical) | (where(physical) == GPU_PA_SYSTEM ? shared_line : 0); }
 
 class l2_bank final : public model {
 public:
@@ -82,6 +88,10 @@ public:
     bool holds(std::uint64_t offset) const { return m_tags.holds(index_of(offset)); }
     bool locked(std::uint64_t offset);
     void unlock_all() { m_tags.unlock_all(); }
+    /// From now on requests for lines of shared memory may arrive.
+    void share(coherent_port& port) { m_shared = &port; }
+    /// Somebody else has written a line of shared memory.
+    void drop_copy(std::uint64_t line);
     /// Tells the host that a request will arrive.
     void prefetch(std::uint64_t offset) const { m_tags.prefetch(index_of(offset)); }
 
@@ -98,6 +108,10 @@ private:
     void unlock(line_request& request, std::uint64_t index);
     void watch(const line_request& request, std::size_t at, bool hit);
     void retry();
+    bool serve_shared(const line_request_ptr& request);
+    ticks reach_shared(const line_request& request, std::uint64_t index, std::size_t at, ticks looked_up);
+    void perform_shared(line_request& request, std::uint64_t key, std::size_t at);
+    void fill_copy(std::uint64_t index, ticks ready);
     std::uint64_t index_of(std::uint64_t offset) const;
     std::uint64_t offset_of_index(std::uint64_t index) const;
 
@@ -114,6 +128,7 @@ private:
     span_stage m_atomic_span{*this, "atomic"};
     span_stage m_answer_span{*this, "answer"};
 
+    coherent_port* m_shared = nullptr;
     l2_tags m_tags;
     ticks m_free = 0;                       // when the next request can be looked up
     std::vector<ticks> m_fetches;           // heap of when those under way end, earliest on top

@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include "gpu/memory/coherent_port.h"
+
 namespace fabricvp::gpu {
 
 l2_cache::l2_cache(const sc_core::sc_module_name& name, const l2_params& p, const l2_wiring& to)
@@ -12,8 +14,13 @@ l2_cache::l2_cache(const sc_core::sc_module_name& name, const l2_params& p, cons
 }
 
 void l2_cache::watch(std::uint64_t physical, std::uint64_t bytes, bool lock) {
-    m_queue_lines = {offset_of(physical), bytes, lock};
+    m_queue_lines = {key_of(physical), bytes, lock};
     for (auto& bank : banks) bank->unlock_all();
+}
+
+void l2_cache::share(coherent_port& port) {
+    for (auto& bank : banks) bank->share(port);
+    port.on_drop = [this](std::uint64_t line) { bank_of(line).drop_copy(line); };
 }
 
 void l2_cache::reset() {

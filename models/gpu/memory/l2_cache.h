@@ -21,6 +21,9 @@ public:
     /// The bank of the line at an offset in device memory.
     l2_bank& bank_of(std::uint64_t offset) { return *banks[offset >> m_interleave_bits & (banks.size() - 1)]; }
 
+    /// Keeps copies of lines of memory that is shared with the host, from now on.
+    void share(coherent_port& port);
+
     /// Which lines are those of queues that the command processor's harts consume, and whether they are locked
     /// (abi/gpu_queue_lines.h).
     void watch(std::uint64_t physical, std::uint64_t bytes, bool lock);

@@ -43,6 +43,13 @@ void l2_tags::fill(std::size_t at, std::uint64_t index, ticks ready, bool dirty)
     state = dirty ? state | way : state & ~way;
 }
 
+void l2_tags::drop(std::uint64_t index) {
+    const std::size_t at = position_of(index);
+    if (at == absent) return;
+    m_numbers[at] = 0;
+    unlock(at);
+}
+
 bool l2_tags::lock(std::size_t at) {
     auto& set = m_state[set_at(at)].locked;
     const std::uint64_t way = std::uint64_t{1} << way_at(at);

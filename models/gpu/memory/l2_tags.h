@@ -23,6 +23,8 @@ public:
     /// Where a line has to give way for a new one.
     std::size_t victim(std::uint64_t index) const;
     void fill(std::size_t at, std::uint64_t index, ticks ready, bool dirty);
+    /// The line is there no more, if it was.
+    void drop(std::uint64_t index);
     /// When the fetch that brings the line in has ended.
     ticks ready(std::size_t at) const { return m_ready[at]; }
     bool dirty(std::size_t at) const { return m_state[set_at(at)].dirty >> way_at(at) & 1; }

@@ -27,6 +27,11 @@ void memory_router::send_at(const line_request_ptr& request, ticks departure) {
         bank.prefetch(offset);
         return m_flights.launch<&l2_bank::arrive>(request, departure + m_request_latency, bank);
     }
+    if (m_shared && m_shared->holds(r.line)) {
+        r.spans.add(m_span, span_kind::service, departure, departure + m_request_latency);
+        if (span_recorder::on()) r.spans.mark(span_reach::host);
+        return m_flights.launch<&l2_bank::arrive>(request, departure + m_request_latency, m_l2.bank_of(offset_of(r.line)));
+    }
     ++remote;
     if (!m_apertures[gpu::where(r.line)]) return refuse(request, memory_fault::bus_error, departure);
     if (departure > now()) return m_flights.launch<&memory_router::leave>(request, departure, *this);

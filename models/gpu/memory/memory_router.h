@@ -3,6 +3,7 @@
 
 #include <array>
 
+#include "gpu/memory/coherent_port.h"
 #include "gpu/memory/l2_cache.h"
 
 namespace fabricvp::gpu {
@@ -42,12 +43,18 @@ public:
     /// reorder them; vector memory units keep order themselves (remote_order). Null: nobody.
     void set_aperture(unsigned where, line_target* target) { m_apertures[where] = target; }
 
+    /// Requests to lines that this port holds go to L2, from now on.
+    void share(coherent_port& port) { m_shared = &port; }
+    coherent_port* shared() const { return m_shared; }
+
     void send(const line_request_ptr& request) override { send_at(request, now()); }
     /// The same for a request that leaves its client at `departure`, not before now(). Clients need no event of their own.
     void send_at(const line_request_ptr& request, ticks departure);
 
     unsigned where() const { return m_where; }
     bool is_local(std::uint64_t physical) const { return gpu::where(physical) == m_where; }
+    /// Whether requests of one client to a line stay in order: L2 serves it.
+    bool keeps_order(std::uint64_t physical) const { return is_local(physical) || (m_shared && m_shared->holds(physical)); }
     /// Whether there is such a line in this GPU's memory.
     bool holds(std::uint64_t physical) const;
 
@@ -62,6 +69,7 @@ private:
     l2_cache& m_l2;
     gpu_memory& m_memory;
     line_flights& m_flights;
+    coherent_port* m_shared = nullptr;
     span_stage m_span{*this, "request"};
     std::array<line_target*, 256> m_apertures{};
 };

@@ -204,7 +204,7 @@ void vector_memory_unit::pump() {
 bool vector_memory_unit::look_up(access_state& s, unsigned piece) {
     const vector_access& a = *s.access;
     const std::uint64_t line = s.pieces[piece].line;
-    const bool is_remote = !m_router.is_local(line);
+    const bool is_remote = !m_router.keeps_order(line);
     if (is_remote && !(s.ordered >> piece & 1) && !m_order.enter(s, piece, is_write(a))) {
         ++order_waits;
         return true;  // comes back later
@@ -286,7 +286,7 @@ void vector_memory_unit::line_done(line_request& r) {
     const auto piece = static_cast<unsigned>(r.cookie & 0xff);
     vector_access& a = *s.access;
     if (span_recorder::on()) a.spans.append(r.spans);
-    if (r.kind != access_kind::read && !m_router.is_local(r.line)) l1.pass(r.line);  // see remote_order
+    if (r.kind != access_kind::read && !m_router.keeps_order(r.line)) l1.pass(r.line);  // see remote_order
     if (r.fault != memory_fault::none) {
         piece_failed(s, piece, r.fault);
     } else if (r.kind == access_kind::write) {

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+// Lines of memory that the GPU shares with its host's harts. A bank keeps copies of them among its other lines; what changes them
+// is performed behind it, so that they are never dirty here.
+#include <algorithm>
+#include <functional>
+
+#include "gpu/memory/coherent_port.h"
+#include "gpu/memory/l2_bank.h"
+
+namespace fabricvp::gpu {
+
+void l2_bank::fill_copy(std::uint64_t index, ticks ready) {
+    const std::size_t victim = m_tags.victim(index);
+    evict(victim, ready);
+    m_tags.fill(victim, index, ready, false);
+}
+
+/// \returns when the answer is there
+ticks l2_bank::reach_shared(const line_request& r, std::uint64_t index, std::size_t at, ticks looked_up) {
+    const std::uint64_t line = offset_of(r.line);
+    switch (r.kind) {
+        case access_kind::read:
+        case access_kind::load_reserved:
+        case access_kind::lock: {
+            if (at != l2_tags::absent) return std::max(looked_up, m_tags.ready(at));
+            const ticks done = m_shared->fetch(line, looked_up);
+            m_fetches.push_back(done);
+            std::push_heap(m_fetches.begin(), m_fetches.end(), std::greater<ticks>());
+            fill_copy(index, done);
+            return done;
+        }
+        case access_kind::write: {
+            const bool whole = r.byte_mask == ~std::uint64_t{0};
+            if (at == l2_tags::absent && whole) fill_copy(index, looked_up);
+            return m_shared->write(line, static_cast<unsigned>(__builtin_popcountll(r.byte_mask)), looked_up);
+        }
+        case access_kind::atomic:
+        case access_kind::store_conditional: return m_shared->modify(line, r.size, looked_up) + m_atomic;
+        default: return looked_up;
+    }
+}
+
+bool l2_bank::serve_shared(const line_request_ptr& request) {
+    line_request& r = *request;
+    const std::uint64_t key = key_of(r.line), index = index_of(key);
+    const ticks start = std::max(now(), m_free), looked_up = start + m_latency;
+    std::size_t at = m_tags.find(index);
+    if (at == l2_tags::absent && !fetch_slot(looked_up)) return false;
+    m_free = start + m_service;
+    const bool hit = at != l2_tags::absent;
+    if (r.kind != access_kind::unlock) ++(hit ? hits : misses);
+    const ticks done = reach_shared(r, index, at, looked_up);
+    at = m_tags.find(index);
+    if (m_queue_lines.holds(key)) watch(r, at, hit);
+    perform_shared(r, key, at);
+    const ticks arrived = r.flight.landing();
+    queueing += start - arrived;
+    if (span_recorder::on()) {
+        if (start > arrived) r.spans.add(m_queue_span, span_kind::queueing, arrived, start);
+        r.spans.add(m_lookup_span, span_kind::service, start, looked_up);
+        if (done > looked_up) r.spans.add(m_fetch_span, span_kind::service, looked_up, done);
+        r.spans.add(m_answer_span, span_kind::service, done, done + m_answer);
+    }
+    m_flights.answer(request, done + m_answer);
+    return true;
+}
+
+void l2_bank::perform_shared(line_request& r, std::uint64_t key, std::size_t at) {
+    const std::uint64_t line = offset_of(r.line);
+    switch (r.kind) {
+        case access_kind::read:
+            ++reads;
+            m_shared->load(line, r.data.data(), line_bytes);
+            r.valid_sectors = r.sectored ? r.needed_sectors : 0xf;
+            break;
+        case access_kind::write:
+            ++writes;
+            m_shared->store_line(line, r.data.data(), r.byte_mask);
+            m_reservations.written(key, r.owner);
+            r.committed = true;
+            break;
+        case access_kind::atomic:
+            ++atomics;
+            r.operand = m_shared->atomic(line + r.offset, r.size, r.operation, r.operand, r.compare);
+            m_reservations.written(key, r.owner);
+            break;
+        case access_kind::load_reserved:
+            ++atomics;
+            r.operand = 0;
+            m_shared->load(line + r.offset, &r.operand, r.size);
+            m_reservations.reserve(r.owner, key);
+            break;
+        case access_kind::store_conditional:
+            ++atomics;
+            r.succeeded = m_reservations.take(r.owner, key);
+            if (!r.succeeded) break;
+            m_shared->store(line + r.offset, &r.operand, r.size);
+            m_reservations.written(key, r.owner);
+            break;
+        case access_kind::lock: r.succeeded = lock(at); break;
+        case access_kind::unlock: unlock(r, index_of(key)); break;
+    }
+}
+
+void l2_bank::drop_copy(std::uint64_t line) {
+    const std::uint64_t key = key_of(line);
+    m_tags.drop(index_of(key));
+    m_reservations.written(key, 0);
+}
+
+}  // namespace fabricvp::gpu
