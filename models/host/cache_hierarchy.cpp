@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/cache_hierarchy.h"
 
+#include <algorithm>
 #include <utility>
 
 #include <fmt/format.h>
@@ -141,13 +142,20 @@ bool cache_hierarchy::take_from_all(std::uint64_t line, bool write, ticks at) {
 }
 
 ticks cache_hierarchy::share(std::uint64_t physical, std::uint64_t size, bool writes, ticks at) {
-    const auto line = m_l3.line_of(physical);
+    ticks done = at;
+    for (auto line = m_l3.line_of(physical); line < physical + size; line += params.line)
+        done = std::max(done, share_line(line, writes, writes && line >= physical && line + params.line <= physical + size, at));
+    return done;
+}
+
+/// \param whole all of it is written, so that nobody wants the old bytes
+ticks cache_hierarchy::share_line(std::uint64_t line, bool writes, bool whole, ticks at) {
     const ticks asked = take_from_all(line, writes, at) ? at + span(params.l2) : at;  // of the hart that had it
     const auto found = m_l3.access(line, writes);
     evicted_from_l3(found, asked);
     const ticks done = asked + span(params.l3);
     ++(found.hit ? l3_hits : l3_misses);
-    if (found.hit || (writes && size >= params.line)) return done;
+    if (found.hit || whole) return done;
     memory_reads += params.line;
     const ticks filled = m_memory.transfer(line, params.line, done);
     return writes ? done : filled;  // what is written is merged when the line has come

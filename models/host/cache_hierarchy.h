@@ -59,7 +59,7 @@ public:
     cache_hierarchy(const sc_core::sc_module_name& name, const cache_hierarchy_params& params, std::size_t harts);
 
     ticks access(std::uint64_t hart, std::uint64_t physical, unsigned size, use u, ticks at) override;
-    /// An access to a line, or a part of it, by somebody who shares L3 with the harts. \param at when it gets there
+    /// An access to bytes, of a line as a rule, by somebody who shares L3 with the harts. \param at when it gets there
     /// \returns when it has been performed there
     ticks share(std::uint64_t physical, std::uint64_t size, bool writes, ticks at);
     /// Called when a hart takes a line to write it, if somebody shares L3: copies that others than harts have end.
@@ -75,6 +75,7 @@ private:
 
     ticks access_line(std::uint64_t hart, std::uint64_t line, use u, ticks at);
     bool take_from_others(std::uint64_t hart, std::uint64_t line, bool write);
+    ticks share_line(std::uint64_t line, bool writes, bool whole, ticks at);
     bool take_from_all(std::uint64_t line, bool write, ticks at);
     ticks fill(std::uint64_t line, ticks at);
     void write_back_to_l2(private_caches& c, std::uint64_t line, ticks at);

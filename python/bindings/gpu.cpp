@@ -119,7 +119,7 @@ void serve_kernel_jobs(session& x, std::size_t node, const py::bytes& job, std::
 
 void bind_gpu(py::module_& m) {
     m.def("gpu_count", [](session& x, std::size_t node) { return x.machine().hardware().nodes.at(node)->gpus.size(); });
-    m.def("gpu_name", [](session& x, std::size_t node, std::size_t gpu) { return std::string(gpu_at(x, node, gpu).name()); });
+    m.def("gpu_name", [](session& x, std::size_t node, std::size_t gpu) { return std::string(gpu_at(x, node, gpu).core.owner.name()); });
     m.def("gpu_memory_size", [](session& x, std::size_t node, std::size_t gpu) {
         return static_cast<std::uint64_t>(gpu_at(x, node, gpu).core.params.memory.capacity);
     });

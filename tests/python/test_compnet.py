@@ -29,7 +29,7 @@ def test_latency(experiment, tmp_path):
     # One hart serves one request after the other; several, several at once.
     assert rows["round trip, command processor, 16 work-groups, 1 threads"] > 1.5 * rows["round trip, command processor, 16 work-groups, 4 threads"]
     threads = pandas.read_csv(tmp_path / "found" / "threads.csv")
-    assert set(threads["threads"]) == {1, 2, 4, 8} and set(threads["scheme"]) == {"command processor", "host threads", "lanes"}
+    assert set(threads["threads"]) == {1, 2, 4, 8} and set(threads["scheme"]) == {"command processor", "host threads", "host threads, APU", "lanes"}
     assert (threads["slowest_us"] >= threads["round_trip_us"]).all()
     for name in ("sizes.png", "threads.png", "energy.svg", "bus.csv", "index.html"):
         assert (tmp_path / "found" / name).stat().st_size > 0, name
@@ -75,7 +75,7 @@ def test_reduction(experiment, tmp_path):
     # Threads of the host that poll cost more than those of the command processor.
     assert rows["the same of cores alone"] > 1
     frame = pandas.read_csv(tmp_path / "found" / "reduction.csv")
-    assert set(frame["nodes"]) == {2, 4} and set(frame["scheme"]) == {"CPUs alone", "host between kernels", "host threads", "command processor", "lanes"}
+    assert set(frame["nodes"]) == {2, 4} and set(frame["scheme"]) == {"CPUs alone", "host between kernels", "host threads", "host threads, APU", "command processor", "lanes"}
     assert (frame[frame["nodes"] == 4].set_index("scheme")["mJ"] > frame[frame["nodes"] == 2].set_index("scheme")["mJ"]).all()
     assert (tmp_path / "found" / "parts.png").stat().st_size > 0
 

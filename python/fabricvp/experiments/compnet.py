@@ -14,9 +14,11 @@ from .machines import use
 
 #: By number of nodes.
 MACHINES = {2: "compnet_pair", 4: "compnet_4", 8: "compnet_8", 16: "compnet_16"}
+#: The scheme that runs on the same computers with their GPUs on the host's bus.
+APU = "host threads, APU"
 #: By name: what the firmware (firmware/host/compnet) calls it.
-SCHEMES = {"CPUs alone": 4, "host between kernels": 3, "host threads": 1, "command processor": 0, "lanes": 2}
-COLORS = {"CPUs alone": "#666666", "host between kernels": "#7d5ba6", "host threads": "#4a6fa5", "command processor": "#b3541e", "lanes": "#1b7f5c",
+SCHEMES = {"CPUs alone": 4, "host between kernels": 3, "host threads": 1, APU: 1, "command processor": 0, "lanes": 2}
+COLORS = {"CPUs alone": "#666666", "host between kernels": "#7d5ba6", "host threads": "#4a6fa5", APU: "#5fb0d3", "command processor": "#b3541e", "lanes": "#1b7f5c",
           "queue between kernels": "#c9a227"}
 #: Statistics of a node's `energy`, and what tables call them.
 PARTS = {"host_cores": "CPU cores", "host_caches": "CPU caches", "host_memory": "DRAM", "processor_cores": "CP cores", "gpu_lanes": "GPU lanes",
@@ -43,6 +45,11 @@ class Measured:
     parts: dict[str, Part] = field(default_factory=dict)  #: by the firmware's name of the region
 
 
+def machine_of(scheme: str, nodes: int) -> str:
+    """The configuration that a scheme runs on."""
+    return MACHINES[nodes].replace("compnet_", "compnet_apu_") if scheme == APU else MACHINES[nodes]
+
+
 def joules_of(values: Mapping[str, float], nodes: int) -> dict[str, float]:
     """Of all nodes, by part."""
     return {part: sum(values[f"node{n}.energy.{part}"] for n in range(nodes)) for part in (*PARTS, "total")}
@@ -53,10 +60,10 @@ def retries_of(values: Mapping[str, float], nodes: int) -> float:
     return sum(values[f"node{n}.hca0.retries"] for n in range(nodes))
 
 
-def run_firmware(name: str, nodes: int, options: str, regions: Sequence[str], settings: Mapping[str, object] | None = None) -> Measured:
-    """Runs the firmware to its end and measures ``regions``, in their order. Raises `InputError` if it does not come there."""
+def run_firmware(name: str, scheme: str, nodes: int, options: str, regions: Sequence[str], settings: Mapping[str, object] | None = None) -> Measured:
+    """Runs the firmware to its end on the machine of ``scheme``, and measures ``regions``, in their order. Raises `InputError` if it does not come there."""
     overrides = {"node.images.append": f"nodes={nodes} {options}", **(settings or {})}
-    with Platform.from_config(MACHINES[nodes], overrides=overrides) as platform:
+    with Platform.from_config(machine_of(scheme, nodes), overrides=overrides) as platform:
         use(name, platform)
         found = Measured()
         for region in regions:

@@ -32,7 +32,7 @@ node:
   pcie:
     switches: [{name: top, below: root}]
     endpoints: [{name: disk, below: top, kind: virtio_blk}, {name: engine, below: root}]
-  gpus: [{name: left, below: top, compute_units: 8}, {below: top, compute_units: 1}]
+  gpus: [{name: left, below: top, compute_units: 8}, {below: top, compute_units: 1}, {name: near, below: host, compute_units: 1}]
   hcas: [{below: top}, {name: adapter}]
   fabric:
     switches: [{name: middle, cluster: 0}]
@@ -101,7 +101,7 @@ std::string key_of(const std::string& outer, const std::string& word, const std:
 /// Blocks without parameters of their own.
 bool needs_no_key(const std::string& path) {
     return matches(path, R"(calendar|node\d+|node\d+\.host\.(boot_rom|finisher|plic|aplic_[ms]|aplic_msi|pcie(\..*)?)|.*\.transmitter)"
-                         R"(|node\d+\.\w+\.(system|fabric|memory\.l2\.bank\d+)|node\d+\.fabric\.(lanes_\w+|\w+\.(queue|to_\w+|link))|network\.\w+\.(to_\w+|agent))"
+                         R"(|node\d+\.\w+\.(system|fabric|devices|\w+_window|memory\.l2\.bank\d+)|node\d+\.fabric\.(lanes_\w+|\w+\.(queue|to_\w+|link))|network\.\w+\.(to_\w+|agent))"
                          R"(|node\d+\.\w+\.(contexts|records|events|completions|shared_receives|pairs|management|data|network\.nobody))");
 }
 

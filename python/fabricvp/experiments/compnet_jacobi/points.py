@@ -6,12 +6,12 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
-from ..compnet import run_firmware
+from ..compnet import APU, run_firmware
 from ..compnet_latency.points import CORES
 
 CPU = "CPUs alone"
 #: By name: what the firmware calls it.
-SCHEMES = {"host between kernels": 3, "queue between kernels": 5, "host threads": 1, "command processor": 0, "lanes": 2}
+SCHEMES = {"host between kernels": 3, "queue between kernels": 5, "host threads": 1, APU: 1, "command processor": 0, "lanes": 2}
 ITERATIONS = 10
 LARGEST_CPU = 256  #: above, the CPUs do not solve as well: the schemes must find the same among themselves
 _DIGEST = re.compile(r"^# digest (\w+)", re.MULTILINE)
@@ -52,7 +52,7 @@ def measure(point: Point) -> Found:
     settings = {"node.pcie.root.root_port.processing": f"{point.bus_ns} ns", "node.pcie.switch0.upstream_port.processing": f"{point.bus_ns} ns",
                 "node.host.hart.instructions_per_cycle": point.cores[0], "node.gpu0.processor.hart.instructions_per_cycle": point.cores[1]}
     regions = ("cpu", "jacobi") if reference else ("jacobi",)
-    run = run_firmware(str(point), 2, options, regions, settings)
+    run = run_firmware(str(point), point.scheme, 2, options, regions, settings)
     solved = _JACOBI.findall(run.consoles[0])
     return Found(time={name: int(ps) / 1e12 / int(n) for name, _, _, n, ps in solved},
                  joules={name: run.parts[region].joules["total"] / int(n) for (name, _, _, n, _), region in zip(solved, regions)},

@@ -10,13 +10,12 @@ from ...conditions import Marker
 from ...errors import InputError
 from ...platform import Platform
 from ...results import Outcome
-from ..compnet import joules_of, retries_of
+from ..compnet import APU, joules_of, machine_of, retries_of
 from ..machines import use
 
-MACHINE = "compnet_pair"
 #: By name: what the firmware calls it.
-SCHEMES = {"command processor": 0, "host threads": 1, "lanes": 2, "queue between kernels": 5}
-SERVED = ("command processor", "host threads")  #: by threads
+SCHEMES = {"command processor": 0, "host threads": 1, APU: 1, "lanes": 2, "queue between kernels": 5}
+SERVED = ("command processor", "host threads", APU)  #: by threads
 THREADS = (1, 2, 4, 8)
 #: Instructions a cycle of a core of the host and of one of the command processor, while caches hit: what the machine has, and
 #: what wider cores reach at the most.
@@ -27,7 +26,7 @@ _ECHO = re.compile(r"^# echo (\w+) (\d+) threads (\d+) groups (\d+) bytes (\d+) 
 
 @dataclass(frozen=True)
 class Point:
-    """A run of the firmware. All of a study run on one machine: only who serves is another one."""
+    """A run of the firmware. All of a study run on one machine, or on the same with its GPUs on the host's bus: only who serves is another one."""
 
     scheme: str  #: of `SCHEMES`
     least: int = 64  #: bytes of a message
@@ -63,7 +62,7 @@ def measure(point: Point) -> Found:
     settings = {"node.gpu0.processor.harts": harts, "node.host.hart.instructions_per_cycle": point.cores[0],
                 "node.gpu0.processor.hart.instructions_per_cycle": point.cores[1], "node.pcie.root.root_port.processing": f"{point.bus_ns} ns",
                 "node.pcie.switch0.upstream_port.processing": f"{point.bus_ns} ns", "node.images.append": f"nodes=2 {options}"}
-    with Platform.from_config(MACHINE, overrides=settings) as platform:
+    with Platform.from_config(machine_of(point.scheme, 2), overrides=settings) as platform:
         use(str(point), platform)
         found = Found()
         for _ in range((point.most // point.least).bit_length()):

@@ -67,7 +67,7 @@ def measure(point: Point) -> Found:
     threads = PROCESSOR_HARTS
     options = (f"work=2 scheme={SCHEMES[point.scheme]} bytes={point.size} way={int(point.way == 'tree')} rounds={point.rounds} groups={point.groups} "
                f"threads={min(threads, point.groups)} cores={HOST_HARTS} driver={point.driver_us}")
-    run = run_firmware(str(point), point.nodes, options, ("reduce",))
+    run = run_firmware(str(point), point.scheme, point.nodes, options, ("reduce",))
     rounds, ps = _REDUCE.findall(run.consoles[0])[0]
     inside = _INSIDE.findall(run.consoles[0])
     return Found(run, int(ps) / 1e12 / int(rounds), int(inside[0][1]) / 1e12 if inside else None, int(inside[0][0]) / 1e12 if inside else None,

@@ -5,8 +5,8 @@ from __future__ import annotations
 
 import pandas
 
-from ..compnet import MACHINES, PARTS, SCHEMES
-from ..frame import Missing, Run
+from ..compnet import APU, MACHINES, PARTS, SCHEMES
+from ..frame import Run
 from . import pictures
 from .points import Found, Point, measure
 
@@ -56,7 +56,9 @@ def _rows(run: Run, frame: pandas.DataFrame, launches: dict[Point, Found]) -> No
     row("threads of the host against command processor, energy, at most", "1", float(ratio.max()), 2.0, f"{SLIDES}: 2× less over all applications; {_at(ratio)}")
     ratio = (cores["host threads"] + own["host threads"]) / (cores["command processor"] + own["command processor"])
     row("the same of cores alone", "1", float(ratio.max()), 2.0, f"{SLIDES}: 2× less over all applications, by McPAT's model of cores; {_at(ratio)}")
-    row("APU against command processor, time", "1", Missing("no machine here has a GPU on the host's memory"), None, f"{SLIDES}: the APU is ahead in time and behind in energy")
+    for key, table, published in (("time", time, "ahead"), ("energy", energy, "behind")):
+        for (size, count), ratio in (table[APU] / table["command processor"]).items():
+            row(f"APU against command processor, {key}, {count} nodes, {size} B", "1", float(ratio), None, f"{SLIDES}: the APU is {published} in {key}, 64 MB; no figure")
 
 
 def _at(ratio: pandas.Series) -> str:

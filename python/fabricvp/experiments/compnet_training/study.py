@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import pandas
 
-from ..compnet import SCHEMES
+from ..compnet import APU, SCHEMES
 from ..compnet_reduction.points import Found, Point, measure
 from ..frame import Missing, Run
 from . import pictures
@@ -15,7 +15,7 @@ from .workloads import WORKLOADS
 SLIDES = "ComP-Net (PACT 2018), slides"
 LAUNCH = 20  #: µs, the slides' time of a launch
 BASELINE = "host between kernels"
-GPU_SCHEMES = tuple(s for s in SCHEMES if s != "CPUs alone")
+GPU_SCHEMES = tuple(s for s in SCHEMES if s not in ("CPUs alone", APU))
 
 
 def study(run: Run) -> None:
