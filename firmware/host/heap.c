@@ -31,6 +31,7 @@ void heap_initialize(uintptr_t from, uintptr_t to) {
     to &= ~(uintptr_t)(ALIGNMENT - 1);
     first = (struct block*)from;
     end = (struct block*)(to > from + sizeof *first ? to : from);
+    highest = from;
     if (first != end) make(first, to - from, false);
 }
 
@@ -80,11 +81,11 @@ void* heap_take_end(size_t bytes, size_t alignment) {
         if (!used(b)) join_free(b);
         last = b;
     }
+    if (alignment < ALIGNMENT) alignment = ALIGNMENT;
     const uintptr_t at = bytes < (uintptr_t)end ? ((uintptr_t)end - bytes) & ~(uintptr_t)(alignment - 1) : 0;
-    const uintptr_t taken = at - sizeof(struct block); /* where its header would be: blocks follow each other up to there */
-    if (last != end && !used(last) && at > (uintptr_t)(last + 2) && at > highest + 2 * sizeof *last) {
-        make(last, taken - (uintptr_t)last, false);
-        end = (struct block*)taken;
+    if (last != end && !used(last) && at >= (uintptr_t)(last + 1) && at >= highest) {
+        make(last, at - (uintptr_t)last, false);
+        end = (struct block*)at;
         result = (void*)at;
     }
     spin_unlock(&lock, were);

@@ -79,17 +79,20 @@ class Apu(CommandTest):
         def lines(config, nodes):
             result = self.run_command("run", CONFIGS / f"{config}.yaml", "--time", "1us", "--out", config)
             self.assertEqual(result.returncode, 0, result.text)
-            path, flat = [], {}
+            path, items, flat = [], {}, {}  # path: (indentation, key) of what is open; items: how many a list has so far
             for line in (self.folder / config / "config.resolved.yaml").read_text().splitlines():
                 match = re.match(r"( *)(- )?(\w+):(?: (.*))?$", line)
                 if not match:
                     continue
-                depth = len(match[1]) + 2 * bool(match[2])
+                depth = len(match[1])
                 path = [p for p in path if p[0] < depth]
                 if match[2]:
-                    path.append((depth - 1, str(sum(key.startswith(".".join(k for _, k in path) + ".") and key.endswith(f".{match[3]}") for key in flat))))
+                    where = ".".join(key for _, key in path)
+                    items[where] = items.get(where, -1) + 1
+                    path.append((depth, str(items[where])))
+                    depth += 2
                 path.append((depth, match[3]))
-                flat[".".join(k for _, k in path)] = match[4]
+                flat[".".join(key for _, key in path)] = match[4]
             return flat
 
         for nodes in "pair", "4", "8", "16":

@@ -170,3 +170,28 @@ TEST_CASE("allocator: no two blocks overlap, and all room comes back") {
     CHECK_THROWS(heap_free(whole));
     CHECK_THROWS(heap_free(arena + 160));
 }
+
+TEST_CASE("allocator: what is taken from the end was nobody's before, and never comes back") {
+    alignas(4096) static std::uint8_t arena[1 << 16];
+    const auto at = reinterpret_cast<std::uintptr_t>(arena);
+    heap_initialize(at, at + sizeof arena);
+    auto* low = heap_allocate(1000);
+    auto* middle = heap_allocate(3000);
+    heap_free(middle);
+    const auto before = heap_free_bytes();
+    CHECK(heap_take_end(sizeof arena - 2048, 16) == nullptr);  // some of it has been in use
+    auto* taken = static_cast<std::uint8_t*>(heap_take_end(5000, 4096));
+    REQUIRE(taken == arena + sizeof arena - 8192);
+    std::memset(taken, 0xaa, 5000);
+    CHECK(heap_free_bytes() == before - 8192);
+    auto* again = static_cast<std::uint8_t*>(heap_take_end(16, 16));
+    CHECK(again == taken - 16);
+    const auto left = heap_free_bytes();
+    auto* rest = static_cast<std::uint8_t*>(heap_allocate(left));
+    REQUIRE(rest);
+    CHECK(rest + left <= again);
+    heap_free(rest);
+    CHECK(heap_take_end(16, 16) == nullptr);  // all of it has been in use by now
+    heap_free(low);
+    CHECK_THROWS(heap_free(taken));
+}
