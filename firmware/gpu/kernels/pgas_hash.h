@@ -50,38 +50,42 @@ RDMA_INLINE struct rdma_work hash_request(const struct pgas_hash_arguments* a, c
     return pgas_request(&g->link[owner], opcode, own, opcode == HCA_OP_FETCH_ADD ? bucket + 8 : bucket, bytes);
 }
 
+/* The member's next request with those of the others: `looks` at a bucket, or claims and counts. \returns how many were performed */
+RDMA_INLINE unsigned hash_ask(const struct pgas_hash_arguments* a, struct pgas_group* g, struct pgas_together* t, uint64_t own, const struct hash_member* m,
+                              bool looks, uint64_t* key, bool* answered) {
+    const bool busy = m->i < (looks ? a->lookups : a->keys) && m->tries >> a->log_buckets == 0;
+    *key = hash_key(hash_id(a, g->rank, team_number(), m->i, looks));
+    const unsigned owner = hash_owner(*key, g->ranks);
+    struct rdma_work work = hash_request(a, g, owner, looks ? HCA_OP_READ : m->claimed ? HCA_OP_FETCH_ADD : HCA_OP_COMPARE_SWAP, *key, m->tries, own);
+    if (!looks) work.swap_add = m->claimed ? 1 : *key; /* compared with 0 */
+    const unsigned performed = pgas_together(g, t, busy, owner, &work);
+    *answered = busy && performed;
+    return performed;
+}
+
 /* Counts all keys of the team. */
 RDMA_INLINE void hash_insert(const struct pgas_hash_arguments* a, struct pgas_group* g, struct pgas_together* t, uint64_t own) {
     const volatile uint64_t* const answer = (const volatile uint64_t*)(uintptr_t)(g->link[g->rank].data.at + own);
     struct hash_member m = {team_index(), 0, false};
-    unsigned performed;
-    do {
-        const bool busy = m.i < a->keys && m.tries >> a->log_buckets == 0;
-        const uint64_t key = hash_key(hash_id(a, g->rank, team_number(), m.i, 0));
-        const unsigned owner = hash_owner(key, g->ranks);
-        struct rdma_work work = hash_request(a, g, owner, m.claimed ? HCA_OP_FETCH_ADD : HCA_OP_COMPARE_SWAP, key, m.tries, own);
-        work.swap_add = m.claimed ? 1 : key; /* compared with 0 */
-        performed = pgas_together(g, t, busy, owner, &work);
-        if (!busy || !performed) continue;
+    uint64_t key;
+    bool answered;
+    while (hash_ask(a, g, t, own, &m, false, &key, &answered)) {
+        if (!answered) continue;
         const uint64_t stood = m.claimed ? 0 : rdma_load64(answer);
         if (m.claimed) m = (struct hash_member){m.i + team_size(), 0, false};
         else if (stood && stood != key) ++m.tries;
         else m.claimed = true;
-    } while (performed);
+    }
 }
 
 RDMA_INLINE void hash_look_up(const struct pgas_hash_arguments* a, struct pgas_group* g, struct pgas_together* t, uint64_t own) {
     const volatile uint64_t* const answer = (const volatile uint64_t*)(uintptr_t)(g->link[g->rank].data.at + own);
     uint64_t* const found = (uint64_t*)(uintptr_t)(g->link[g->rank].data.at + a->found) + (uint64_t)team_number() * a->lookups;
     struct hash_member m = {team_index(), 0, false};
-    unsigned performed;
-    do {
-        const bool busy = m.i < a->lookups && m.tries >> a->log_buckets == 0;
-        const uint64_t key = hash_key(hash_id(a, g->rank, team_number(), m.i, 1));
-        const unsigned owner = hash_owner(key, g->ranks);
-        struct rdma_work work = hash_request(a, g, owner, HCA_OP_READ, key, m.tries, own);
-        performed = pgas_together(g, t, busy, owner, &work);
-        if (!busy || !performed) continue;
+    uint64_t key;
+    bool answered;
+    while (hash_ask(a, g, t, own, &m, true, &key, &answered)) {
+        if (!answered) continue;
         const uint64_t stood = rdma_load64(answer), count = rdma_load64(answer + 1);
         if (stood && stood != key) {
             ++m.tries;
@@ -89,7 +93,7 @@ RDMA_INLINE void hash_look_up(const struct pgas_hash_arguments* a, struct pgas_g
             found[m.i] = stood ? count : 0;
             m = (struct hash_member){m.i + team_size(), 0, false};
         }
-    } while (performed);
+    }
 }
 
 RDMA_INLINE void pgas_hash_run(const struct pgas_hash_arguments* a, struct pgas_group* g, struct pgas_together* t) {

@@ -27,7 +27,7 @@ RDMA_INLINE void pgas_reduce_run(const struct pgas_reduce_arguments* a, struct p
     const uint64_t begin = rdma_cycles();
     for (uint32_t round = 0; round < a->rounds; ++round) {
         for (uint32_t i = team_index(); i < v.count; i += team_size()) values[i] = reduce_own(team_number() * v.count + i, g->rank, round, values[i]);
-        if (!(a->tree ? pgas_reduce_tree(g, &v) : pgas_reduce_ring(g, &v))) break;
+        if (!(pgas_reduce(g, &v, a->tree ? COLLECTIVE_TREE : COLLECTIVE_RING))) break;
     }
     if (team_leads()) ((uint64_t*)(uintptr_t)a->cycles)[team_number()] = rdma_cycles() - begin;
     team_copy(home, g);

@@ -33,9 +33,7 @@ static struct gpu_queue_handle queue;
 static struct world world;
 
 static void check_options(void) {
-    const uint64_t nodes = options[NODES].value;
-    if (options[WORK].value == REDUCE) option_multiple(&options[COUNT], nodes, "since each node sums a part");
-    if (options[WORK].value == HASH) option_at_most(&options[UNIVERSE], nodes << options[BUCKETS].value >> 1, "half of all buckets");
+    if (options[WORK].value == HASH) option_at_most(&options[UNIVERSE], options[NODES].value << options[BUCKETS].value >> 1, "half of all buckets");
 }
 
 static bool work(void) {

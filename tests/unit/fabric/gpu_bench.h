@@ -24,6 +24,28 @@ inline gpu_memory_system_params small_gpu(bool sectored = false) {
     return p;
 }
 
+/// Two clusters of two GPUs each, with a slow link between them: the last one.
+inline fabric::interconnect_params two_clusters() {
+    fabric::interconnect_params p;
+    const auto add = [&](const std::string& from, const std::string& to) {
+        p.links.emplace_back();
+        p.links.back().from = from;
+        p.links.back().to = to;
+    };
+    p.switches.resize(2);
+    for (unsigned c = 0; c < 2; ++c) {
+        p.switches[c].name = "cluster" + std::to_string(c);
+        p.switches[c].cluster = c;
+    }
+    for (unsigned g = 0; g < 4; ++g) {
+        p.devices.push_back("gpu" + std::to_string(g));
+        add(p.devices.back(), p.switches[g / 2].name);
+    }
+    add("cluster0", "cluster1");
+    p.links.back().lane_rate = {2'000'000'000};
+    return p;
+}
+
 /// A GPU's memory and its way to others.
 struct linked_gpu {
     memory_machine machine;

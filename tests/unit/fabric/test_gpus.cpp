@@ -8,31 +8,11 @@ using operation = atomic_extension::operation;
 
 namespace {
 
-fabric::interconnect_params quad() {
-    fabric::interconnect_params p;
-    p.switches.resize(2);
-    for (unsigned c = 0; c < 2; ++c) {
-        p.switches[c].name = "cluster" + std::to_string(c);
-        p.switches[c].cluster = c;
-    }
-    for (unsigned g = 0; g < 4; ++g) {
-        p.devices.push_back("gpu" + std::to_string(g));
-        p.links.emplace_back();
-        p.links.back().from = p.devices.back();
-        p.links.back().to = p.switches[g / 2].name;
-    }
-    p.links.emplace_back();
-    p.links.back().from = "cluster0";
-    p.links.back().to = "cluster1";
-    p.links.back().lane_rate = {2'000'000'000};
-    return p;
-}
-
 struct timed {
     calendar timeline;
 };
 struct bench : timed, linked_gpus {
-    bench() : linked_gpus("net", quad()) {}
+    bench() : linked_gpus("net", two_clusters()) {}
     static bench& fresh() {
         static bench b;
         b.linked_gpus::fresh();

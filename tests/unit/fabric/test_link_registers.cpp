@@ -16,24 +16,8 @@ constexpr unsigned slow = 2;  // port of cluster 0 to cluster 1
 constexpr std::uint32_t all = GPU_LINK_STITCHING | GPU_LINK_TRIMMING | GPU_LINK_SELECTIVE_POOLING | GPU_LINK_SEQUENCING;
 
 fabric::interconnect_params quad() {
-    fabric::interconnect_params p;
-    p.switches.resize(2);
-    for (unsigned c = 0; c < 2; ++c) {
-        p.switches[c].name = "cluster" + std::to_string(c);
-        p.switches[c].cluster = c;
-        p.switches[c].netcrafter.trimming = true;
-    }
-    const auto add = [&](const std::string& from, const std::string& to) {
-        p.links.emplace_back();
-        p.links.back().from = from;
-        p.links.back().to = to;
-    };
-    for (unsigned g = 0; g < 4; ++g) {
-        p.devices.push_back("gpu" + std::to_string(g));
-        add(p.devices.back(), p.switches[g / 2].name);
-    }
-    add("cluster0", "cluster1");
-    p.links.back().lane_rate = {2'000'000'000};
+    auto p = two_clusters();
+    for (auto& s : p.switches) s.netcrafter.trimming = true;
     p.links.back().reversible.policy = lane_policy_kind::published;
     p.links.back().reversible.sample_time = {200'000};
     p.links.back().reversible.threshold = 0.3;

@@ -11,26 +11,13 @@ using operation = atomic_extension::operation;
 namespace {
 
 fabric::interconnect_params quad(bool on) {
-    fabric::interconnect_params p;
-    p.switches.resize(2);
-    for (unsigned c = 0; c < 2; ++c) {
-        p.switches[c].name = "cluster" + std::to_string(c);
-        p.switches[c].cluster = c;
-        auto& n = p.switches[c].netcrafter;
+    auto p = two_clusters();
+    for (auto& s : p.switches) {
+        auto& n = s.netcrafter;
         n.stitching = n.trimming = on;
         if (on) n.pooling = fabric::netcrafter::pooling_mode::selective;
         if (on) n.sequencing = fabric::netcrafter::sequencing_mode::page_tables;
     }
-    for (unsigned g = 0; g < 4; ++g) {
-        p.devices.push_back("gpu" + std::to_string(g));
-        p.links.emplace_back();
-        p.links.back().from = p.devices.back();
-        p.links.back().to = p.switches[g / 2].name;
-    }
-    p.links.emplace_back();
-    p.links.back().from = "cluster0";
-    p.links.back().to = "cluster1";
-    p.links.back().lane_rate = {2'000'000'000};
     return p;
 }
 
