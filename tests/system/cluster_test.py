@@ -66,9 +66,18 @@ class Cluster(CommandTest):
         self.assertEqual(result.returncode, 1, result.text)
         self.assertIn("spmv: the links between the GPUs cannot be set", self.console("out", 0))
 
+    def test_training(self):
+        """Two nodes train one network on images of their own: the host finds the last loss, it fell as the sum of both gradients
+        says, and both have the same parameters, whoever gives the gradients."""
+        for scheme in 2, 3:
+            result = self.run_cluster("out", f"nodes=2 work=3 rows=2 columns=16 steps=2 placement={scheme - 1} scheme={scheme}", "node.host.harts=2")
+            self.assertEqual(result.returncode, 0, result.text + result.errors)
+            for node in range(2):
+                self.assertRegex(self.console("out", node), r"\ndrop       \d+ % of rate times squared gradient\n# training \w+ 2 steps [1-9]\d+ ps, computing [1-9]\d+ ps\ntraining   ok\n")
+
     def test_what_cannot_be_is_said(self):
         for options, words in (("best=123", "best=123 is no order of 4 GPUs' messages"), ("best=123023013022", "is no order"), ("bytes=1000", "bytes=1000: messages of whole pages"),
-                               ("scheme=4", "scheme=4: 3 at most"), ("rows=10 groups=4", "rows=10: a multiple of groups=4"), ("work=2 rows=48", "rows=48: a multiple of 32"), ("work=1 threads=2", "threads=2: 1 at most")):
+                               ("scheme=4", "scheme=4: 3 at most"), ("rows=10 groups=4", "rows=10: a multiple of groups=4"), ("work=2 rows=48", "rows=48: a multiple of 32"), ("work=1 threads=2", "threads=2: 1 at most"), ("work=3 steps=8", "steps=8: 7 at most, of training")):
             with self.subTest(options):
                 self.refused(self.run_cluster("out", f"nodes=2 size=0 messages=0 {options}"), words)
 

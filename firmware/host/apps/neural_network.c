@@ -45,15 +45,20 @@ void neural_begin(struct neural_network* n, struct app* app, uint32_t batch, uin
     app_fill(app, n->zeros, GPU_PAGE / 4, FILL_CONSTANT, 0, 0, 0);
     add_tensor(n, channels, side, side);
     n->label = app_host(app, batch * 4);
-    for (uint32_t b = 0; b < batch; ++b) n->label[b] = training_label(b, classes);
-    const uint64_t count = elements(n, n->tensor);
-    float* image = app_host(app, count * 4);
+    neural_images(n, 0);
+}
+
+void neural_images(struct neural_network* n, uint32_t first) {
+    const struct tensor* t = &n->tensor[0];
+    const uint64_t count = elements(n, t), before = (uint64_t)first * t->channels * plane(t);
+    float* image = app_host(n->app, count * 4);
+    for (uint32_t b = 0; b < n->batch; ++b) n->label[b] = training_label(first + b, n->classes);
     for (uint64_t i = 0; i < count; ++i) {
-        const uint64_t pixel = i % (side * side), b = i / (side * side) % batch, channel = i / (side * side) / batch;
-        image[i] = training_pixel(i, channel * side * side + pixel, n->label[b]);
+        const uint64_t pixel = i % plane(t), b = i / plane(t) % n->batch, channel = i / plane(t) / n->batch;
+        image[i] = training_pixel(before + i, channel * plane(t) + pixel, n->label[b]);
     }
-    app_upload(app, n->tensor[0].data, image, count * 4);
-    app_upload(app, n->labels, n->label, batch * 4);
+    app_upload(n->app, t->data, image, count * 4);
+    app_upload(n->app, n->labels, n->label, n->batch * 4);
 }
 
 unsigned neural_convolution(struct neural_network* n, unsigned in, uint32_t channels, uint32_t kernel, uint32_t stride, uint32_t pad, bool relu) {
@@ -209,6 +214,14 @@ float neural_loss(struct neural_network* n, unsigned step) {
     double sum = 0;
     for (uint32_t b = 0; b < n->batch; ++b) sum += (double)each[b];
     return (float)(sum / n->batch);
+}
+
+double neural_squared_gradient(struct neural_network* n) {
+    float* g = app_host(n->app, n->used * 4);
+    app_download(n->app, g, n->gradients, n->used * 4);
+    double sum = 0;
+    for (uint64_t i = 0; i < n->used; ++i) sum += (double)g[i] * (double)g[i];
+    return sum;
 }
 
 bool neural_backward(struct neural_network* n) {

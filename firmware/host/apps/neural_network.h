@@ -36,6 +36,8 @@ struct neural_network {
 };
 
 void neural_begin(struct neural_network* n, struct app* app, uint32_t batch, uint32_t channels, uint32_t side, uint32_t classes);
+/* Other images than the first ones. */
+void neural_images(struct neural_network* n, uint32_t first);
 /* These return the tensor that the layer makes; tensor 0 is the input. A fully connected layer is a convolution whose
  * kernel covers its input. */
 unsigned neural_convolution(struct neural_network* n, unsigned in, uint32_t channels, uint32_t kernel, uint32_t stride, uint32_t pad, bool relu);
@@ -49,6 +51,7 @@ bool neural_forward(struct neural_network* n, unsigned step);
 bool neural_backward(struct neural_network* n);
 bool neural_update(struct neural_network* n, float rate);
 float neural_loss(struct neural_network* n, unsigned step); /* of a forward pass */
+double neural_squared_gradient(struct neural_network* n);
 
 /* The loss as the host computes it, layer by layer without unfolding, from the parameters on the device. */
 double neural_reference(struct neural_network* n);

@@ -14,14 +14,6 @@ static void print_loss(unsigned step, float loss) {
     console_printf("loss %u     %u.%06u 0x%08x\n", step, millionths / 1000000, millionths % 1000000, bits);
 }
 
-static double squared_gradient(struct neural_network* n) {
-    float* g = app_host(n->app, n->used * 4);
-    app_download(n->app, g, n->gradients, n->used * 4);
-    double sum = 0;
-    for (uint64_t i = 0; i < n->used; ++i) sum += (double)g[i] * (double)g[i];
-    return sum;
-}
-
 static bool train(struct neural_network* n, float rate) {
     float loss[STEPS + 1];
     console_printf("network    %u layers, %lu parameters, batch of %u\n", n->layers, n->used, n->batch);
@@ -33,7 +25,7 @@ static bool train(struct neural_network* n, float rate) {
     if (!ran) return false;
     for (unsigned s = 0; s <= STEPS; ++s) print_loss(s, loss[s] = neural_loss(n, s));
     const double reference = neural_reference(n), difference = reference - (double)loss[STEPS];
-    const double drop = (double)(loss[STEPS - 1] - loss[STEPS]) / ((double)rate * squared_gradient(n));
+    const double drop = (double)(loss[STEPS - 1] - loss[STEPS]) / ((double)rate * neural_squared_gradient(n));
     console_printf("drop       %u %% of rate times squared gradient\n", (unsigned)(drop * 100));
     if (!(difference < 1e-4 * reference && -difference < 1e-4 * reference)) return app_mismatch(n->app, "loss", STEPS);
     return (drop > 0.5 && drop < 1.5) || app_mismatch(n->app, "gradient", 0);

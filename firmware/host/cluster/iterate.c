@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "host/cluster/iterate.h"
-
 #include "gpu/kernels/network_exchange.h"
-#include "host/apps/app.h"
-#include "host/apps/matrix.h"
-#include "host/compnet/talker.h"
+#include "host/cluster/iteration.h"
 #include "host/console.h"
 #include "host/machine.h"
 #include "host/rdma/measure.h"
@@ -13,25 +9,12 @@
 enum { PATIENCE_NS = 20000000, LOG_ENTRIES = 4 };
 #define SCALE 10.0f
 
-struct iteration {
-    struct app app;
-    const struct iterate* o;
-    struct scheme scheme;
-    struct talker talker;
-    struct place failed;
-    unsigned rank;
-    uint64_t bytes;            /* that a node gives */
-    gpu_address data[2];       /* by step: read in even ones and written in odd ones, and the other way round */
-    uint64_t from, to;         /* in what was written: what is given, and where what is taken goes to */
-    struct matrix m;
-    struct spmv_arguments a;
-};
-
 /* ---- a step ---- */
 
 static bool compute(struct iteration* t, uint64_t step) {
     const gpu_address in = t->data[step & 1], out = t->data[~step & 1];
     const struct iterate* o = t->o;
+    if (o->work == ITERATE_TRAIN) return train_compute(step);
     if (o->work == ITERATE_JACOBI) {
         const struct stencil_arguments a = {in, out, (uint32_t)o->columns, (uint32_t)o->rows + 2};
         const struct gpu_grid grid = {.items = {(uint32_t)o->columns, (uint32_t)o->rows + 2, 1}, .group = {64, 4, 1}};
@@ -45,7 +28,7 @@ static bool compute(struct iteration* t, uint64_t step) {
     return app_run_1d(&t->app, app_kernel(&t->app, "spmv"), a.rows, 64, &a, sizeof a);
 }
 
-static bool launch(struct iteration* t, uint64_t step, unsigned steps) {
+static bool launch(struct iteration* t, uint64_t step, unsigned steps, unsigned groups) {
     const struct scheme* s = &t->scheme;
     const unsigned peer = t->rank ^ 1;
     const uint64_t out = (step & 1) * t->bytes, in = 2 * t->bytes + out;
@@ -54,19 +37,25 @@ static bool launch(struct iteration* t, uint64_t step, unsigned steps) {
                                                  .to = written + t->to, .remote = s->remote[peer].payload + in, .remote_flag = s->remote[peer].control,
                                                  .flag = s->control.lanes, .failed = t->failed.lanes, .patience = PATIENCE_NS, .bytes = (uint32_t)t->bytes,
                                                  .number = (uint32_t)step + 1, .peer = peer, .steps = steps};
-    const struct gpu_grid grid = {.items = {EXCHANGE_GROUP}, .group = {EXCHANGE_GROUP}};
+    const struct gpu_grid grid = {.items = {EXCHANGE_GROUP * groups}, .group = {EXCHANGE_GROUP}};
     struct gpu_queue_handle* q = &t->app.queue[0];
     return !app_await(&t->app, q, gpu_dispatch(q, app_kernel(&t->app, "network_exchange"), &grid, &a, sizeof a));
 }
 
-static bool exchange(struct iteration* t, uint64_t step) {
+static bool talk(struct iteration* t, uint64_t step) {
     const uint64_t out = (step & 1) * t->bytes, in = 2 * t->bytes + out;
-    if (!scheme_host_talks(&t->scheme)) return launch(t, step, EXCHANGE_PACK | EXCHANGE_TALK | EXCHANGE_UNPACK);
-    if (!launch(t, step, EXCHANGE_PACK)) return false;
+    if (!scheme_host_talks(&t->scheme)) return launch(t, step, EXCHANGE_TALK, 1);
     talker_put(&t->talker, t->rank ^ 1, out, in, (uint32_t)t->bytes);
     talker_say(&t->talker, t->rank ^ 1, 0, (step + 1) << 32);
     talker_hear(&t->talker, 0, (uint32_t)step + 1);
-    return launch(t, step, EXCHANGE_UNPACK);
+    return true;
+}
+
+/* A kernel of one work-group does all of it if it can. */
+static bool exchange(struct iteration* t, uint64_t step) {
+    const unsigned take = t->adds ? EXCHANGE_ADD : EXCHANGE_UNPACK;
+    if (t->groups == 1 && !scheme_host_talks(&t->scheme)) return launch(t, step, EXCHANGE_PACK | EXCHANGE_TALK | take, 1);
+    return launch(t, step, EXCHANGE_PACK, t->groups) && talk(t, step) && launch(t, step, take, t->groups);
 }
 
 /* ---- data, and what the host makes of them ---- */
@@ -78,6 +67,8 @@ static uint64_t floats(const struct iteration* t) { return t->o->work == ITERATE
 /* Of the whole grid, rows 0 and 2 · rows + 1 are its border. A node's part begins with the row above its own ones. */
 static void start(struct iteration* t) {
     const struct iterate* o = t->o;
+    t->groups = 1;
+    if (o->work == ITERATE_TRAIN) return train_start(t);
     const uint64_t count = floats(t), first = o->work == ITERATE_JACOBI ? t->rank * o->rows * o->columns : 0;
     float* values = app_host(&t->app, 4 * count);
     for (uint64_t i = 0; i < count; ++i) values[i] = start_value(first + i);
@@ -119,6 +110,7 @@ static void spmv_on_host(const struct iteration* t, const float* x, float* y) {
 /* The host solves all of it; a node has to have its own part, and what it was given. */
 static bool is_right(struct iteration* t) {
     const struct iterate* o = t->o;
+    if (o->work == ITERATE_TRAIN) return train_is_right(t);
     const bool jacobi = o->work == ITERATE_JACOBI;
     const uint64_t all = jacobi ? (2 * o->rows + 2) * o->columns : o->rows, first = jacobi ? t->rank * o->rows * o->columns : 0;
     float* values[2] = {app_host(&t->app, 4 * all), app_host(&t->app, 4 * all)};
@@ -131,7 +123,8 @@ static bool is_right(struct iteration* t) {
 
 bool iterate_run(struct party* party, struct gpu_node* node, struct gpu_queue_handle* queues, const struct iterate* o) {
     static struct iteration t;
-    const char* name = o->work == ITERATE_JACOBI ? "grid" : "vector";
+    static const char* const names[] = {[ITERATE_JACOBI] = "grid", [ITERATE_SPMV] = "vector", [ITERATE_TRAIN] = "training"};
+    const char* name = names[o->work];
     t = (struct iteration){.app = {.node = node, .queue = queues, .size = o->rows, .line = "spmv", .random = 1}, .o = o, .rank = party->index};
     start(&t);
     t.scheme = (struct scheme){.kind = o->scheme, .queue_pairs = o->queues, .party = party, .node = node, .threads = o->threads, .groups = 1, .log_entries = LOG_ENTRIES, .payload_bytes = 4 * t.bytes};
@@ -139,17 +132,20 @@ bool iterate_run(struct party* party, struct gpu_node* node, struct gpu_queue_ha
     if (scheme_host_talks(&t.scheme)) talker_begin(&t.talker, &t.scheme);
     t.failed = place_take(node, 4, false);
     app_kernel(&t.app, "network_exchange");
-    app_kernel(&t.app, o->work == ITERATE_JACOBI ? "jacobi2d" : "spmv");
+    if (o->work != ITERATE_TRAIN) app_kernel(&t.app, o->work == ITERATE_JACOBI ? "jacobi2d" : "spmv");
     scheme_meet(&t.scheme);
     if (!t.rank) region_begin(name);
     const uint64_t begin = clock_cycles();
     uint64_t computing = 0;
     bool right = true;
     for (uint64_t step = 0; step < o->steps && right; ++step) {
-        const uint64_t then = clock_cycles();
+        uint64_t then = clock_cycles();
         right = compute(&t, step);
         computing += clock_cycles() - then;
         right = right && exchange(&t, step);
+        then = clock_cycles();
+        if (o->work == ITERATE_TRAIN) right = right && train_update();
+        computing += clock_cycles() - then;
     }
     const uint64_t cycles = clock_cycles() - begin;
     if (!t.rank) region_end();

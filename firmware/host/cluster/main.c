@@ -32,7 +32,7 @@ static struct option options[OPTIONS] = {
     [GROUPS] = {"groups", 4, 1, 64},                    /* work-groups of a node that solve */
     [SCHEME] = {"scheme", SCHEME_PROCESSOR, SCHEME_PROCESSOR, SCHEME_DRIVEN}, /* who sends the halos, as in compnet */
     [THREADS] = {"threads", 1, 1, SCHEME_MOST_THREADS}, /* that serve */
-    [WORK] = {"work", 0, 0, ITERATE_SPMV},              /* in place of all that: enum iterate_work, over all GPUs of two nodes */
+    [WORK] = {"work", 0, 0, ITERATE_TRAIN},             /* in place of all that: enum iterate_work, over all GPUs of two nodes */
     [PLACEMENT] = {"placement", 0, 0, SCHEME_QUEUES_IN_HOST}, /* of queue pairs there: enum scheme_queues */
     [STEPS] = {"steps", 4, 1, ITERATE_MOST_STEPS},
 };
@@ -97,6 +97,11 @@ static void check_options(void) {
     option_multiple(&options[NODES], 2, "since neighbours have to do with each other");
     if (steps && options[NODES].value != 2) refuse("nodes=%lu: 2 with work=%lu", options[NODES].value, options[WORK].value);
     if (served) option_at_most(&options[THREADS], steps ? 1 : JACOBI_QUEUES, "since each serves a queue");
+    if (options[WORK].value == ITERATE_TRAIN) {
+        option_at_most(&options[STEPS], ITERATE_MOST_TRAINED, "of training");
+        option_at_most(&options[ROWS], ITERATE_MOST_IMAGES, "images of a node");
+        option_at_most(&options[COLUMNS], ITERATE_MOST_NEURONS, "neurons of the hidden layer");
+    }
     if (options[WORK].value == ITERATE_SPMV) option_multiple(&options[ROWS], 32, "of a matrix");
     if (!steps && options[ITERATIONS].value) jacobi_check(&of_jacobi, (unsigned)options[NODES].value);
 }

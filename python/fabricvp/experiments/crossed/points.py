@@ -14,15 +14,15 @@ from ...results import Outcome
 from ..machines import use
 
 MACHINE = "cluster"
-STEPS = 4
+STEPS = {"jacobi": 4, "spmv": 4, "training": 2}
 #: By name: what the firmware calls it.
 SCHEMES = {"command processor": 0, "host thread": 1, "lanes": 2, "host between kernels": 3}
 PLACEMENTS = {"GPU": 1, "host": 2}
 #: Options of the firmware.
-WORKLOADS = {"jacobi": "work=1 rows=256 columns=1024", "spmv": "work=2 rows=4096"}
-QUICK = {"jacobi": "work=1 rows=32 columns=256", "spmv": "work=2 rows=1024"}
+WORKLOADS = {"jacobi": "work=1 rows=256 columns=1024", "spmv": "work=2 rows=4096", "training": "work=3 rows=4 columns=64"}
+QUICK = {"jacobi": "work=1 rows=32 columns=256", "spmv": "work=2 rows=1024", "training": "work=3 rows=1 columns=16"}
 OFF = {f"node.fabric.switches.*.netcrafter.{key}": value for key, value in (("stitching", "false"), ("trimming", "false"), ("pooling", "none"), ("sequencing", "none"))}
-REGIONS = {"jacobi": "grid", "spmv": "vector"}  #: as the firmware marks them
+REGIONS = {"jacobi": "grid", "spmv": "vector", "training": "training"}  #: as the firmware marks them
 _TOLD = re.compile(r"^# \w+ \w+ (\d+) steps (\d+) ps, computing (\d+) ps", re.MULTILINE)
 
 
@@ -63,7 +63,7 @@ def points(workloads: dict[str, str], schemes: Sequence[str], placements: Sequen
 def measure(point: Point) -> Found:
     """Runs it. Raises `InputError` if the firmware does not come to its end."""
     settings = {"node.images.firmware": "firmware:cluster.elf", "node.host.harts": 2,  # one of them is the thread that may serve
-                "node.images.append": f"nodes=2 {point.options} steps={STEPS} scheme={SCHEMES[point.scheme]} placement={PLACEMENTS[point.queues]}"}
+                "node.images.append": f"nodes=2 {point.options} steps={STEPS[point.workload]} scheme={SCHEMES[point.scheme]} placement={PLACEMENTS[point.queues]}"}
     if not point.netcrafter:
         settings |= OFF
     if not point.lanes:
