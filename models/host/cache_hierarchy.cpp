@@ -75,8 +75,9 @@ ticks cache_hierarchy::access_line(std::uint64_t hart, std::uint64_t line, use u
     auto& mine = m_private[hart];
     auto& l1 = mine.l1;
     const bool write = u == use::store;
-    // A dirty line is in no other cache, so that a hart which works on its own data does not look around.
-    const bool exclusive = (m_private.size() == 1 && !on_taken) || l1.dirty(line);
+    // A dirty line is in no other cache, so that a hart which works on its own data does not look around; nor does one that reads
+    // what it has, since then nobody has it dirty.
+    const bool exclusive = (m_private.size() == 1 && !on_taken) || (write ? l1.dirty(line) : l1.holds(line));
     if (write && on_taken && !exclusive) on_taken(line, params.line);
     const bool taken = !exclusive && take_from_others(hart, line, write);
 
