@@ -36,7 +36,7 @@ part_differential() {
         build/release/bin/differential --runtime build/release/firmware/differential_runtime.elf --instructions 100000000 --seed 1000
 }
 part_systemc3() { scripts/deep/systemc3.sh "$jobs"; }
-part_linux() { scripts/linux.sh && scripts/build.sh "$jobs" && .venv/bin/python -m pytest -k linux; }
+part_linux() { scripts/setup.sh build linux && scripts/linux.sh && scripts/build.sh "$jobs" && .venv/bin/python -m pytest -k linux; }
 part_install() { scripts/build.sh "$jobs" -DFABRICVP_TESTS=ON && scripts/deep/install.sh; }
 part_browser() { scripts/build.sh "$jobs" && .venv/bin/python -m pytest tests/python/test_demo.py; }
 part_bare() { scripts/deep/bare_debian.sh demo test; }
