@@ -24,6 +24,9 @@ def test_latency(experiment, tmp_path):
     # Cores that retire more in a cycle answer sooner.
     for scheme, (least, most) in {"host threads": (1, 4), "command processor": (1, 2)}.items():
         assert rows[f"round trip, {scheme}, 16 work-groups, {least} instructions a cycle"] > rows[f"round trip, {scheme}, 16 work-groups, {most} instructions a cycle"]
+    # On an APU requests and their status stay on the host's bus; only the adapter's part crosses PCIe.
+    for size in 8, 64:
+        assert rows[f"round trip, command processor, {size} B"] < rows[f"round trip, host threads, APU, {size} B"] < rows[f"round trip, host threads, {size} B"]
     # Kernels that begin and end for each message take longer than one that goes on.
     assert rows["round trip, queue between kernels, 64 B"] > rows["round trip, command processor, 64 B"]
     # One hart serves one request after the other; several, several at once.
@@ -62,6 +65,7 @@ def test_jacobi(experiment, tmp_path):
     assert rows["CPUs alone, 128², driver 0 µs"] > rows["command processor, 128², driver 0 µs"]
     assert rows["host between kernels, 128², driver 20 µs"] - rows["host between kernels, 128², driver 0 µs"] == pytest.approx(20, abs=1)
     assert rows["command processor, 128², driver 20 µs"] - rows["command processor, 128², driver 0 µs"] == pytest.approx(2, abs=0.4)
+    assert rows["host threads, APU, 32², driver 0 µs"] < rows["host between kernels, 32², driver 0 µs"]
     assert (tmp_path / "found" / "sizes.png").stat().st_size > 0
 
 
@@ -72,6 +76,9 @@ def test_reduction(experiment, tmp_path):
     slow, fast = "all-reduce, host between kernels, 4 nodes, 65536 B", "all-reduce, command processor, 4 nodes, 65536 B"
     assert rows[f"{slow}, ring, driver 20 µs"] - rows[slow] == pytest.approx(60, abs=3)
     assert rows[f"{fast}, ring, driver 20 µs"] - rows[fast] == pytest.approx(10, abs=3)
+    # The APU's threads poll as well.
+    for nodes in 2, 4:
+        assert rows[f"APU against command processor, energy, {nodes} nodes, 65536 B"] > 1
     # Threads of the host that poll cost more than those of the command processor.
     assert rows["the same of cores alone"] > 1
     frame = pandas.read_csv(tmp_path / "found" / "reduction.csv")

@@ -22,8 +22,8 @@ using namespace fabricvp;
 
 namespace {
 
-std::unique_ptr<platform> machine_with(const char* image, const platform::overrides& set = {}, const char* append = "") {
-    auto p = platform::from_config(std::string(CONFIGS) + "/gpu.yaml", set);
+std::unique_ptr<platform> machine_with(const char* image, const platform::overrides& set = {}, const char* append = "", const char* config = "gpu") {
+    auto p = platform::from_config(fmt::format("{}/{}.yaml", CONFIGS, config), set);
     image_set images;
     images.firmware = std::string(FIRMWARE) + "/" + image;
     images.append = append;
@@ -150,6 +150,16 @@ TEST_CASE("copies by a single channel, a descriptor and a piece at a time", "[co
                                                {"node.gpus.0.front.sdma.pieces", "1"},
                                                {"node.gpus.0.front.sdma.fetches", "1"}})) == with(golden("copies"), "INTx"));
 }
+
+/// The same GPU on the host's bus: memory is the host's, interrupts have a line, and programs do not know the difference.
+std::string run_on_apu(const char* image, const char* controllers) {
+    return run(*machine_with(image, {{"node.host.interrupts", controllers}}, "", "apu"));
+}
+
+TEST_CASE("queues of an APU", "[apu_queues]") { CHECK(run_on_apu("gpu_queues.elf", "plic") == with(golden("queues"), "INTx")); }
+TEST_CASE("queues of an APU with an APLIC", "[apu_queues_aplic]") { CHECK(run_on_apu("gpu_queues.elf", "aplic") == with(golden("queues"), "INTx")); }
+TEST_CASE("copies of an APU", "[apu_copies]") { CHECK(run_on_apu("gpu_copies.elf", "plic") == with(golden("copies"), "INTx")); }
+TEST_CASE("bad input for an APU", "[apu_bad_input]") { CHECK(run_on_apu("gpu_bad_input.elf", "plic") == golden("bad_input")); }
 
 /// \param each GiB of each of `count` GPUs
 void touch_high_memory(const char* config, unsigned count, unsigned each) {
