@@ -78,7 +78,7 @@ def test_reduction(experiment, tmp_path):
     assert rows[f"{fast}, ring, driver 20 µs"] - rows[fast] == pytest.approx(10, abs=3)
     # The APU's threads poll as well.
     for nodes in 2, 4:
-        assert rows[f"APU against command processor, energy, {nodes} nodes, 65536 B"] > 1
+        assert rows[f"APU against command processor, energy of cores, {nodes} nodes, 65536 B"] > 1
     # Threads of the host that poll cost more than those of the command processor.
     assert rows["the same of cores alone"] > 1
     frame = pandas.read_csv(tmp_path / "found" / "reduction.csv")
