@@ -224,7 +224,7 @@ class Compnet(CommandTest):
     def test_what_cannot_be_is_said(self):
         for options, words in (("work=2 bytes=10", "bytes=10: a multiple of 4"), ("work=2 bytes=268435456", "bytes=268435456: 67108864 at most"), ("threads=9", "threads=9: 8 at most"),
                                ("entries=7", "entries=7: 6 at most"), ("threads=2", "threads=2: 1 at most, since each serves a queue"), ("work=1 threads=3 groups=4", "threads=3: 2 at most"),
-                               ("scheme=3", "scheme=3: messages there and back take 0, 1, 2 or 5"), ("scheme=5 groups=33", "groups=33: 32 at most"), ("rounds=x", "rounds is no number"),
+                               ("scheme=3", "scheme=3: messages there and back take 0, 1, 2 or 5"), ("scheme=5 groups=33", "groups=33: 32 at most"), ("rounds=x", "rounds is no number"), ("thread=2", "there is no option thread, but nodes, work, scheme, "),
                                ("work=1 rows=10 groups=4", "rows=10: a multiple of groups=4"), ("work=1 columns=24", "columns=24: a multiple of 16"), ("work=1 cores=64", "cores=64: "),
                                ("least=24", "least=24: a power of two"), ("threads=3 groups=3", "threads=3: 2 at most, harts of the command processor"), ("scheme=2 lock=1", "lock=1: only with scheme=0"),
                                ("work=2 load=1", "load=1: only with work=0"), ("scheme=1 crash=1", "crash=1: only with scheme=0"), ("work=2 astray=1", "astray=1: only with work=0")):
@@ -238,7 +238,7 @@ class Compnet(CommandTest):
             self.refused(self.run_command("run", CONFIGS / "compnet_pair.yaml", *options, "--out", "out"), words)
         result = self.run_command("run", CONFIGS / "compnet_pair.yaml", "--set", "node.gpu0.memory.l2.locked_ways=16", "--out", "refused")
         self.assertEqual(result.returncode, 2, result.text)
-        self.assertRegex(result.errors, r"^fabricvp: .*compnet_pair\.yaml: .*locked_ways of 16 leaves none of 16 ways\n$")
+        self.assertRegex(result.errors, r"^fabricvp: .*locked_ways is 16: give less than the 16 ways\n$")
         self.assertFalse((self.folder / "refused" / "stats.json").exists())
 
 

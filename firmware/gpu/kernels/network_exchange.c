@@ -5,12 +5,7 @@
 
 GPU_INLINE void copy(uint32_t* to, const uint32_t* from, uint32_t bytes)
 {
-    for (uint64_t i = global_id(0); i < bytes / 4; i += grid_size(0)) to[i] = from[i];
-}
-
-GPU_INLINE void add(float* to, const float* from, uint32_t bytes)
-{
-    for (uint64_t i = global_id(0); i < bytes / 4; i += grid_size(0)) to[i] = to[i] + from[i];
+    for (uint32_t i = (uint32_t)local_id(0); i < bytes / 4; i += EXCHANGE_GROUP) to[i] = from[i];
 }
 
 GPU_INLINE uint32_t talk(const struct network_exchange_arguments* a)
@@ -41,5 +36,4 @@ KERNEL(network_exchange, struct network_exchange_arguments)
         fence_acquire(GPU_SCOPE_SYSTEM);
     }
     if (args->steps & EXCHANGE_UNPACK) copy(args->to, args->in, args->bytes);
-    if (args->steps & EXCHANGE_ADD) add((float*)args->to, (const float*)args->in, args->bytes);
 }

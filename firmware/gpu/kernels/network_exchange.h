@@ -7,12 +7,10 @@
 #include "gpu/kernels/arguments.h"
 
 enum { EXCHANGE_GROUP = 1024 };
-/* Of one launch; without EXCHANGE_TALK, of any number of work-groups. */
 enum exchange_steps {
     EXCHANGE_PACK = 1,         /* from `from` to `out`, which the adapter reaches */
     EXCHANGE_TALK = 2,         /* `out` to `remote`, then `number` to `remote_flag`; waits until `flag` has it */
-    EXCHANGE_UNPACK = 4,       /* from `in` to `to` */
-    EXCHANGE_ADD = 8           /* floats from `in` to those at `to` */
+    EXCHANGE_UNPACK = 4        /* from `in` to `to` */
 };
 struct network_exchange_arguments {
     POINTER(struct network_access) access;

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "gpu/kernels/network_copy.h"
 #include "gpu/kernels/network_exchange.h"
 #include "host/cluster/iteration.h"
 #include "host/console.h"
@@ -28,7 +29,7 @@ static bool compute(struct iteration* t, uint64_t step) {
     return app_run_1d(&t->app, app_kernel(&t->app, "spmv"), a.rows, 64, &a, sizeof a);
 }
 
-static bool launch(struct iteration* t, uint64_t step, unsigned steps, unsigned groups) {
+static bool launch(struct iteration* t, uint64_t step, unsigned steps) {
     const struct scheme* s = &t->scheme;
     const unsigned peer = t->rank ^ 1;
     const uint64_t out = (step & 1) * t->bytes, in = 2 * t->bytes + out;
@@ -37,25 +38,33 @@ static bool launch(struct iteration* t, uint64_t step, unsigned steps, unsigned 
                                                  .to = written + t->to, .remote = s->remote[peer].payload + in, .remote_flag = s->remote[peer].control,
                                                  .flag = s->control.lanes, .failed = t->failed.lanes, .patience = PATIENCE_NS, .bytes = (uint32_t)t->bytes,
                                                  .number = (uint32_t)step + 1, .peer = peer, .steps = steps};
-    const struct gpu_grid grid = {.items = {EXCHANGE_GROUP * groups}, .group = {EXCHANGE_GROUP}};
+    const struct gpu_grid grid = {.items = {EXCHANGE_GROUP}, .group = {EXCHANGE_GROUP}};
     struct gpu_queue_handle* q = &t->app.queue[0];
     return !app_await(&t->app, q, gpu_dispatch(q, app_kernel(&t->app, "network_exchange"), &grid, &a, sizeof a));
 }
 
+static bool copy(struct iteration* t, gpu_address to, gpu_address from, bool adds) {
+    const struct network_copy_arguments a = {from, to, (uint32_t)t->bytes / 4, adds};
+    const struct gpu_grid grid = {.items = {EXCHANGE_GROUP * t->groups}, .group = {EXCHANGE_GROUP}};
+    struct gpu_queue_handle* q = &t->app.queue[0];
+    return !app_await(&t->app, q, gpu_dispatch(q, app_kernel(&t->app, "network_copy"), &grid, &a, sizeof a));
+}
+
 static bool talk(struct iteration* t, uint64_t step) {
     const uint64_t out = (step & 1) * t->bytes, in = 2 * t->bytes + out;
-    if (!scheme_host_talks(&t->scheme)) return launch(t, step, EXCHANGE_TALK, 1);
+    if (!scheme_host_talks(&t->scheme)) return launch(t, step, EXCHANGE_TALK);
     talker_put(&t->talker, t->rank ^ 1, out, in, (uint32_t)t->bytes);
     talker_say(&t->talker, t->rank ^ 1, 0, (step + 1) << 32);
     talker_hear(&t->talker, 0, (uint32_t)step + 1);
     return true;
 }
 
-/* A kernel of one work-group does all of it if it can. */
+/* What one work-group can carry is packed, given and unpacked by one kernel, unless the host gives it. */
 static bool exchange(struct iteration* t, uint64_t step) {
-    const unsigned take = t->adds ? EXCHANGE_ADD : EXCHANGE_UNPACK;
-    if (t->groups == 1 && !scheme_host_talks(&t->scheme)) return launch(t, step, EXCHANGE_PACK | EXCHANGE_TALK | take, 1);
-    return launch(t, step, EXCHANGE_PACK, t->groups) && talk(t, step) && launch(t, step, take, t->groups);
+    const gpu_address out = t->scheme.payload.lanes + (step & 1) * t->bytes, in = out + 2 * t->bytes, written = t->data[~step & 1];
+    if (t->groups > 1) return copy(t, out, written + t->from, false) && talk(t, step) && copy(t, written + t->to, in, t->adds);
+    if (!scheme_host_talks(&t->scheme)) return launch(t, step, EXCHANGE_PACK | EXCHANGE_TALK | EXCHANGE_UNPACK);
+    return launch(t, step, EXCHANGE_PACK) && talk(t, step) && launch(t, step, EXCHANGE_UNPACK);
 }
 
 /* ---- data, and what the host makes of them ---- */

@@ -83,13 +83,17 @@ static void combine(struct reducer* s, const struct reduce_move* m) {
 }
 
 static void reduce_by_host(struct reducer* s) {
+    bool settled = false;
     for (unsigned i = 0; i < collective_steps(s->o->way, s->nodes); ++i) {
         const struct reduce_move m = reduce_move(s, s->moved, i);
         if (m.step.sends && m.bytes_sent) talker_put(&s->talker, m.step.to, m.sent, m.arrives, (uint32_t)m.bytes_sent);
         if (m.step.sends) talker_say(&s->talker, m.step.to, reduce_flag(m.step.send_flag), COLLECTIVE_NUMBER(m.number));
         if (!m.step.takes) continue;
         talker_hear(&s->talker, reduce_flag(m.step.take_flag), m.number);
-        if (m.step.adds) combine(s, &m);
+        if (!m.step.adds) continue;
+        if (!settled) talker_settle(&s->talker); /* what the all-reduce before has sent at last is changed here */
+        settled = true;
+        combine(s, &m);
     }
     ++s->moved;
 }

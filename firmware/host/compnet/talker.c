@@ -56,8 +56,12 @@ uint64_t talker_hear(struct talker* t, uint64_t offset, uint32_t number) {
     return seen;
 }
 
-bool talker_end(struct talker* t) {
+void talker_settle(struct talker* t) {
     for (unsigned i = 0; i < t->scheme->party->count; ++i)
         while (t->to[i].posted != t->to[i].ended && !t->failed) collect(t, &t->to[i]);
+}
+
+bool talker_end(struct talker* t) {
+    talker_settle(t);
     return !t->failed;
 }

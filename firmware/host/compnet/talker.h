@@ -22,7 +22,9 @@ void talker_put(struct talker* talker, unsigned peer, uint64_t from, uint64_t to
 void talker_say(struct talker* talker, unsigned peer, uint64_t offset, uint64_t value);
 /* Waits until 8 bytes of the own control memory have an upper half of `number` or more. Panics if nobody writes them. */
 uint64_t talker_hear(struct talker* talker, uint64_t offset, uint32_t number);
-/* Waits until all has ended. \returns whether it ended well */
+/* Waits until all that was put has ended. */
+void talker_settle(struct talker* talker);
+/* The same. \returns whether it ended well */
 bool talker_end(struct talker* talker);
 
 #endif

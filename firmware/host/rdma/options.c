@@ -8,8 +8,26 @@
 
 enum { A_TIME = TOLD_BYTES / sizeof(uint64_t) }; /* that one exchange tells */
 
+/* A slip in a key would leave its default in place, and nobody would notice. */
+static void refuse_unknown(const char* line, const struct option* options, unsigned count) {
+    for (const char* word = line; word && *word; ++word) {
+        if (word != line && word[-1] != ' ') continue;
+        size_t length = 0;
+        while (word[length] && word[length] != ' ' && word[length] != '=') ++length;
+        bool known = word[length] != '=';
+        for (const struct option* o = options; o < options + count; ++o) known = known || (strlen(o->key) == length && !strncmp(word, o->key, length));
+        if (known) continue;
+        console_puts("there is no option ");
+        for (size_t i = 0; i < length; ++i) console_putc(word[i]);
+        console_puts(", but");
+        for (const struct option* o = options; o < options + count - 1; ++o) console_printf(" %s,", o->key);
+        refuse(" %s", options[count - 1].key);
+    }
+}
+
 static void options_read(struct option* options, unsigned count) {
     const char* line = fdt_text(&machine.tree, fdt_find_path(&machine.tree, "/chosen"), "bootargs");
+    refuse_unknown(line, options, count);
     for (struct option* o = options; o < options + count; ++o) {
         const char* at = command_line_find(line, o->key);
         if (!command_line_number(at ? at + strlen(o->key) + 1 : NULL, o->value, &o->value)) refuse("%s is no number", o->key);
