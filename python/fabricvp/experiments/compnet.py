@@ -17,7 +17,7 @@ MACHINES = {2: "compnet_pair", 4: "compnet_4", 8: "compnet_8", 16: "compnet_16"}
 #: The scheme that runs on the same computers with their GPUs on the host's bus.
 APU = "host threads, APU"
 #: By name: what the firmware (firmware/host/compnet) calls it.
-SCHEMES = {"CPUs alone": 4, "host between kernels": 3, "host threads": 1, APU: 1, "command processor": 0, "lanes": 2}
+SCHEMES = {"CPUs alone": 4, "host between kernels": 3, "queue between kernels": 5, "host threads": 1, APU: 1, "command processor": 0, "lanes": 2}
 COLORS = {"CPUs alone": "#666666", "host between kernels": "#7d5ba6", "host threads": "#4a6fa5", APU: "#5fb0d3", "command processor": "#b3541e", "lanes": "#1b7f5c",
           "queue between kernels": "#c9a227"}
 #: Statistics of a node's `energy`, and what tables call them.

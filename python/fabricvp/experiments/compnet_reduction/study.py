@@ -21,7 +21,7 @@ def study(run: Run) -> None:
     nodes = tuple(run.options.nodes or ((2, 4) if run.quick else tuple(MACHINES)))
     chosen = run.options.bytes or run.options.nodes
     points = [Point(s, n, size) for size in sizes for n in nodes for s in SCHEMES if chosen or n * size <= MOST]
-    launches = [Point(s, nodes[-1], sizes[0], driver_us=LAUNCH) for s in ("host between kernels", "command processor")]
+    launches = [Point(s, nodes[-1], sizes[0], driver_us=LAUNCH) for s in ("host between kernels", "queue between kernels", "command processor")]
     found = dict(zip(points + launches, run.map("machines", measure, points + launches, lambda p: p.cost, str)))
     again = run.map("one again", measure, [points[0]], name=str, fresh=True)[0]
     frame = _frame({p: found[p] for p in points})

@@ -41,7 +41,7 @@ def workloads(table: pandas.DataFrame) -> Figure:
         names, schemes = list(part["workload"].unique()), list(part["scheme"].unique())
         for i, scheme in enumerate(schemes):
             values = part[part["scheme"] == scheme]["speedup"]
-            panel.bar([x + (i - len(schemes) / 2 + 0.5) * 0.25 for x in range(len(names))], values, width=0.25, color=_color(scheme), label=scheme)
+            panel.bar([x + (i - len(schemes) / 2 + 0.5) * 0.8 / len(schemes) for x in range(len(names))], values, width=0.8 / len(schemes), color=_color(scheme), label=scheme)
         for x, name in enumerate(names):
             bound = part[part["workload"] == name]["bound"].iloc[0]
             panel.plot([x - 0.4, x + 0.4], [bound, bound], color="black", linewidth=0.8)
