@@ -34,7 +34,7 @@ def test_everything_ran_and_left_something(demo):
     for name in cluster_demo.LEFT.values():
         assert (folder / name).stat().st_size > 100, name
     assert (folder / "packets.pcap").read_bytes()[:4] in (b"\xd4\xc3\xb2\xa1", b"\x4d\x3c\xb2\xa1")
-    assert '"jacobi"' in (folder / "regions.json").read_text() and "hca0" in (folder / "trace.json").read_text()
+    assert '"jacobi"' in (folder / "regions.json").read_text() and "network_jacobi" in (folder / "trace.json").read_text()
 
 
 class _Page(HTMLParser):
