@@ -86,7 +86,7 @@ void check_size(platform& machine, std::size_t node, const std::string& name, co
     const auto& app = *std::find_if(apps.begin(), apps.end(), [&](const gpu_app& a) { return a.name == name; });
     const auto size = options.size ? options.size : app.size;
     if (size > GPU_APP_MOST) throw input_error(fmt::format("--size {}: {} takes at most {} {}", size, name, GPU_APP_MOST, app.unit));
-    const auto& params = machine.hardware().nodes.at(node)->params;
+    const auto& params = machine.hardware().params.nodes.at(node);
     double room = 0;
     for (std::size_t i = 0; i < params.gpus.size() && (options.gpus == 0 || i < options.gpus); ++i)  // an APU's is half of the host's
         room += static_cast<double>(params.gpus[i].is_apu() ? params.host.memory.bytes / 2 : params.gpus[i].core.memory.capacity.bytes);
@@ -132,7 +132,7 @@ image_set images_of_app(const std::string& name, const app_options& options) {
 
 void load_app(platform& machine, std::size_t node, const std::string& name, const app_options& options) {
     const auto images = images_of_app(name, options);
-    const auto there = machine.hardware().nodes.at(node)->gpus.size();
+    const auto there = machine.hardware().params.nodes.at(node).gpus.size();
     if (there == 0) throw input_error(fmt::format("--app {}: node{} has no GPU", name, node));
     if (options.gpus > there) throw input_error(fmt::format("--gpus {}: node{} has {} GPU{}", options.gpus, node, there, there == 1 ? "" : "s"));
     if (options.input.empty()) check_size(machine, node, name, options);

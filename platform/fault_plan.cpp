@@ -116,7 +116,7 @@ void fault_plan::add_configured() {
     m_listening.assign(p.nodes.size(), false);
     for (std::size_t i = 0; i < p.faults.size(); ++i) add(p.faults[i], fmt::format("faults.{}", i), 0, "");
     for (std::size_t n = 0; n < p.nodes.size(); ++n)
-        for (std::size_t i = 0; i < p.nodes[n].faults.size(); ++i)
+        if (m_hardware.nodes[n]) for (std::size_t i = 0; i < p.nodes[n].faults.size(); ++i)
             add(p.nodes[n].faults[i], fmt::format("node{}.faults.{}", n, i), n, fmt::format("node{}.", n));
 }
 
@@ -124,15 +124,19 @@ void fault_plan::add(const fault_params& p, const std::string& path, std::size_t
     for (const auto* key : {"target", "kind"})
         if ((key == std::string("target") ? p.target : p.kind).empty())
             throw input_error(fmt::format("{}: {} needs a {}", p.origin, path, key));
-    auto& f = find_fault(prefix + p.target, p.kind, fmt::format("{}: {}.target", p.target_origin, path),
-                         fmt::format("{}: {}.kind", p.kind_origin, path));
     auto made = std::make_unique<planned>();
-    made->order = order_of(f, p.arguments, path);
+    if (!here || here(prefix + p.target)) {
+        auto& f = find_fault(prefix + p.target, p.kind, fmt::format("{}: {}.target", p.target_origin, path),
+                             fmt::format("{}: {}.kind", p.kind_origin, path));
+        made->order = order_of(f, p.arguments, path);
+    }
     made->mark = p.when;
     made->node = node;
-    made->after = p.at;
+    made->after = prefix.empty() ? std::max(p.at.value, m_news) : p.at.value;  // it may happen to another node
+    made->number = m_planned.size();
     made->waiting = !p.when.empty();
-    if (made->waiting) listen(node);
+    if (made->waiting && m_hardware.nodes[node]) listen(node);
+    else if (made->waiting || !made->order) {}
     else m_hardware.timeline.schedule(made->event, p.at);
     m_planned.push_back(std::move(made));
 }
@@ -151,8 +155,15 @@ void fault_plan::marked(std::size_t node, const std::string& label) {
     for (auto& p : m_planned) {
         if (!p->waiting || p->node != node || p->mark != label) continue;
         p->waiting = false;
-        m_hardware.timeline.schedule_in(p->event, p->after);
+        if (p->order) m_hardware.timeline.schedule_in(p->event, p->after);
+        else tell(p->number, m_hardware.timeline.now() + p->after);
     }
+}
+
+void fault_plan::order(std::size_t number, ticks when) {
+    auto& p = *m_planned.at(number);
+    p.waiting = false;
+    if (p.order) m_hardware.timeline.schedule(p.event, when);
 }
 
 void fault_plan::inject(const std::string& target, const std::string& kind, ticks at, const std::vector<loose_value>& arguments) {

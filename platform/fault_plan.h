@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <utility>
@@ -16,7 +17,15 @@ namespace fabricvp {
 /// The faults that are to happen in a machine, each at its time.
 class fault_plan {
 public:
-    explicit fault_plan(machine& hardware) : m_hardware(hardware) {}
+    /// \param news time in which one node learns of a mark of another at the earliest
+    explicit fault_plan(machine& hardware, ticks news = 0) : m_hardware(hardware), m_news(news) {}
+
+    /// Whether the block of this name is in this process; unless set, all are. To be set before faults are added.
+    std::function<bool(const std::string& target)> here;
+    /// A mark has come here that a fault of another process waits for: it is to happen at `when`.
+    std::function<void(std::size_t number, ticks when)> tell;
+    /// The same, said by another process.
+    void order(std::size_t number, ticks when);
 
     /// Takes over what the configuration says. \throws input_error naming file, line and key
     void add_configured();
@@ -30,6 +39,7 @@ private:
         std::string mark;  ///< happens `after` this label, if not empty
         std::size_t node = 0;
         ticks after = 0;
+        std::size_t number = 0;  ///< among those of the whole machine
         bool waiting = false;
         void happen() { order->apply(); }
         calendar_event event{method<&planned::happen>, this};
@@ -40,6 +50,7 @@ private:
     void marked(std::size_t node, const std::string& label);
 
     machine& m_hardware;
+    const ticks m_news;
     std::vector<std::unique_ptr<planned>> m_planned;
     std::vector<bool> m_listening;  ///< to a node's marker
 };

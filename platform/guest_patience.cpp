@@ -39,15 +39,15 @@ bool guest_patience::waits(const node& n, guest& g, ticks now) {
     return g.prompts || (now - g.since >= rest_time && 4 * g.resting >= 3 * g.calls);
 }
 
-bool guest_patience::over(ticks now) {
+guest_patience::verdict guest_patience::look(ticks now) {
     bool some = false, all = true;
     for (std::size_t i = 0; i < m_guests.size(); ++i) {
-        const auto& n = *m_hardware.nodes[i];
-        if (off(n)) continue;
+        const auto& n = m_hardware.nodes[i];
+        if (!n || off(*n)) continue;
         some = true;
-        all = waits(n, m_guests[i], now) && all;
+        all = waits(*n, m_guests[i], now) && all;
     }
-    return some && all;
+    return {some, all};
 }
 
 }  // namespace fabricvp

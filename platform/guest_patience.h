@@ -15,8 +15,12 @@ class guest_patience {
 public:
     explicit guest_patience(const machine& hardware);
 
+    struct verdict {
+        bool some;  ///< a guest runs
+        bool all;   ///< and all that do wait
+    };
     /// To be called between slices, while nobody can type.
-    bool over(ticks now);
+    verdict look(ticks now);
 
 private:
     struct guest {

@@ -109,29 +109,29 @@ void node::power_up() {
         for (auto& hart : g->core.processor.harts) hart->resume();
 }
 
-machine::machine(const machine_params& p) : params(completed(p)), timeline("calendar") {
+machine::machine(const machine_params& p, const machine_share& share) : params(completed(p)), timeline("calendar") {
     set_simulation_seed(params.simulation.seed);
     for (const auto& n : params.nodes) check_windows(n.fabric, params.simulation.watchdog);
     for (std::size_t i = 0; i < params.nodes.size(); ++i)
-        nodes.push_back(std::make_unique<node>(fmt::format("node{}", i).c_str(), params.nodes[i]));
-    if (!params.network.empty()) lay_network();
+        nodes.push_back(!share.has || share.has(i) ? std::make_unique<node>(fmt::format("node{}", i).c_str(), params.nodes[i]) : nullptr);
+    if (!params.network.empty()) lay_network(share.network);
     if (!params.ethernet.empty()) lay_ethernet();
 }
 
-void machine::lay_network() {
+void machine::lay_network(const network::subnet_cut& cut) {
     std::vector<network::subnet::adapter> adapters;
     for (std::size_t i = 0; i < nodes.size(); ++i)
-        for (std::size_t h = 0; h < nodes[i]->hcas.size(); ++h)
-            if (auto& adapter = nodes[i]->hcas[h]->network; adapter.params.plugged)
-                adapters.emplace_back(fmt::format("node{}.{}", i, params.nodes[i].hcas[h].name), &adapter.link);
-    network = std::make_unique<network::subnet>("network", params.network, adapters);
+        for (std::size_t h = 0; h < params.nodes[i].hcas.size(); ++h)
+            if (const auto& hca = params.nodes[i].hcas[h]; hca.network.plugged)
+                adapters.emplace_back(fmt::format("node{}.{}", i, hca.name), nodes[i] ? &nodes[i]->hcas[h]->network.link : nullptr);
+    network = std::make_unique<network::subnet>("network", params.network, adapters, cut);
     network->start();
 }
 
 void machine::lay_ethernet() {
     std::vector<ethernet::segment::adapter> adapters;
     for (std::size_t i = 0; i < nodes.size(); ++i) {
-        if (!nodes[i]->pcie) continue;
+        if (!nodes[i] || !nodes[i]->pcie) continue;
         for (const auto& e : nodes[i]->pcie->endpoints)
             if (auto* adapter = dynamic_cast<pcie::virtio_net*>(e.get())) adapters.push_back({e->name(), adapter->station(), &adapter->port});
     }
@@ -139,7 +139,8 @@ void machine::lay_ethernet() {
 }
 
 void machine::reset() {
-    for (auto& n : nodes) n->reset();
+    for (auto& n : nodes)
+        if (n) n->reset();
     if (network) network->reset();
     if (ethernet) ethernet->reset();
 }
@@ -147,7 +148,8 @@ void machine::reset() {
 std::uint64_t machine::instructions() const {
     std::uint64_t sum = 0;
     for (const auto& n : nodes)
-        for (const auto& hart : n->host.harts) sum += hart->instructions.total();
+        if (n)
+            for (const auto& hart : n->host.harts) sum += hart->instructions.total();
     return sum;
 }
 

@@ -2,6 +2,7 @@
 // The hardware as a whole. Names follow members: node0.host.hart0 is `nodes[0]->host.harts[0]`.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -51,25 +52,31 @@ private:
     std::uint64_t m_apu_memory = 0;  // end of what APUs have of the host's addresses
 };
 
+/// Which part of a machine is built here, where the others are in other processes. Without functions, all is.
+struct machine_share {
+    std::function<bool(std::size_t node)> has;
+    network::subnet_cut network;
+};
+
 /// Calendar and nodes. One a process.
 class machine {
 public:
     const machine_params params;
 
     calendar timeline;
-    std::vector<std::unique_ptr<node>> nodes;
+    std::vector<std::unique_ptr<node>> nodes;     ///< null: in another process
     std::unique_ptr<network::subnet> network;      ///< none where nothing is linked
     std::unique_ptr<ethernet::segment> ethernet;  ///< the same
 
     /// \throws std::invalid_argument where parameters contradict each other
-    explicit machine(const machine_params& params);
+    explicit machine(const machine_params& params, const machine_share& share = {});
 
     void reset();
     /// Instructions retired by all harts since construction.
     std::uint64_t instructions() const;
 
 private:
-    void lay_network();
+    void lay_network(const network::subnet_cut& cut);
     void lay_ethernet();
 };
 

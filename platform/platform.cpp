@@ -30,10 +30,10 @@ bool g_built = false;
 platform::platform() = default;
 platform::~platform() = default;
 
-std::unique_ptr<platform> platform::from_config(const std::string& path, const overrides& set) {
+std::unique_ptr<platform> platform::from_config(const std::string& path, const overrides& set, ranks::exchange* others) {
     const auto file = find_config(path);
     const auto yaml = read_file(file, 1 << 24);
-    auto made = from_text(yaml, file, set);
+    auto made = from_params(read_machine_params(yaml, file, set), file, others);
     for (auto& a : made->m->around) a.image_base = std::filesystem::path(file).parent_path().string();
     return made;
 }
@@ -42,12 +42,12 @@ std::unique_ptr<platform> platform::from_text(const std::string& yaml, const std
     return from_params(read_machine_params(yaml, name, set), name);
 }
 
-std::unique_ptr<platform> platform::from_params(const machine_params& params, const std::string& name) {
+std::unique_ptr<platform> platform::from_params(const machine_params& params, const std::string& name, ranks::exchange* others) {
     if (g_built)
         throw input_error("one process holds one platform, because SystemC elaborates once; run others in processes of their own");
     std::unique_ptr<platform> made(new platform);
     try {
-        made->m = std::make_unique<implementation>(params, "");
+        made->m = std::make_unique<implementation>(params, "", others);
     } catch (const std::invalid_argument& e) {  // some name file and line already
         const std::string why = e.what();
         throw input_error(why.rfind(name + ":", 0) == 0 ? why : fmt::format("{}: {}", name, why));
@@ -120,13 +120,18 @@ std::size_t platform::write_memory(std::size_t node, std::uint64_t address, cons
     return m->host(node).bus.debug_write(address, from, size);
 }
 
-statistics_snapshot platform::statistics() const {
+statistics_snapshot platform::implementation::own_statistics() const {
     auto values = snapshot_statistics();
     span_recorder::current().report(values);
-    values["sim.time_s"] = static_cast<double>(now()) / ticks_per_second;
-    values["sim.wall_s"] = m->wall.count();
-    values["sim.events"] = static_cast<double>(m->hardware->timeline.executed());
-    values["sim.instructions"] = static_cast<double>(m->hardware->instructions());
+    values["sim.time_s"] = static_cast<double>(hardware->timeline.now()) / ticks_per_second;
+    values["sim.wall_s"] = wall.count();
+    values["sim.events"] = static_cast<double>(hardware->timeline.executed());
+    values["sim.instructions"] = static_cast<double>(hardware->instructions());
+    return values;
+}
+
+statistics_snapshot platform::statistics() const {
+    auto values = m->portions.empty() ? m->own_statistics() : ranks::merged_values(m->portions);
     m->add_verdicts(values);
     return values;
 }
@@ -158,27 +163,33 @@ void platform::set_command(std::vector<std::string> command) { m->command = std:
 
 void platform::write_results(const std::string& folder) {
     auto here = m->results && m->results->is(folder) ? std::move(m->results) : std::make_unique<run_folder>(folder);
+    const bool alone = m->portions.empty();
+    if (alone) m->portions.push_back(m->own_portion(false));
     const auto values = statistics();
+    auto notes = m->portions.front().notes;
+    for (const auto& p : m->portions) notes.insert(p.notes.begin(), p.notes.end());
+    notes.merge(notes_of(values));
     std::vector<std::pair<std::string, std::string>> files = {{"config.resolved.yaml", resolved_config()},
-                                                              {"stats.csv", statistics_csv(values)},
+                                                              {"stats.csv", statistics_csv(values, notes)},
                                                               {"stats.json", statistics_json(values)}};
+    std::map<std::size_t, const ranks::portion::node_part*> nodes;
+    for (const auto& p : m->portions)
+        for (const auto& [i, part] : p.nodes) nodes[i] = &part;
     std::vector<const std::vector<host::marker::region>*> regions;
-    for (const auto& node : m->hardware->nodes) regions.push_back(&node->host.marker.regions());
-    if (std::any_of(regions.begin(), regions.end(), [](const auto* r) { return !r->empty(); }))
-        files.emplace_back("regions.json", regions_json(regions));
-    for (std::size_t i = 0; i < m->around.size(); ++i) {
-        const auto& serial = *m->around[i].serial;
-        files.emplace_back(fmt::format("console.node{}.log", i), serial.output());
-        if (!serial.recorded_input().empty()) files.emplace_back(fmt::format("console.node{}.input", i), serial.recorded_input());
+    for (const auto& n : nodes) regions.push_back(&n.second->regions);
+    if (std::any_of(regions.begin(), regions.end(), [](const auto* r) { return !r->empty(); })) files.emplace_back("regions.json", regions_json(regions));
+    for (const auto& [i, part] : nodes) {
+        files.emplace_back(fmt::format("console.node{}.log", i), part->console);
+        if (!part->input.empty()) files.emplace_back(fmt::format("console.node{}.input", i), part->input);
+        if (!part->fabric.empty()) files.emplace_back(i == 0 ? "fabric.svg" : fmt::format("fabric.node{}.svg", i), part->fabric);
     }
-    for (std::size_t i = 0; i < m->hardware->nodes.size(); ++i)
-        if (const auto& n = *m->hardware->nodes[i]; n.fabric)
-            files.emplace_back(i == 0 ? "fabric.svg" : fmt::format("fabric.node{}.svg", i), fabric_svg(*n.fabric, measured_traffic(n)));
     std::map<std::string, std::string> copies;
-    if (m->recording) copies["trace.json"] = m->recording->finished();
+    if (alone && m->recording) copies["trace.json"] = m->recording->finished();
+    else if (m->recording) files.emplace_back("trace.json", ranks::merged_trace(m->portions));
     write_files(folder, files, copies);
     write_file((std::filesystem::path(folder) / "run.json").string(), run_json(m->record(true)));
     for (auto& a : m->around) a.serial->end_log();
+    if (alone) m->portions.clear();
 }
 
 void platform::run_script(std::size_t node, const std::string& text, const std::string& name) {
@@ -202,6 +213,8 @@ void platform::reset(std::size_t node) {
 }
 
 const node_outcome& platform::outcome(std::size_t node) const { return m->around.at(node).outcome; }
+
+bool platform::has(std::size_t node) const { return m->hardware->nodes.at(node) != nullptr; }
 
 std::string platform::complaint() const { return m->complaint(); }
 

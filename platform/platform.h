@@ -21,6 +21,9 @@ namespace fabricvp {
 class machine;      // the hardware: platform/machine.h
 struct machine_params;
 class console;      // one node's serial line: platform/console.h
+namespace ranks {
+class exchange;     // how processes that have parts of a machine talk: platform/ranks/exchange.h
+}
 
 /// Bad user input. what() is the one line to print; the process exits with status 2.
 class input_error : public std::runtime_error {
@@ -76,8 +79,9 @@ public:
     using overrides = std::vector<std::pair<std::string, std::string>>;
 
     /// Reads a configuration and builds the machine. One platform a process, because SystemC elaborates once.
-    /// \throws input_error
-    static std::unique_ptr<platform> from_config(const std::string& path, const overrides& set = {});
+    /// \param others the run's other processes, each of which has a part of the machine; null: all of it is here. With others,
+    /// what this process does not have cannot be asked for; nobody can type, debug or fork. \throws input_error
+    static std::unique_ptr<platform> from_config(const std::string& path, const overrides& set = {}, ranks::exchange* others = nullptr);
     static std::unique_ptr<platform> from_text(const std::string& yaml, const std::string& name, const overrides& set = {});
     /// The fabric of a configuration, with a recording in the place of its GPUs and their software: run_until() plays it, and
     /// ends when it does (power_off; guest_failure where packets vanished or changed). \throws input_error, where the recording
@@ -148,6 +152,11 @@ public:
     /// Takes a folder for the results of this run, until write_results(): it is locked against other runs, those of earlier
     /// ones are removed, consoles are logged as they come, and run.json says that the run has not ended. \throws input_error
     void open_results(const std::string& folder);
+    /// Brings what all processes of the run have measured and recorded to the first one, whose statistics() and write_results()
+    /// are then about the whole machine. All of them call it, after run_until().
+    void gather();
+    /// Whether this process has the node.
+    bool has(std::size_t node) const;
     /// What started this run, for run.json.
     void set_command(std::vector<std::string> command);
 
@@ -188,7 +197,7 @@ public:
 
 private:
     platform();
-    static std::unique_ptr<platform> from_params(const machine_params& params, const std::string& name);
+    static std::unique_ptr<platform> from_params(const machine_params& params, const std::string& name, ranks::exchange* others = nullptr);
     struct implementation;
     std::unique_ptr<implementation> m;
 };

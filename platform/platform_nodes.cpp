@@ -31,8 +31,22 @@ void platform::implementation::node_ended(std::size_t i, node_state state, int s
     a.outcome = {state, status, std::move(detail), hardware->timeline.now()};
     a.end_unreported = true;
     hardware->nodes[i]->power_down();
-    if (params.simulation.until == "any") return end_by_nodes(i);
-    if (all_ended() || (params.simulation.until != "all" && counts(i))) end_by_nodes();
+    if (team) untold.push_back(i);
+    plan_end();
+    if (end_at != never) hardware->timeline.stop();
+}
+
+void platform::implementation::plan_end() {
+    ticks decided = never;
+    const auto only = node_index(params.simulation.until);
+    if (all_ended()) {
+        decided = 0;
+        for (const auto& a : around)
+            if (ended(a)) decided = std::max(decided, a.outcome.at);
+    }
+    for (std::size_t i = 0; i < around.size(); ++i)
+        if (ended(around[i]) && (params.simulation.until == "any" || only == i)) decided = std::min(decided, around[i].outcome.at);
+    if (decided != never) end_at = std::min(end_at, decided + lookahead);
 }
 
 void platform::implementation::node_refused(std::size_t i) {
@@ -53,7 +67,7 @@ void platform::implementation::report_ends() {
 
 bool platform::implementation::counts(std::size_t i) const {
     const auto only = node_index(params.simulation.until);
-    return only ? *only == i : around[i].has_software() || hardware->nodes[i]->replay;
+    return only ? *only == i : around[i].has_software() || (hardware->nodes[i] && hardware->nodes[i]->replay);
 }
 
 bool platform::implementation::all_ended() const {
@@ -65,8 +79,11 @@ bool platform::implementation::all_ended() const {
     return one;
 }
 
-void platform::implementation::end_by_nodes(std::optional<std::size_t> which) {
-    if (!which) which = node_index(params.simulation.until);
+void platform::implementation::end_by_nodes() {
+    auto which = node_index(params.simulation.until);
+    if (params.simulation.until == "any")
+        for (std::size_t i = 0; i < around.size(); ++i)
+            if (ended(around[i]) && (!which || around[i].outcome.at < around[*which].outcome.at)) which = i;
     std::vector<const node_outcome*> told;
     for (std::size_t i = 0; i < around.size(); ++i)
         if (ended(around[i]) && (!which || *which == i)) told.push_back(&around[i].outcome);
@@ -112,7 +129,7 @@ std::string platform::implementation::complaint() const {
     for (std::size_t i = 0; i < around.size() && !by_nodes && !in_time; ++i) {
         const auto& a = around[i];
         if (!counts(i) || ended(a)) continue;
-        if (a.tohost) return fmt::format("node{}: tohost: the guest has not said whether it passed", i);
+        if (a.images.tohost) return fmt::format("node{}: tohost: the guest has not said whether it passed", i);
         if (const auto app = app_of(a.images); !app.empty()) return fmt::format("node{}: application {} has not ended", i, app);
     }
     for (const auto& a : around)

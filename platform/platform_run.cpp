@@ -12,10 +12,7 @@
 namespace fabricvp {
 namespace {
 
-constexpr ticks slice = 100'000'000;  // 100 us
 using wall_clock = std::chrono::steady_clock;
-
-ticks next_border(ticks now) { return now > never - 2 * slice ? never : (now / slice + 1) * slice; }
 
 }  // namespace
 
@@ -34,8 +31,9 @@ run_result platform::implementation::run(ticks limit) {
         hardware->timeline.cancel(idle->event);
         for (auto& a : around) a.serial->poll();
     };
+    end_at = never;
     try {
-        run_slices(limit);
+        team ? run_together(limit) : run_slices(limit);
     } catch (...) {
         leave();
         throw;
@@ -52,31 +50,47 @@ void platform::implementation::run_slices(ticks limit) {
         serve();
         if (stop_wanted) end(run_outcome::interrupted, "stopped on request");
         if (ending) return;
-        if (timeline.now() >= limit) return end(run_outcome::time_limit, "the time limit was reached");
+        if (timeline.now() >= limit) return end_by_limit();
         if (!step(limit)) return;
-        if (recording) recording->sample(timeline.now());
-        check_tohost();
-        if (ending) continue;
-        serve_resets();
-        if (const auto stuck = guard->check(timeline.now())) end(run_outcome::watchdog, *stuck);
-        if (!ending && someone_may_act()) pace();
-        else if (!ending && patience && limit == never && !input_to_come() && patience->over(timeline.now()))
-            end(run_outcome::interrupted, "the guests wait for input, and nobody can type any more");
+        if (timeline.now() >= end_at) return end_by_nodes();
+        look_after(limit);
     }
+}
+
+void platform::implementation::end_by_limit() {
+    if (end_at != never) end_by_nodes();
+    else end(run_outcome::time_limit, "the time limit was reached");
+}
+
+void platform::implementation::look_after(ticks limit) {
+    auto& timeline = hardware->timeline;
+    if (recording) recording->sample(timeline.now());
+    // Where stops of the calendar lie between slices, ranks would not see all of them; so a network's nodes are not looked at there.
+    if (!lookahead || timeline.now() >= border || timeline.next_event_time() == never) check_tohost();
+    if (timeline.now() >= end_at) end_by_nodes();
+    if (ending) return;
+    serve_resets();
+    if (lookahead && timeline.now() < border) return;
+    if (const auto stuck = guard->check(timeline.now())) end(run_outcome::watchdog, *stuck);
+    if (!ending && someone_may_act()) pace();
+    else if (!ending && patience && limit == never && !input_to_come())
+        if (const auto guests = patience->look(timeline.now()); guests.some && guests.all) end(run_outcome::interrupted, nobody_types);
 }
 
 /// One slice. \returns false if the run is over because nothing can happen any more
 bool platform::implementation::step(ticks limit) {
     auto& timeline = hardware->timeline;
     const auto now = timeline.now();
-    auto border = std::min(limit, next_border(now));
+    border = std::min({limit, next_border(now), end_at});
     for (const auto& a : around) {
         border = std::min(border, a.serial->next_input());
         if (a.script) border = std::min(border, std::max(a.script->deadline(), now + 1));
     }
 
     const bool quiet = timeline.next_event_time() == never && !sc_core::sc_pending_activity();
-    if (quiet) {
+    if (quiet && end_at != never) {
+        timeline.schedule(idle->event, border = end_at);
+    } else if (quiet) {
         const auto [stuck, harts] = guard->idle();
         if (stuck) {
             end(run_outcome::watchdog, "watchdog: nothing is scheduled any more, and something still waits: " + harts);
@@ -91,7 +105,9 @@ bool platform::implementation::step(ticks limit) {
         }
         timeline.schedule(idle->event, border);  // time passes, though nothing happens
     }
+    if (lookahead && border != never) timeline.schedule(idle->event, border + 1);  // no hart runs ahead over it
     timeline.run_until(border);
+    timeline.cancel(idle->event);
     return true;
 }
 
@@ -137,8 +153,9 @@ bool platform::implementation::someone_may_act() const {
 
 bool platform::implementation::all_harts_wait() const {
     for (const auto& n : hardware->nodes)
-        for (const auto& hart : n->host.harts)
-            if (!hart->waiting() && !hart->halted()) return false;
+        if (n)
+            for (const auto& hart : n->host.harts)
+                if (!hart->waiting() && !hart->halted()) return false;
     return true;
 }
 

@@ -6,6 +6,7 @@
 #include "abi/finisher.h"
 #include "base/log.h"
 #include "platform/loader/image_paths.h"
+#include "riscv/slicing.h"
 
 namespace fabricvp {
 namespace {
@@ -16,11 +17,21 @@ std::string resolve(const std::string& named, const std::string& base) {
 
 }  // namespace
 
-platform::implementation::implementation(const machine_params& p, std::string image_base)
-    : params(p), hardware(std::make_unique<machine>(p)), around(p.nodes.size()), idle(std::make_unique<idler>()) {
+platform::implementation::implementation(const machine_params& p, std::string image_base, ranks::exchange* team_mates)
+    : params(p),
+      others(team_mates),
+      parts(others ? std::make_unique<ranks::partition>(params, others->count()) : nullptr),
+      hardware(std::make_unique<machine>(p, share())),
+      around(p.nodes.size()),
+      idle(std::make_unique<idler>()) {
     set_log_threshold(params.simulation.log);
+    if (!params.network.links.empty()) lookahead = network::shortest_flight(params.network);
+    riscv::separate_accesses(lookahead != 0);
+    if (others) join_team();
     guard = std::make_unique<watchdog>(*hardware, params.simulation.watchdog);
-    planned_faults = std::make_unique<fault_plan>(*hardware);
+    planned_faults = std::make_unique<fault_plan>(*hardware, lookahead);
+    if (parts) planned_faults->here = [this](const std::string& target) { return parts->of_block(target) == others->rank(); };
+    planned_faults->tell = [this](std::size_t number, ticks when) { fault_orders.emplace_back(number, when); };
     planned_faults->add_configured();
     for (std::size_t i = 0; i < around.size(); ++i) {
         around[i].image_base = image_base;
@@ -35,9 +46,13 @@ platform::implementation::~implementation() {
 }
 
 void platform::implementation::connect(std::size_t i) {
-    auto& h = host(i);
     auto& a = around[i];
     const auto name = fmt::format("node{}", i);
+    if (!hardware->nodes[i]) {
+        a.serial = std::make_unique<line_console>(name, [](std::string_view) {}, [] { return ticks{0}; });
+        return;
+    }
+    auto& h = host(i);
     a.serial = std::make_unique<line_console>(
         name,
         [&h](std::string_view text) {
@@ -86,6 +101,7 @@ void platform::implementation::place(std::size_t i, const boot_plan& plan) {
 }
 
 void platform::implementation::load(std::size_t i) {
+    if (!hardware->nodes[i]) return;
     auto& a = around[i];
     auto& h = host(i);
     const image_set images = {resolve(a.images.firmware, a.image_base), resolve(a.images.kernel, a.image_base),
@@ -118,8 +134,9 @@ void platform::implementation::load(std::size_t i) {
 
 void platform::implementation::start() {
     for (std::size_t i = 0; i < around.size(); ++i)
-        if (!around[i].loaded && !hardware->nodes[i]->replay) load(i);
+        if (!around[i].loaded && hardware->nodes[i] && !hardware->nodes[i]->replay) load(i);
     for (std::size_t i = 0; i < around.size(); ++i) {
+        if (!hardware->nodes[i]) continue;
         if (hardware->nodes[i]->replay) start_replay(i);
         else hardware->nodes[i]->host.start();
     }
@@ -136,7 +153,7 @@ void platform::implementation::serve_resets() {
 }
 
 void platform::implementation::restart() {
-    for (auto& a : around) a.reset_wanted = true;
+    for (std::size_t i = 0; i < around.size(); ++i) around[i].reset_wanted = hardware->nodes[i] != nullptr;
     serve_resets();
 }
 

@@ -8,6 +8,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "platform/console/line_console.h"
@@ -21,6 +22,10 @@
 #include "platform/machine.h"
 #include "platform/network_capture.h"
 #include "platform/platform.h"
+#include "platform/ranks/exchange.h"
+#include "platform/ranks/partition.h"
+#include "platform/ranks/portion.h"
+#include "platform/ranks/windows.h"
 #include "platform/results.h"
 #include "platform/run_folder.h"
 #include "platform/tohost.h"
@@ -28,6 +33,13 @@
 #include "platform/watchdog.h"
 
 namespace fabricvp {
+
+/// Runs go in slices of simulated time; between them, everything around the simulation is served.
+inline ticks next_border(ticks now) {
+    constexpr ticks slice = 100'000'000;  // 100 us
+    return now > never - 2 * slice ? never : (now / slice + 1) * slice;
+}
+inline constexpr const char* nobody_types = "the guests wait for input, and nobody can type any more";
 
 /// What surrounds one node.
 struct node_surroundings {
@@ -48,10 +60,12 @@ struct node_surroundings {
 };
 
 struct platform::implementation {
-    implementation(const machine_params& params, std::string image_base);
+    implementation(const machine_params& params, std::string image_base, ranks::exchange* others = nullptr);
     ~implementation();
 
     machine_params params;
+    ranks::exchange* const others;            ///< the run's other processes; null: this one has the whole machine
+    std::unique_ptr<ranks::partition> parts;  ///< which of them has what
     std::unique_ptr<machine> hardware;
     std::vector<node_surroundings> around;  ///< one a node
     std::unique_ptr<watchdog> guard;
@@ -61,6 +75,8 @@ struct platform::implementation {
     std::unique_ptr<network_capture> capture;
     std::unique_ptr<run_folder> results;  ///< of open_results()
     std::unique_ptr<guest_patience> patience;
+    std::unique_ptr<ranks::windows> team;     ///< keeps in step with the others
+    std::vector<ranks::portion> portions;     ///< what all ranks have measured, once it is here; by rank
     std::unique_ptr<gpu::replay::recorder> recorder;
     std::string recorder_path;
     std::vector<std::string> command;
@@ -69,6 +85,13 @@ struct platform::implementation {
     bool running = false;
     std::atomic<bool> stop_wanted{false};
     std::optional<run_result> ending;
+    /// What happens at one node is known to another one after this time at the earliest; 0 where no network links them.
+    ticks lookahead = 0;
+    /// When the nodes that have ended end the run: where a network links nodes, that is known to all of them by then.
+    ticks end_at = never;
+    ticks border = never;             ///< of the slice that ranks run together
+    std::vector<std::size_t> untold;  ///< nodes that have ended, which other ranks do not know
+    std::vector<std::pair<std::size_t, ticks>> fault_orders;  ///< faults of other ranks whose marks have come here, and when they happen
     std::chrono::duration<double> wall{0};
 
     host::host_complex& host(std::size_t node) { return hardware->nodes[node]->host; }
@@ -96,19 +119,34 @@ struct platform::implementation {
     /// True if the end of the run depends on this node.
     bool counts(std::size_t node) const;
     bool all_ended() const;
+    /// Sets when the run ends, if its nodes have decided that.
+    void plan_end();
     /// Ends the run with what its nodes have come to.
-    void end_by_nodes(std::optional<std::size_t> which = {});
+    void end_by_nodes();
     void add_verdicts(statistics_snapshot& values) const;
     std::string complaint() const;
     run_record record(bool complete) const;
     /// Lets scripts look at their consoles, and ends the run with them.
     void serve_scripts();
 
+    /// platform_ranks.cpp: what this process has of the machine, and how it runs with the others
+    machine_share share();
+    void join_team();
+    void run_together(ticks limit);
+    void agree(ticks limit, bool quiet);
+    std::string news();
+    void learn(const std::string& news);
+    statistics_snapshot own_statistics() const;
+    ranks::portion own_portion(bool whole = true);
+
     /// Ends the run; the first reason counts.
     void end(run_outcome outcome, std::string detail, int status = 0);
 
     run_result run(ticks limit);
     void run_slices(ticks limit);
+    void end_by_limit();
+    /// The run is at a time at which it is looked after, whatever happened before.
+    void look_after(ticks limit);
     bool step(ticks limit);
     void serve();
     void serve_consoles();

@@ -84,8 +84,7 @@ std::string regions_json(const std::vector<const std::vector<host::marker::regio
     return out + "]\n";
 }
 
-std::string statistics_csv(const statistics_snapshot& values) {
-    std::string out = "path,value,unit,help\n";
+std::map<std::string, statistic_notes> notes_of(const statistics_snapshot& values) {
     // notes_of() looks at all statistics each time; machines of many GPUs have tens of thousands.
     std::unordered_map<std::string_view, const statistic*> known;
     for (const auto* s : all_statistics()) known.emplace(s->path(), s);
@@ -96,9 +95,16 @@ std::string statistics_csv(const statistics_snapshot& values) {
             if (const auto s = known.find(std::string_view(path).substr(0, end)); s != known.end()) return {s->second->unit(), s->second->help()};
         return {};
     };
+    std::map<std::string, statistic_notes> notes;
+    for (const auto& value : values) notes.emplace_hint(notes.end(), value.first, look_up(value.first));
+    return notes;
+}
+
+std::string statistics_csv(const statistics_snapshot& values, const std::map<std::string, statistic_notes>& notes) {
+    std::string out = "path,value,unit,help\n";
     for (const auto& [path, value] : values) {
-        const auto notes = look_up(path);
-        out += fmt::format("{},{},{},{}\n", csv_cell(path), number_text(value), csv_cell(notes.unit), csv_cell(notes.help));
+        const auto& known = notes.at(path);
+        out += fmt::format("{},{},{},{}\n", csv_cell(path), number_text(value), csv_cell(known.unit), csv_cell(known.help));
     }
     return out;
 }

@@ -18,10 +18,18 @@ namespace fabricvp {
 /// null for those that are not finite.
 std::string number_text(double value);
 
+/// Unit and help of a path: those of the statistic that reported it.
+struct statistic_notes {
+    std::string unit, help;
+};
+statistic_notes notes_of(const std::string& path);
+/// The same of many.
+std::map<std::string, statistic_notes> notes_of(const statistics_snapshot& values);
+
 /// {"path": value, …} in path order.
 std::string statistics_json(const statistics_snapshot& values);
 /// Lines of path,value,unit,help.
-std::string statistics_csv(const statistics_snapshot& values);
+std::string statistics_csv(const statistics_snapshot& values, const std::map<std::string, statistic_notes>& notes);
 
 /// Regions of interest that firmware has marked, by node: label, from_s and to_s of simulated time, statistics.
 std::string regions_json(const std::vector<const std::vector<host::marker::region>*>& nodes);
@@ -47,11 +55,5 @@ const char* name_of(node_state state);
 
 /// Reads a stats.json (or the folder that holds one). \throws input_error, where the run of the folder did not end for instance
 statistics_snapshot read_statistics(const std::string& path);
-
-/// Unit and help of a path: those of the statistic that reported it.
-struct statistic_notes {
-    std::string unit, help;
-};
-statistic_notes notes_of(const std::string& path);
 
 }  // namespace fabricvp

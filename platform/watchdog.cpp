@@ -37,12 +37,14 @@ std::string text_of(const std::string& name, const model::wait& w, ticks now) {
 }  // namespace
 
 watchdog::watchdog(const machine& hardware, ticks patience) : m_hardware(hardware), m_patience(patience) {
-    for (const auto& n : hardware.nodes) m_progress.resize(m_progress.size() + n->host.harts.size());
+    for (const auto& n : hardware.nodes)
+        if (n) m_nodes.push_back(n.get());
+    for (const auto* n : m_nodes) m_progress.resize(m_progress.size() + n->host.harts.size());
 }
 
 std::vector<watchdog::stalled> watchdog::stalls(ticks latest) const {
     std::vector<const model*> blocks;
-    for (const auto& n : m_hardware.nodes) collect(*n, blocks);
+    for (const auto* n : m_nodes) collect(*n, blocks);
     std::vector<stalled> found;
     for (const auto* block : blocks)
         if (auto w = block->waits(); w && w->since <= latest) found.push_back({block, std::move(*w)});
@@ -65,7 +67,7 @@ std::optional<std::string> watchdog::check(ticks now) {
     if (now >= m_patience)
         if (const auto stuck = stalls(now - m_patience); !stuck.empty()) return "watchdog: " + list_of(stuck, now);
     std::size_t index = 0;
-    for (const auto& n : m_hardware.nodes)
+    for (const auto* n : m_nodes)
         for (const auto& hart : n->host.harts) {
             auto& p = m_progress[index++];
             const auto retired = hart->instructions.total();
@@ -82,13 +84,13 @@ std::pair<bool, std::string> watchdog::idle() const {
     bool stuck = false;
     std::size_t count = 0;
     std::string names;
-    for (const auto& n : m_hardware.nodes)
+    for (const auto* n : m_nodes)
         for (const auto& hart : n->host.harts) {
             stuck = stuck || should_progress(*hart);
             if (count++ < most) names += (names.empty() ? "" : ", ") + state_of(*hart);
         }
     if (count > most) names += fmt::format(" and {} more", count - most);
-    for (const auto& n : m_hardware.nodes) names += debtors_of(*n);
+    for (const auto* n : m_nodes) names += debtors_of(*n);
     const auto waiting = stalls(m_hardware.timeline.now());
     if (!waiting.empty()) names += "; " + list_of(waiting, m_hardware.timeline.now());
     return {stuck || !waiting.empty(), names};

@@ -35,6 +35,7 @@ private:
         ticks since = 0;
     };
     const machine& m_hardware;
+    std::vector<const node*> m_nodes;  ///< those of this process
     ticks m_patience;
     ticks m_next_check = 0;
     std::vector<progress> m_progress;  ///< one a hart, in order

@@ -12,12 +12,16 @@ namespace fabricvp::link {
 
 /// Packets that arrive at one time are handed over in the order of their links' paths, whoever was announced first. So what
 /// happens does not depend on who told the receiver when, which would be otherwise if the ends of a link stood in different
-/// simulations. (Of one link they come in the order in which they were sent.)
+/// simulations. (Of one link they come in the order in which they were sent.) Where ends do stand in different simulations,
+/// an order is `last`: it waits until nothing else is due at that time, since those that are inserted by what is said at the
+/// other end stand nowhere in particular among the events of a time. One order of a simulation can be.
 /// \tparam Port is an arrival_end<Port, Packet> and has a member deliver(const Packet&) \tparam Packet a pointer
 template <class Port, class Packet>
 class arrival_order {
 public:
-    /// \param rank of the receiving port among all, by path
+    explicit arrival_order(bool last = false) : m_last(last) {}
+
+    /// \param rank of the receiving port among all, by path \param p null: it is the port's turn to look what has come but packets
     void due(Port& at, std::uint32_t rank, const Packet& p) {
         m_due.push_back({rank, &at, p});
         if (!m_all_here.scheduled()) calendar::current().schedule(m_all_here, calendar::current().now());
@@ -35,12 +39,17 @@ private:
     };
     /// Whatever arrives now was announced before now, so all of it has been noted.
     void hand_over() {
+        auto& timeline = calendar::current();
+        if (m_last && timeline.next_event_time() == timeline.now()) return timeline.schedule(m_all_here, timeline.now());
         m_now.swap(m_due);
-        if (m_now.size() > 1) std::stable_sort(m_now.begin(), m_now.end(), [](const arrival& a, const arrival& b) { return a.rank < b.rank; });
+        if (m_now.size() > 1) std::stable_sort(m_now.begin(), m_now.end(), [](const arrival& a, const arrival& b) {
+            return a.rank != b.rank ? a.rank < b.rank : !a.packet && b.packet;
+        });
         for (auto& a : m_now) a.at->deliver(a.packet);
         m_now.clear();
     }
 
+    const bool m_last;
     std::vector<arrival> m_due, m_now;
     calendar_event m_all_here{method<&arrival_order::hand_over>, this};
 };

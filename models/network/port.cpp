@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "base/log.h"
+#include "network/far_end.h"
 
 namespace fabricvp::network {
 
@@ -88,19 +89,19 @@ port::port(const sc_core::sc_module_name& name, const port_params& p, port_owner
     settle();
 }
 
-port::buffers port::room() const {
+port::buffers port::room_of(const port_params& p) {
     buffers b;
-    for (unsigned lane = 0; lane < virtual_lanes; ++lane) b[lane] = {lane < params.data_lanes ? params.buffer.bytes / 64 : 0};
+    for (unsigned lane = 0; lane < virtual_lanes; ++lane) b[lane] = {lane < p.data_lanes ? p.buffer.bytes / 64 : 0};
     return b;
 }
 
 /// What follows from both ends and the cable.
 void port::settle() {
-    if (const auto* other = partner()) {
-        m_rate = std::min({params.rate, other->params.rate, m_cable.rate});
-        m_width = std::min({params.width, other->params.width, m_cable.width});
-        m_mtu = std::min(params.mtu, other->params.mtu);
-        m_data_lanes = std::min(params.data_lanes, other->params.data_lanes);
+    if (joined()) {
+        m_rate = std::min({params.rate, m_other->rate, m_cable.rate});
+        m_width = std::min({params.width, m_other->width, m_cable.width});
+        m_mtu = std::min(params.mtu, m_other->mtu);
+        m_data_lanes = std::min(params.data_lanes, m_other->data_lanes);
     }
     transmitter.set_lane_rate(lane_rate(m_rate));
     for (unsigned sl = 0; sl < sl_to_vl.size(); ++sl) sl_to_vl[sl] = static_cast<std::uint8_t>(sl % m_data_lanes);
@@ -130,9 +131,11 @@ void port::send_by(unsigned lane, const packet_ptr& p, ticks tail_ready) {
 unsigned port::next_lane() {
     if (m_filled >> management_lane & 1) return management_lane;
     std::uint32_t able = 0;
+    m_short = false;
     for (auto rest = m_filled; rest; rest &= rest - 1) {
         const auto lane = static_cast<unsigned>(__builtin_ctz(rest));
         if (has_credits(lane, {m_queues[lane].front().packet->blocks})) able |= 1u << lane;
+        else m_short = true;
     }
     if (!able) return lane_arbiter::no_lane;
     if (!(able & (able - 1))) return static_cast<unsigned>(__builtin_ctz(able));
@@ -186,6 +189,7 @@ void port::launch_from(unsigned lane) {
 ticks port::announced(packet& p, ticks) { return m_owner.packet_announced(*this, p); }
 
 void port::deliver(const packet_ptr& p) {
+    if (!p) return look();
     if (!m_up) return drop(*p, drop_reason::link_down);
     p->link_epoch = m_epoch;
     const bool managing = p->lrh.vl == management_lane;
@@ -244,7 +248,7 @@ void port::hold_down() {
     if (m_held && !m_released) return;
     m_held = true;
     m_released = false;
-    if (partner()) partner()->hear(false, true);
+    tell_other(true);
     follow_holds();
 }
 
@@ -255,32 +259,46 @@ void port::let_train() {
 /// Both ends are up at the same time.
 void port::trained() {
     m_released = true;
-    hear(true, false);
-    if (partner()) partner()->hear(false, false);
+    hear(true, false, now() + m_cable.propagation);
+    tell_other(false);
 }
 
-void port::hear(bool own, bool held) {
-    m_signals.push_back({now() + m_cable.propagation, own, held});
-    if (!m_signalled.scheduled()) schedule(m_signalled, m_signals.front().when);
+void port::tell_other(bool held) {
+    const auto when = now() + m_cable.propagation;
+    if (partner()) partner()->hear(false, held, when);
+    else if (m_far) m_far->signal(held, when);
 }
 
-void port::signalled() {
-    const auto s = m_signals.front();
-    m_signals.pop_front();
+/// What comes from another simulation may be heard of behind what this end knows already; of one time, the own comes first.
+void port::hear(bool own, bool held, ticks when) {
+    const auto later = [](const signal& a, const signal& b) { return a.when != b.when ? a.when < b.when : a.own && !b.own; };
+    const signal s{when, own, held};
+    m_signals.insert(std::upper_bound(m_signals.begin(), m_signals.end(), s, later), s);
+    schedule(m_signalled, m_signals.front().when);
+}
+
+/// Signals that are here by now, and credits.
+void port::look() {
+    while (!m_signals.empty() && m_signals.front().when <= now()) {
+        const auto s = m_signals.front();
+        m_signals.pop_front();
+        if (!s.own) m_other_held = s.held;
+        else if (m_released) m_held = m_released = false;
+        follow_holds();
+    }
     if (!m_signals.empty()) schedule(m_signalled, m_signals.front().when);
-    if (!s.own) m_other_held = s.held;
-    else if (m_released) m_held = m_released = false;
-    follow_holds();
+    transmit();
 }
 
 void port::follow_holds() {
-    const bool may = partner() && !m_held && !m_other_held;
+    const bool may = joined() && !m_held && !m_other_held;
     if (may && !m_up) come_up();
     if (!may && m_up) go_down();
 }
 
 void port::go_down() {
-    m_up = false;
+    m_up = m_short = false;
+    m_down_since = now();
     ++m_epoch;
     ++link_downs;
     m_dropped[static_cast<unsigned>(drop_reason::link_down)] += clear_arrivals() + waiting();
@@ -294,7 +312,7 @@ void port::go_down() {
 
 void port::come_up() {
     m_up = true;
-    set_credits(partner()->room());
+    set_credits(room_of(*m_other));
     arbiter.restart();
     enter(m_configured ? port_state::active : port_state::initialize);
 }
@@ -305,7 +323,7 @@ void port::reset() {
     faults.reset();
     link::port<port_traits>::reset();
     settle();
-    if (!partner()) return;
+    if (!joined()) return;
     lanes_of_both().set_lanes(lanes_of(m_width), lanes_of(m_width));
     hold_down();
     let_train();
@@ -320,7 +338,9 @@ void port::power_on() {
 
 void connect(port& a, port& b, const link_params& cable) {
     a.m_cable = b.m_cable = cable;
-    link::join<port_traits>(a, a.room(), b, b.room());
+    a.m_other = &b.params;
+    b.m_other = &a.params;
+    link::join<port_traits>(a, port::room_of(a.params), b, port::room_of(b.params));
     for (auto* p : {&a, &b}) {
         p->settle();
         p->faults.set_bit_error_rate(cable.bit_error_rate, cable.seed);

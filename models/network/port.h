@@ -60,6 +60,7 @@ inline constexpr unsigned drop_reasons = 8;
 const char* name_of(drop_reason r);
 
 class port;
+class far_end;
 
 /// The block behind a port.
 class port_owner {
@@ -180,7 +181,7 @@ public:
 
     packet_tap* tap = nullptr;
 
-    /// Hands over what has arrived.
+    /// Hands over what has arrived; without a packet, it is this port's turn to look at credits and signals.
     void deliver(const packet_ptr& p);
 
     /// The link goes down and trains.
@@ -189,6 +190,8 @@ public:
 private:
     friend class link::port<port_traits>;
     friend void connect(port& a, port& b, const link_params& cable);
+    friend void connect(port& here, far_end& there, const link_params& cable);
+    friend class far_end;
 
     struct queued {
         packet_ptr packet;
@@ -202,20 +205,25 @@ private:
 
     ticks announced(packet& p, ticks head);
     void arrived(const packet_ptr& p) { hand_over(p); }
-    void ready() { transmit(); }
+    /// Credits of another end may be known here at any time before they count, so what they let go on has its turn by path.
+    void ready() { m_short ? take_turn() : transmit(); }
     unsigned debug_access(packet&) { return 0; }
 
     void transmit();
     unsigned next_lane();
     void launch_from(unsigned lane);
-    buffers room() const;
+    static buffers room_of(const port_params& p);
+    bool joined() const { return m_other != nullptr; }
     void settle();
     void enter(port_state s);
     void follow_holds();
     void go_down();
     void come_up();
-    void hear(bool own, bool held);
-    void signalled();
+    void tell_other(bool held);
+    void hear(bool own, bool held, ticks when);
+    void signalled() { take_turn(); }
+    void take_turn() { hand_over(nullptr); }
+    void look();
     void trained();
 
     port_owner& m_owner;
@@ -225,7 +233,9 @@ private:
     std::uint32_t m_wanted = 0;      // lanes whose queue was full when the owner asked
     std::uint32_t m_management = 0;  // packets in the buffer of lane 15
     std::uint32_t m_epoch = 0;       // times the link was down
+    ticks m_down_since = 0;          // when the link went down last
     bool m_up = false, m_configured = false;
+    bool m_short = false;            // a lane that was to send lacked credits
     bool m_held = false, m_released = false, m_other_held = false;
     port_state m_state = port_state::down;
     std::uint16_t m_lid = 0;
@@ -234,7 +244,9 @@ private:
     link_width m_width;
     std::uint64_t m_mtu, m_data_lanes;
     link_params m_cable;
-    std::deque<signal> m_signals;
+    const port_params* m_other = nullptr;  // what the other end can; null: there is none
+    far_end* m_far = nullptr;              // stands in for the other end, which is in another simulation
+    std::deque<signal> m_signals;          // by time
     calendar_event m_signalled{method<&port::signalled>, this};
     calendar_event m_trained{method<&port::trained>, this};
 };

@@ -146,19 +146,31 @@ void subnet_params::describe(parameter_visitor& v) {
     describe_blocks(v, "generators", generators, nullptr, "traffic generators in the place of nodes");
 }
 
-template <class Function>
-void subnet::for_each_port(Function f) const {
-    for (const auto& a : m_adapters) f(*a.second);
-    for (const auto& g : generators) f(g->link);
-    for (const auto& s : switches)
-        for (const auto& p : s->ports) f(*p);
+ticks shortest_flight(const subnet_params& p) {
+    ticks shortest = never;
+    for (const auto& l : p.links) shortest = std::min(shortest, l.propagation.value);
+    return shortest;
 }
 
-subnet::subnet(const sc_core::sc_module_name& name, const subnet_params& p, const std::vector<adapter>& adapters)
-    : model(name), params(checked(p, adapters)), m_adapters(adapters) {
+template <class Function>
+void subnet::for_each_port(Function f) const {
+    for (const auto& a : m_adapters)
+        if (a.second) f(*a.second);
+    for (const auto& g : generators)
+        if (g) f(g->link);
+    for (const auto& s : switches)
+        if (s)
+            for (const auto& p : s->ports) f(*p);
+}
+
+subnet::subnet(const sc_core::sc_module_name& name, const subnet_params& p, const std::vector<adapter>& adapters, subnet_cut cut)
+    : model(name), params(checked(p, adapters)), m_cut(std::move(cut)), m_adapters(adapters) {
     auto ports = plan_ports(params);
-    for (const auto& g : params.generators) generators.push_back(std::make_unique<generator>(g.name.c_str(), g));
-    for (const auto& s : params.switches) switches.push_back(std::make_unique<network_switch>(s.name.c_str(), s, ports[s.name], static_cast<unsigned>(switches.size())));
+    for (const auto& g : params.generators) generators.push_back(here(g.name) ? std::make_unique<generator>(g.name.c_str(), g) : nullptr);
+    for (const auto& s : params.switches) {
+        const auto number = static_cast<unsigned>(switches.size());
+        switches.push_back(here(s.name) ? std::make_unique<network_switch>(s.name.c_str(), s, ports[s.name], number) : nullptr);
+    }
     assign_lids();
     connect_links();
     rank_ports();
@@ -195,22 +207,47 @@ void subnet::connect_links() {
     std::map<std::string, std::size_t> vertex, used;
     for (std::size_t i = 0; i < ends(); ++i) vertex[m_ends[i].name] = i;
     for (std::size_t s = 0; s < switches.size(); ++s) vertex[params.switches[s].name] = switch_vertex(s);
-    const auto next_port = [&](const std::string& at) -> port* {
+    m_ends_of.resize(switches.size());
+    m_down.resize(2 * params.links.size());
+    const auto next_port = [&](const std::string& at, std::uint32_t end) -> port* {
         const auto v = vertex.at(at);
         if (v < m_adapters.size()) return m_adapters[v].second;
-        if (v < ends()) return &generators[v - m_adapters.size()]->link;
-        return switches[v - switch_vertex(0)]->ports[used[at]++].get();
+        if (v < ends()) return here(at) ? &generators[v - m_adapters.size()]->link : nullptr;
+        m_ends_of[v - switch_vertex(0)].push_back(end);
+        const auto index = used[at]++;
+        return here(at) ? switches[v - switch_vertex(0)]->ports[index].get() : nullptr;
+    };
+    const auto port_of = [&](const std::string& at) -> const port_params& {
+        const auto v = vertex.at(at);
+        if (v < m_adapters.size()) return m_cut.adapter_port(at);
+        return v < ends() ? params.generators[v - m_adapters.size()].port : params.switches[v - switch_vertex(0)].port;
     };
     for (const auto& l : params.links) {
-        auto *a = next_port(l.from), *b = next_port(l.to);
-        connect(*a, *b, l);
+        const auto end = static_cast<std::uint32_t>(2 * m_links.size());
+        auto *a = next_port(l.from, end), *b = next_port(l.to, end + 1);
+        if (a && b) connect(*a, *b, l);
+        else if (a) join(end, *a, end + 1, l.to, port_of(l.to), l);
+        else if (b) join(end + 1, *b, end, l.from, port_of(l.from), l);
         m_links.push_back({l.from, l.to, a, b});
         m_vertices.emplace_back(vertex.at(l.from), vertex.at(l.to));
     }
-    for (auto& s : switches) {
-        s->settle();
-        s->on_state = [this](unsigned, port_state state) { state_changed(state); };
+    for (std::size_t s = 0; s < switches.size(); ++s) {
+        if (!switches[s]) continue;
+        switches[s]->settle();
+        switches[s]->on_state = [this, s](unsigned number, port_state state) { state_changed(m_ends_of[s][number - 1], state); };
     }
+}
+
+/// Where a link is cut.
+void subnet::join(std::uint32_t end, port& at, std::uint32_t there, const std::string& who, const port_params& other, const link_params& cable) {
+    auto far = std::make_unique<far_end>(fmt::format("far_end{}", end).c_str(), at, other, there, [this, who](const link_message& m) { m_cut.send(who, m); });
+    connect(at, *far, cable);
+    m_far.emplace(end, std::move(far));
+}
+
+void subnet::hear(const link_message& m) {
+    if (m.what == link_message::kind::news) note(m);
+    else m_far.at(m.end)->hear(m);
 }
 
 void subnet::rank_ports() {
@@ -221,11 +258,15 @@ void subnet::rank_ports() {
 
 /// What a subnet manager would do.
 void subnet::configure() {
-    for (std::size_t i = 0; i < m_adapters.size(); ++i) m_adapters[i].second->configure(m_ends[i].lid);
-    for (std::size_t i = 0; i < generators.size(); ++i) generators[i]->link.configure(m_ends[m_adapters.size() + i].lid);
-    for (auto& s : switches)
-        for (auto& p : s->ports) p->configure(0);
-    for (std::size_t i = 0; i < switches.size(); ++i) switches[i]->agent->set_lid(m_ends[ends() + i].lid);
+    for (std::size_t i = 0; i < m_adapters.size(); ++i)
+        if (m_adapters[i].second) m_adapters[i].second->configure(m_ends[i].lid);
+    for (std::size_t i = 0; i < generators.size(); ++i)
+        if (generators[i]) generators[i]->link.configure(m_ends[m_adapters.size() + i].lid);
+    for (std::size_t i = 0; i < switches.size(); ++i) {
+        if (!switches[i]) continue;
+        for (auto& p : switches[i]->ports) p->configure(0);
+        switches[i]->agent->set_lid(m_ends[ends() + i].lid);
+    }
     route(true);
 }
 
@@ -233,7 +274,7 @@ void subnet::route(bool first) {
     link::topology t{ends() + switches.size(), switches.size(), {}};
     std::vector<std::size_t> numbers;  // of the links that are up
     for (std::size_t l = 0; l < m_links.size(); ++l) {
-        if (!m_links[l].a->up() || !m_links[l].b->up()) continue;
+        if (!usable(l)) continue;
         t.links.push_back(m_vertices[l]);
         numbers.push_back(l);
     }
@@ -247,6 +288,7 @@ void subnet::route(bool first) {
     }
     if (first) check_ways(t, table);
     for (std::size_t s = 0; s < switches.size(); ++s) {
+        if (!switches[s]) continue;
         const auto v = switch_vertex(s);
         switches[s]->clear_routes();
         for (std::size_t d = 0; d < t.terminals; ++d) {
@@ -256,11 +298,15 @@ void subnet::route(bool first) {
                 switches[s]->set_route(m_ends[d].lid, network_switch::own_port);
                 continue;
             }
-            const auto& ends = m_links[numbers[way]];
-            switches[s]->set_route(m_ends[d].lid, static_cast<std::uint8_t>((t.links[way].first == v ? ends.a : ends.b)->index + 1));
+            switches[s]->set_route(m_ends[d].lid, static_cast<std::uint8_t>(port_number(s, numbers[way])));
         }
     }
     route_multicast();
+}
+
+unsigned subnet::port_number(std::size_t s, std::size_t link) const {
+    const auto& ends = m_ends_of[s];
+    return 1 + static_cast<unsigned>(std::find_if(ends.begin(), ends.end(), [&](std::uint32_t e) { return e / 2 == link; }) - ends.begin());
 }
 
 void subnet::check_ways(const link::topology& t, const link::routing_table& table) const {
@@ -272,9 +318,32 @@ void subnet::check_ways(const link::topology& t, const link::routing_table& tabl
                 refuse({}, fmt::format("there is no way from {} to {}", m_ends[from].name, m_ends[to].name));
 }
 
-void subnet::state_changed(port_state s) {
+/// Whoever routes knows it when the news has crossed the shortest cable, in whatever simulation.
+void subnet::state_changed(std::uint32_t end, port_state s) {
     if (!m_running || params.subnet_manager != manager_kind::configuration || (s != port_state::down && s != port_state::active)) return;
-    if (!m_sweep.scheduled()) schedule_in(m_sweep, params.sweep);
+    link_message news;
+    news.what = link_message::kind::news;
+    news.held = s == port_state::down;
+    news.end = end;
+    news.sent = now();
+    news.when = now() + shortest_flight(params);
+    note(news);
+    if (m_cut.send) m_cut.send({}, news);
+}
+
+void subnet::note(const link_message& news) {
+    m_news.insert(std::upper_bound(m_news.begin(), m_news.end(), news, [](const auto& a, const auto& b) { return a.when < b.when; }), news);
+    schedule(m_learn, m_news.front().when);
+}
+
+void subnet::learn() {
+    while (!m_news.empty() && m_news.front().when <= now()) {
+        const auto news = m_news.front();
+        m_news.pop_front();
+        m_down[news.end] = news.held;
+        if (!m_sweep.scheduled()) schedule(m_sweep, std::max(news.sent + params.sweep, now()));
+    }
+    if (!m_news.empty()) schedule(m_learn, m_news.front().when);
 }
 
 void subnet::resweep() {
@@ -295,6 +364,7 @@ void subnet::start() {
         lids.push_back(m_ends[m_adapters.size() + i].lid);
     }
     for (std::size_t i = 0; i < generators.size(); ++i) {
+        if (!generators[i]) continue;
         generators[i]->set_peers(participants, static_cast<unsigned>(i), lids);
         generators[i]->begin();
     }
@@ -307,10 +377,13 @@ std::size_t subnet::tap(const std::function<bool(const port&, bool)>& chosen, pa
         p.tap = by;
         ++count;
     };
-    for (const auto& a : m_adapters) offer(*a.second, true);
-    for (const auto& g : generators) offer(g->link, true);
+    for (const auto& a : m_adapters)
+        if (a.second) offer(*a.second, true);
+    for (const auto& g : generators)
+        if (g) offer(g->link, true);
     for (const auto& s : switches)
-        for (const auto& p : s->ports) offer(*p, false);
+        if (s)
+            for (const auto& p : s->ports) offer(*p, false);
     return count;
 }
 
@@ -328,15 +401,19 @@ std::uint64_t subnet::sum_sent() const {
 
 std::uint64_t subnet::sum_copied() const {
     std::uint64_t sum = 0;
-    for (const auto& s : switches) sum += s->copied.total();
+    for (const auto& s : switches)
+        if (s) sum += s->copied.total();
     return sum;
 }
 
 std::uint64_t subnet::sum_delivered() const {
     std::uint64_t sum = 0;
-    for (const auto& a : m_adapters) sum += a.second->packets_received.total();
-    for (const auto& g : generators) sum += g->link.packets_received.total();
-    for (const auto& s : switches) sum += s->managed.total();
+    for (const auto& a : m_adapters)
+        if (a.second) sum += a.second->packets_received.total();
+    for (const auto& g : generators)
+        if (g) sum += g->link.packets_received.total();
+    for (const auto& s : switches)
+        if (s) sum += s->managed.total();
     return sum;
 }
 
@@ -350,15 +427,20 @@ std::uint64_t subnet::sum_dropped() const {
 
 void subnet::reset() {
     cancel(m_sweep);
+    cancel(m_learn);
+    m_news.clear();
+    std::fill(m_down.begin(), m_down.end(), 0);
     m_order.clear();
     m_running = false;
     model::reset();
     for (const auto& l : m_links)
-        for (auto* p : {l.a, l.b}) p->power_on();
+        for (auto* p : {l.a, l.b})
+            if (p) p->power_on();
     if (params.subnet_manager == manager_kind::configuration) configure();
     m_running = true;
     m_forgotten = sum_sent() + sum_copied() - sum_delivered() - sum_dropped();
-    for (auto& g : generators) g->begin();
+    for (auto& g : generators)
+        if (g) g->begin();
 }
 
 }  // namespace fabricvp::network

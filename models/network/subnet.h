@@ -5,7 +5,9 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <utility>
@@ -15,6 +17,7 @@
 #include "base/parameters.h"
 #include "base/refusal.h"
 #include "link/routing.h"
+#include "network/far_end.h"
 #include "network/generator.h"
 #include "network/switch.h"
 
@@ -64,12 +67,24 @@ struct subnet_params {
     void describe(parameter_visitor& v);
 };
 
+/// A network of which only some adapters, switches and generators are in this simulation; links between those and others are
+/// cut. Each is known by the name that links call it.
+struct subnet_cut {
+    std::function<bool(const std::string& name)> here;
+    std::function<const port_params&(const std::string& name)> adapter_port;  ///< what any adapter's port can
+    /// Takes messages to the simulation where one is; to all others, where the name is empty.
+    std::function<void(const std::string& name, const link_message& m)> send;
+};
+
+/// The shortest time in which one end of a link learns of anything that the other one does: a cable's time of flight.
+ticks shortest_flight(const subnet_params& p);
+
 class subnet final : public model {
 public:
     const subnet_params params;
 
-    std::vector<std::unique_ptr<network_switch>> switches;
-    std::vector<std::unique_ptr<generator>> generators;
+    std::vector<std::unique_ptr<network_switch>> switches;  ///< null: in another simulation
+    std::vector<std::unique_ptr<generator>> generators;     ///< the same
 
     counter sweeps{*this, "sweeps", "1", "times that links went down or came up and forwarding tables were worked out anew"};
     /// Every packet, and every copy of one, has arrived at a channel adapter or a switch's own port, or has been dropped, or is under way.
@@ -81,17 +96,20 @@ public:
                     [this] { return static_cast<double>(sum_dropped()); }};
     derived copied{*this, "packets.copied", "1", "copies of multicast packets that switches made", [this] { return static_cast<double>(sum_copied()); }};
     derived under_way{*this, "packets.under_way", "1", "packets and copies that have neither arrived nor been dropped",
-                      [this] { return static_cast<double>(sum_sent() + sum_copied() - sum_delivered() - sum_dropped() - m_forgotten); }};
+                      [this] { return static_cast<double>(static_cast<std::int64_t>(sum_sent() + sum_copied() - sum_delivered() - sum_dropped() - m_forgotten)); }};
 
-    /// A channel adapter's port, by the name that links call it.
+    /// A channel adapter's port, by the name that links call it; null: in another simulation.
     using adapter = std::pair<std::string, port*>;
 
     /// \throws std::invalid_argument if names, links and LIDs do not fit each other
-    subnet(const sc_core::sc_module_name& name, const subnet_params& params, const std::vector<adapter>& adapters = {});
+    subnet(const sc_core::sc_module_name& name, const subnet_params& params, const std::vector<adapter>& adapters = {}, subnet_cut cut = {});
+
+    /// What another simulation has to say.
+    void hear(const link_message& m);
 
     struct link_ends {
         std::string from, to;
-        port *a, *b;
+        port *a, *b;  ///< null: in another simulation
     };
     const std::vector<link_ends>& links() const { return m_links; }
     const std::vector<adapter>& adapters() const { return m_adapters; }
@@ -122,13 +140,20 @@ private:
     void configure();
     void route(bool first);
     void check_ways(const link::topology& t, const link::routing_table& table) const;
-    void state_changed(port_state s);
+    bool here(const std::string& name) const { return !m_cut.here || m_cut.here(name); }
+    void join(std::uint32_t here, port& at, std::uint32_t there, const std::string& name, const port_params& params, const link_params& cable);
+    void state_changed(std::uint32_t end, port_state s);
+    void note(const link_message& news);
+    void learn();
     void resweep();
     std::uint64_t sum_sent() const;
     std::uint64_t sum_copied() const;
     static constexpr std::size_t no_switch = ~std::size_t{0};
     std::size_t switch_at(std::size_t vertex) const { return vertex >= switch_vertex(0) ? vertex - switch_vertex(0) : no_switch; }
-    bool usable(std::size_t link) const;
+    /// As far as whoever routes knows.
+    bool usable(std::size_t link) const { return !m_down[2 * link] && !m_down[2 * link + 1]; }
+    /// By which port a switch sends over a link of its own.
+    unsigned port_number(std::size_t s, std::size_t link) const;
     /// A switch of the tree that multicast packets follow, and the link and ports between it and the switch above.
     struct branch {
         std::size_t at, parent, link;
@@ -142,13 +167,19 @@ private:
     template <class Function>
     void for_each_port(Function f) const;
 
-    arrival_order m_order;
+    const subnet_cut m_cut;
+    arrival_order m_order{true};
     const std::vector<adapter> m_adapters;
     std::vector<vertex> m_ends;                          // adapters, generators, own ports of switches
     std::vector<link_ends> m_links;
     std::vector<std::pair<std::size_t, std::size_t>> m_vertices;  // of the links' ends
     std::uint64_t m_forgotten = 0;                       // packets that were under way at resets
     bool m_running = false;
+    std::map<std::uint32_t, std::unique_ptr<far_end>> m_far;      // by the end here
+    std::vector<std::vector<std::uint32_t>> m_ends_of;            // by switch: ends of links at its ports
+    std::vector<std::uint8_t> m_down;                             // by end of a switch: what whoever routes knows
+    std::deque<link_message> m_news;                              // by when they are known
+    calendar_event m_learn{method<&subnet::learn>, this};
     calendar_event m_sweep{method<&subnet::resweep>, this};
 };
 

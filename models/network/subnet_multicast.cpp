@@ -6,8 +6,6 @@
 
 namespace fabricvp::network {
 
-bool subnet::usable(std::size_t link) const { return m_links[link].a->up() && m_links[link].b->up(); }
-
 /// Breadth first, from the first switch of each part that hangs together; so parents stand before their children.
 std::vector<subnet::branch> subnet::multicast_tree() const {
     std::vector<branch> tree;
@@ -22,8 +20,7 @@ std::vector<subnet::branch> subnet::multicast_tree() const {
                 const auto other = a == here ? b : b == here ? a : no_switch;
                 if (other == no_switch || seen[other] || !usable(l)) continue;
                 seen[other] = true;
-                const auto *own = a == here ? m_links[l].a : m_links[l].b, *its = a == here ? m_links[l].b : m_links[l].a;
-                tree.push_back({other, here, l, its->index + 1, own->index + 1});
+                tree.push_back({other, here, l, port_number(other, l), port_number(here, l)});
             }
     }
     return tree;
@@ -59,7 +56,7 @@ void subnet::route_multicast() {
                 const auto end = from ? m_vertices[l].first : m_vertices[l].second, s = switch_at(from ? m_vertices[l].second : m_vertices[l].first);
                 if (s == no_switch || end >= m_adapters.size() || !usable(l)) continue;
                 if (!wanted.empty() && std::find(wanted.begin(), wanted.end(), m_ends[end].name) == wanted.end()) continue;
-                ports[s].set((from ? m_links[l].b : m_links[l].a)->index + 1);
+                ports[s].set(port_number(s, l));
                 ++members[s];
                 ++all;
             }
@@ -71,7 +68,8 @@ void subnet::route_multicast() {
         // Whoever sends need not be a member: what has members elsewhere goes up from everywhere.
         for (const auto& n : tree)
             if (n.parent != no_switch && all > members[n.at]) ports[n.at].set(n.up);
-        for (std::size_t s = 0; s < switches.size(); ++s) switches[s]->set_multicast(static_cast<std::uint16_t>(group.lid), ports[s]);
+        for (std::size_t s = 0; s < switches.size(); ++s)
+            if (switches[s]) switches[s]->set_multicast(static_cast<std::uint16_t>(group.lid), ports[s]);
     }
 }
 

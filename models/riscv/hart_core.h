@@ -148,6 +148,7 @@ struct hart::implementation final : csr_environment {
     void wake();
     void timer();
     void run_slice();
+    exit_reason run_one_slice();
     void account();
     void continue_at(ticks when);
     void interrupt_changed();

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "riscv/hart_core.h"
+#include "riscv/slicing.h"
 
 namespace fabricvp::riscv {
 
@@ -53,7 +54,7 @@ bool hart::implementation::is_shared_memory(const memory_target& to) const {
 
 /// Whether nothing can happen before the hart's local time, so that an access there need not wait for the calendar.
 bool hart::implementation::is_first_in_time() const {
-    return owner.timeline().next_event_time() > local_time() && !sc_core::sc_pending_activity();
+    return !accesses_are_separate() && owner.timeline().next_event_time() > local_time() && !sc_core::sc_pending_activity();
 }
 
 void hart::implementation::reach_shared(const memory_target& to, std::uint8_t* data, unsigned size, access_type kind) {

@@ -3,8 +3,16 @@
 #include <algorithm>
 
 #include "riscv/hart_core.h"
+#include "riscv/slicing.h"
 
 namespace fabricvp::riscv {
+
+namespace {
+bool g_separate = false;  // as the seed of random streams, one a process
+}
+
+void separate_accesses(bool on) { g_separate = on; }
+bool accesses_are_separate() { return g_separate; }
 
 hart::implementation::implementation(hart& owner, std::uint64_t hart_id, const direct_memory_map& map,
                                      const timebase& time, ticks quantum)
@@ -200,9 +208,45 @@ void hart::implementation::account() {
     continue_at(m_local);
 }
 
+/// Where accesses are separate, slices and accesses follow each other without the calendar as long as it has nothing that is due
+/// before them: what happens, and when, is as if each had gone through it.
 void hart::implementation::run_slice() {
     if (m_halted) return;
-    m_slice_start = m_local = owner.now();
+    m_local = owner.now();
+    const auto last = m_local + quantum;
+    const auto may_go_on = [&] {
+        if (m_phase != phase::running || m_debugging || m_local >= last) return false;
+        owner.cancel(m_wake);
+        if (owner.timeline().next_event_time() > m_local && !sc_core::sc_pending_activity()) return true;
+        owner.schedule(m_wake, m_local);
+        return false;
+    };
+    for (;;) {
+        const auto why = run_one_slice();
+        if (why == exit_reason::pending) {
+            const bool shared = g_separate && m_access.piece_count == 1 && is_shared_memory(m_access.pieces[0].to);
+            if (shared && may_go_on()) {
+                retired = 0;
+                m_slice_budget = budget = 0;
+                m_slice_start = m_local;
+                send_piece();
+                account();
+                if (may_go_on()) continue;
+            } else {
+                m_phase = phase::request;
+                owner.schedule(m_wake, m_local);
+            }
+        } else if (why == exit_reason::waiting) {
+            m_phase = phase::waiting;
+            owner.cancel(m_wake);
+        }
+        break;
+    }
+    if (m_debugging) settle_debug();
+}
+
+exit_reason hart::implementation::run_one_slice() {
+    m_slice_start = m_local;
     m_slice_budget = m_lockstep || m_stepping ? 1 : m_quantum_cost;
     if (m_timer.scheduled()) {
         if (m_timer.when() <= m_slice_start) {
@@ -224,14 +268,7 @@ void hart::implementation::run_slice() {
     protect_reservation();
     m_in_slice = false;
     account();
-    if (why == exit_reason::pending) {
-        m_phase = phase::request;
-        owner.schedule(m_wake, m_local);
-    } else if (why == exit_reason::waiting) {
-        m_phase = phase::waiting;
-        owner.cancel(m_wake);
-    }
-    if (m_debugging) settle_debug();
+    return why;
 }
 
 void hart::implementation::start() {

@@ -49,8 +49,8 @@ options::options_description image_options();
 /// A kernel of the user's own, `--kernel-elf`.
 options::options_description kernel_options();
 
-/// A platform from `config`, `--set` and further overrides. \throws input_error
-std::unique_ptr<platform> make_platform(const options::variables_map& given, const platform::overrides& more = {});
+/// A platform from `config`, `--set` and further overrides; `others`: the run's other processes. \throws input_error
+std::unique_ptr<platform> make_platform(const options::variables_map& given, const platform::overrides& more = {}, ranks::exchange* others = nullptr);
 /// Images that launch it; none where no kernel is given. \throws input_error
 std::optional<image_set> kernel_images(const options::variables_map& given);
 /// Loads what the command line and the configuration name, into all nodes. \throws input_error

@@ -111,10 +111,10 @@ platform::overrides overrides_of(const options::variables_map& given) {
     return set;
 }
 
-std::unique_ptr<platform> make_platform(const options::variables_map& given, const platform::overrides& more) {
+std::unique_ptr<platform> make_platform(const options::variables_map& given, const platform::overrides& more, ranks::exchange* others) {
     auto set = overrides_of(given);
     set.insert(set.end(), more.begin(), more.end());
-    return platform::from_config(given["CONFIG"].as<std::string>(), set);
+    return platform::from_config(given["CONFIG"].as<std::string>(), set, others);
 }
 
 void load_images(platform& p, const options::variables_map& given) {

@@ -15,7 +15,10 @@
 #include "platform/console.h"
 #include "platform/console/stdio_console.h"
 #include "platform/files.h"
+#include "platform/machine_params.h"
 #include "platform/progress.h"
+#include "platform/ranks/launch.h"
+#include "platform/ranks/mpi_library.h"
 
 namespace fabricvp::cli {
 namespace {
@@ -85,22 +88,123 @@ options::options_description describe() {
         "capture", options::value<std::string>()->value_name("FILE"), "write packets of the network there as they leave adapters: for Wireshark, or a table if it ends in .csv")(
         "capture-filter", options::value<std::string>()->value_name("GLOB"), "only ports with such names, e.g. network.switch0.*")(
         "log-bus", options::value<arguments>()->value_name("KIND"), "print what blocks of this kind read from their bus and write to it, decoded; hca: doorbells, work queue entries, completions")(
+        "ranks", options::value<std::string>()->value_name("N"), "run the machine as N processes by mpirun, cut at links of its network; mpirun -n N fabricvp run … does so as well")(
         "spans", "record where the time of every access goes: per component in stats.json, one by one in the trace")(
         "quiet", "no progress and no summary");
     o.add(run).add(image_options()).add(kernel_options()).add(override_options());
     return o;
 }
 
+/// The machine with its images, as far as this process has them.
+std::unique_ptr<platform> prepare(const options::variables_map& given, ranks::exchange* others) {
+    auto p = make_platform(given, given.count("until") ? platform::overrides{{"simulation.until", text_option(given, "until")}} : platform::overrides{}, others);
+    load_images(*p, given);
+    p->set_command(command_line());
+    if (given.count("quiet")) set_log_threshold(log_level::error);
+    start_trace(*p, given);
+    return p;
+}
+
+/// What only a process that has the whole machine can do.
+void check_with_ranks(const options::variables_map& given) {
+    for (const char* option : {"gdb", "gdb-nowait", "script", "replay", "record", "spans", "capture", "capture-filter", "log-bus"})
+        if (given.count(option)) throw input_error(fmt::format("--{} does not go with ranks: it needs the whole machine in one process", option));
+    if (given.count("console"))
+        for (const auto& where : given["console"].as<arguments>())
+            if (const auto to = where.substr(where.find('=') + 1); to != "none" && to.compare(0, 5, "file:") != 0)
+                throw input_error(fmt::format("--console {} does not go with ranks: nobody can type there; give file:PATH or none", quoted(where)));
+}
+
+/// One rank of several: all of them come here.
+int execute_rank(const options::variables_map& given, ranks::process_exchange& others) {
+    const bool first = others.rank() == 0;
+    const bool quiet = given.count("quiet") > 0 || !first;
+    std::unique_ptr<platform> p;
+    ticks limit = never;
+    // What is wrong with the input of one rank ends all, and is said once.
+    std::string error;
+    try {
+        check_with_ranks(given);
+        limit = time_limit(given);
+        p = prepare(given, &others);
+        for (const auto& [node, where] : by_node(given, "console", *p))
+            if (p->has(node)) p->serial(node).attach(where);
+        if (first && given.count("out")) p->open_results(text_option(given, "out"));
+    } catch (const input_error& e) {
+        error = e.what();
+    } catch (const std::bad_alloc&) {
+        error = "out of memory";
+    }
+    std::vector<ranks::bytes> to(others.count(), ranks::bytes(error.begin(), error.end())), from(others.count());
+    others.trade(to, from);
+    from[others.rank()] = to[0];
+    for (const auto& e : from) {
+        if (e.empty()) continue;
+        others.finish();
+        if (!first) return status::ok;
+        throw input_error(std::string(e.begin(), e.end()));
+    }
+    p->end_when_guests_wait();
+    const signal_scope signals(*p);
+    if (first && p->has(0) && !given.count("console")) p->serial(0).on_output([](char c) { std::putchar(c); });
+    std::optional<progress_line> progress;
+    if (!quiet) {
+        progress.emplace(*p, limit, false);
+        p->add_service([&] { progress->poll(); });
+    }
+    p->add_service([] { std::fflush(stdout); });
+    const auto result = p->run_until(limit);
+    progress.reset();
+    for (std::size_t i = 0; i < p->node_count(); ++i) p->serial(i).attach("none");
+    p->gather();
+    if (!first) {
+        others.finish();
+        return status::ok;  // the first one says how it ended
+    }
+    const auto complaint = p->complaint();
+    const int exit = exit_status(result, complaint);
+    try {
+        if (given.count("out")) p->write_results(given["out"].as<std::string>());
+    } catch (const input_error&) {
+        others.finish();
+        throw;
+    }
+    if (!quiet || exit == status::guest_failed) report(*p, result, complaint);
+    others.finish();
+    return exit;
+}
+
+/// Where a run has several ranks, or is to have them. \returns the exit status; nothing for a run of one process
+std::optional<int> execute_ranks(const options::variables_map& given) {
+    const auto here = ranks::place_in_world();
+    std::optional<std::uint64_t> wanted;
+    try {
+        if (given.count("ranks")) wanted = number_option(text_option(given, "ranks"), 1, machine_params::most_nodes, "--ranks");
+        if (here && wanted && *wanted != here->count)
+            throw input_error(fmt::format("--ranks {}: mpirun has started {}", *wanted, here->count));
+        if (wanted.value_or(1) > 1 || (here && here->count > 1)) {
+            ranks::check_mpi();
+            check_with_ranks(given);
+        }
+    } catch (const input_error&) {
+        if (here && here->rank != 0) return status::ok;  // rank 0 says it
+        throw;
+    }
+    if (here && here->count > 1) {
+        const auto others = ranks::open_mpi();
+        return execute_rank(given, *others);
+    }
+    if (wanted.value_or(1) > 1) return ranks::launch(static_cast<unsigned>(*wanted));
+    return std::nullopt;
+}
+
 int execute(const options::variables_map& given) {
+    if (const auto status = execute_ranks(given)) return *status;
     const bool quiet = given.count("quiet") > 0;
     const auto limit = time_limit(given);
-    auto p = make_platform(given, given.count("until") ? platform::overrides{{"simulation.until", text_option(given, "until")}} : platform::overrides{});
-    load_images(*p, given);
+    auto p = prepare(given, nullptr);
     for (const auto& [node, file] : by_node(given, "replay", *p)) p->serial(node).replay(read_file(file, 1 << 26), file);
     for (const auto& [node, file] : by_node(given, "script", *p)) p->run_script(node, read_file(file, 1 << 20), file);
-    p->set_command(command_line());
-    if (quiet) set_log_threshold(log_level::error);
-    start_trace(*p, given);
     if (given.count("capture-filter") && !given.count("capture")) throw input_error("--capture-filter needs --capture");
     if (given.count("capture")) p->start_capture(text_option(given, "capture"), text_option(given, "capture-filter"));
     if (given.count("spans") && !given.count("out")) throw input_error("--spans needs --out, the folder where stats.json goes");

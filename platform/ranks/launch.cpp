@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "platform/ranks/launch.h"
+
+#include <algorithm>
+#include <csignal>
+#include <cstdio>
+#include <cstring>
+#include <fstream>
+#include <iterator>
+#include <regex>
+#include <string>
+#include <vector>
+
+#include <fcntl.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <fmt/format.h>
+
+#include "platform/platform.h"
+
+extern char** environ;
+
+namespace fabricvp::ranks {
+
+namespace {
+
+volatile std::sig_atomic_t g_mpirun = 0;
+
+extern "C" void pass_on(int signal) {
+    if (g_mpirun > 0) ::kill(static_cast<pid_t>(g_mpirun), signal);
+}
+
+std::vector<std::string> own_command() {
+    std::ifstream in("/proc/self/cmdline", std::ios::binary);
+    std::vector<std::string> words;
+    for (std::string word; std::getline(in, word, '\0');) words.push_back(word);
+    return words;
+}
+
+/// What mpirun itself has to say stands between two lines of dashes; all else is the ranks'.
+class listener {
+public:
+    explicit listener(int from) : m_from(from) {}
+
+    void listen() {
+        char buffer[4096];
+        for (ssize_t n; (n = ::read(m_from, buffer, sizeof buffer)) != 0;) {
+            if (n < 0 && errno == EINTR) continue;
+            if (n < 0) break;
+            m_text.append(buffer, static_cast<std::size_t>(n));
+            for (auto end = m_text.find('\n'); end != std::string::npos; end = m_text.find('\n')) {
+                line(m_text.substr(0, end));
+                m_text.erase(0, end + 1);
+            }
+        }
+        if (!m_text.empty()) line(m_text);
+    }
+    /// What mpirun has said.
+    const std::string& told() const { return m_told; }
+
+private:
+    void line(const std::string& text) {
+        const bool dashes = text.size() > 60 && text.find_first_not_of('-') == std::string::npos;
+        if (dashes) m_mpirun = !m_mpirun;
+        else if (m_mpirun) m_told += text + ' ';
+        else std::fputs((text + '\n').c_str(), stderr);
+    }
+
+    int m_from;
+    bool m_mpirun = false;
+    std::string m_text, m_told;
+};
+
+/// How a rank has died, by mpirun's words.
+std::string death(const std::string& told) {
+    std::smatch found;
+    if (std::regex_search(told, found, std::regex(R"(process rank (\d+) .*exited on signal (\d+) \(([^)]*)\))")))
+        return fmt::format("rank {} has died of signal {} ({}): the run has ended, and left no results", found[1].str(), found[2].str(), found[3].str());
+    return {};
+}
+
+}  // namespace
+
+int launch(unsigned count) {
+    std::vector<std::string> words = {"mpirun", "-n", std::to_string(count), "--oversubscribe", "--bind-to", "none"};
+    if (::geteuid() == 0) words.push_back("--allow-run-as-root");
+    const auto own = own_command();
+    words.insert(words.end(), own.begin(), own.end());
+    std::vector<char*> argv;
+    for (auto& w : words) argv.push_back(w.data());
+    argv.push_back(nullptr);
+
+    int ends[2];
+    if (::pipe2(ends, O_CLOEXEC) != 0) throw input_error(fmt::format("--ranks: no pipe: {}", std::strerror(errno)));
+    posix_spawn_file_actions_t actions;
+    posix_spawn_file_actions_init(&actions);
+    posix_spawn_file_actions_adddup2(&actions, ends[1], STDERR_FILENO);
+    posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+    std::fflush(nullptr);
+    pid_t mpirun = 0;
+    const int failed = ::posix_spawnp(&mpirun, "mpirun", &actions, nullptr, argv.data(), environ);
+    posix_spawn_file_actions_destroy(&actions);
+    ::close(ends[1]);
+    if (failed) throw input_error(fmt::format("--ranks: mpirun cannot be started: {} (Debian: openmpi-bin)", std::strerror(failed)));
+
+    g_mpirun = mpirun;
+    struct sigaction action {}, interrupt, terminate;
+    action.sa_handler = pass_on;
+    sigaction(SIGINT, &action, &interrupt);
+    sigaction(SIGTERM, &action, &terminate);
+    listener said(ends[0]);
+    said.listen();
+    ::close(ends[0]);
+    int status = 0;
+    while (::waitpid(mpirun, &status, 0) < 0 && errno == EINTR) {}
+    sigaction(SIGINT, &interrupt, nullptr);
+    sigaction(SIGTERM, &terminate, nullptr);
+
+    const int exit = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+    if (const auto how = death(said.told()); !how.empty()) {
+        std::fputs(fmt::format("fabricvp: {}\n", how).c_str(), stderr);
+        return exit ? exit : 1;
+    }
+    if (exit > 2 && exit != 130) std::fputs(fmt::format("fabricvp: a rank has failed: {}\n", said.told()).c_str(), stderr);
+    return exit;
+}
+
+}  // namespace fabricvp::ranks

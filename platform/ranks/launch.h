@@ -1,0 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+namespace fabricvp::ranks {
+
+/// Runs this process's own command line as `count` ranks on this machine, by mpirun, and waits for their end.
+/// \returns the exit status; a rank that dies is told of in one line \throws input_error where mpirun is missing
+int launch(unsigned count);
+
+}  // namespace fabricvp::ranks

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "platform/machine_params.h"
+
+namespace fabricvp::ranks {
+
+/// Which rank builds what of a machine that is cut at links of its network. Nodes go to ranks in contiguous blocks as even as
+/// can be, and so do traffic generators; a switch goes where the first adapter or generator linked to it is; switches without
+/// such links go to ranks in contiguous blocks as well.
+class partition {
+public:
+    /// \param params completed \throws input_error where the machine cannot be cut into so many parts
+    partition(const machine_params& params, unsigned ranks);
+
+    unsigned ranks() const { return m_ranks; }
+    unsigned of_node(std::size_t node) const { return m_nodes[node]; }
+    /// Of an adapter (node0.hca0), switch or generator, as links of the network call it.
+    unsigned of_vertex(const std::string& name) const;
+    /// Of any block, by its hierarchical name. \throws input_error for a name of which several ranks have a part
+    unsigned of_block(const std::string& path) const;
+
+private:
+    unsigned share(std::size_t index, std::size_t count) const { return static_cast<unsigned>(index * m_ranks / count); }
+    void place_network(const network::subnet_params& p);
+    void check_ethernet(const machine_params& p) const;
+
+    unsigned m_ranks;
+    std::vector<unsigned> m_nodes;
+    std::map<std::string, unsigned> m_network;  ///< switches and generators
+};
+
+}  // namespace fabricvp::ranks
