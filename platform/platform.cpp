@@ -127,6 +127,7 @@ statistics_snapshot platform::implementation::own_statistics() const {
     values["sim.wall_s"] = wall.count();
     values["sim.events"] = static_cast<double>(hardware->timeline.executed());
     values["sim.instructions"] = static_cast<double>(hardware->instructions());
+    if (team) add_rank(values);
     return values;
 }
 

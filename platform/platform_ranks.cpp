@@ -5,6 +5,8 @@
 #include <filesystem>
 #include <utility>
 
+#include <sys/resource.h>
+
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
@@ -122,6 +124,19 @@ void platform::implementation::agree(ticks limit, bool quiet) {
     } else if (some && all_wait) {
         end(run_outcome::interrupted, nobody_types);
     }
+}
+
+/// What this rank has cost.
+void platform::implementation::add_rank(statistics_snapshot& values) const {
+    rusage used{};
+    getrusage(RUSAGE_SELF, &used);
+    const auto seconds = [](const timeval& t) { return static_cast<double>(t.tv_sec) + 1e-6 * static_cast<double>(t.tv_usec); };
+    const auto rank = fmt::format("sim.rank{}.", others->rank());
+    values[rank + "windows"] = static_cast<double>(team->count());
+    values[rank + "waited_s"] = others->waited();
+    values[rank + "user_s"] = seconds(used.ru_utime);
+    values[rank + "system_s"] = seconds(used.ru_stime);
+    values[rank + "memory_bytes"] = static_cast<double>(used.ru_maxrss) * 1024;
 }
 
 /// \param whole with what is in files

@@ -104,6 +104,7 @@ void platform::implementation::load(std::size_t i) {
     if (!hardware->nodes[i]) return;
     auto& a = around[i];
     auto& h = host(i);
+    if (parts && a.has_software()) parts->check_scope(i, params.nodes[i].host.marker.scope);
     const image_set images = {resolve(a.images.firmware, a.image_base), resolve(a.images.kernel, a.image_base),
                               resolve(a.images.initrd, a.image_base), a.images.append, a.images.tohost};
     auto plan = std::make_unique<boot_plan>(memory(i));

@@ -137,6 +137,7 @@ struct platform::implementation {
     std::string news();
     void learn(const std::string& news);
     statistics_snapshot own_statistics() const;
+    void add_rank(statistics_snapshot& values) const;
     ranks::portion own_portion(bool whole = true);
 
     /// Ends the run; the first reason counts.

@@ -35,6 +35,20 @@ statistic_notes verdict_notes(const std::string& path) {
     return {};
 }
 
+/// Of one rank of a run (sim.rank0.windows).
+statistic_notes rank_notes(const std::string& path) {
+    if (path.compare(0, 8, "sim.rank") != 0) return {};
+    static const std::map<std::string, statistic_notes> notes = {
+        {"windows", {"1", "windows of simulated time that it ran without hearing from the others"}},
+        {"waited_s", {"s", "wall-clock time in which it waited for others"}},
+        {"user_s", {"s", "processor time of the process"}},
+        {"system_s", {"s", "processor time of the process in the operating system"}},
+        {"memory_bytes", {"B", "most memory that the process had"}},
+    };
+    const auto found = notes.find(path.substr(path.find('.', 8) + 1));
+    return found == notes.end() ? statistic_notes{} : found->second;
+}
+
 std::string csv_cell(const std::string& text) {
     if (text.find_first_of(",\"\n") == std::string::npos) return text;
     std::string out = "\"";
@@ -64,6 +78,7 @@ std::string statistics_json(const statistics_snapshot& values) {
 statistic_notes notes_of(const std::string& path) {
     if (const auto known = platform_notes().find(path); known != platform_notes().end()) return known->second;
     if (const auto verdict = verdict_notes(path); !verdict.help.empty()) return verdict;
+    if (const auto rank = rank_notes(path); !rank.help.empty()) return rank;
     for (const auto* s : all_statistics()) {
         const auto& own = s->path();
         if (path == own || (path.compare(0, own.size(), own) == 0 && path[own.size()] == '.')) return {s->unit(), s->help()};
@@ -91,6 +106,7 @@ std::map<std::string, statistic_notes> notes_of(const statistics_snapshot& value
     const auto look_up = [&](const std::string& path) -> statistic_notes {
         if (const auto own = platform_notes().find(path); own != platform_notes().end()) return own->second;
         if (const auto verdict = verdict_notes(path); !verdict.help.empty()) return verdict;
+        if (const auto rank = rank_notes(path); !rank.help.empty()) return rank;
         for (auto end = path.size(); end != std::string::npos && end != 0; end = path.rfind('.', end - 1))
             if (const auto s = known.find(std::string_view(path).substr(0, end)); s != known.end()) return {s->second->unit(), s->second->help()};
         return {};

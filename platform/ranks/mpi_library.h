@@ -13,8 +13,6 @@ namespace fabricvp::ranks {
 /// An exchange between processes that something like mpirun has started.
 class process_exchange : public exchange {
 public:
-    /// Seconds of wall time in trade().
-    virtual double waited() const = 0;
     /// All ranks part in peace. Without it, the end of one process ends all.
     virtual void finish() = 0;
 };

@@ -23,9 +23,12 @@ partition::partition(const machine_params& p, unsigned ranks) : m_ranks(ranks) {
     for (std::size_t i = 0; i < p.nodes.size(); ++i) m_nodes.push_back(share(i, p.nodes.size()));
     place_network(p.network);
     check_ethernet(p);
-    for (std::size_t i = 0; i < p.nodes.size(); ++i)
-        if (const auto& scope = p.nodes[i].host.marker.scope; first_word(scope) != fmt::format("node{}", i))
-            throw input_error(fmt::format("{} ranks: node{}.host.marker.scope: marks of a node can only reach the node itself, not '{}'", ranks, i, scope));
+}
+
+void partition::check_scope(std::size_t node, const std::string& scope) const {
+    if (first_word(scope) != fmt::format("node{}", node))
+        throw input_error(fmt::format("{} ranks: node{}.host.marker.scope: marks can only reach their own node, not {}", m_ranks, node,
+                                      scope.empty() ? "the machine" : scope));
 }
 
 void partition::place_network(const network::subnet_params& p) {

@@ -23,6 +23,8 @@ public:
     unsigned of_vertex(const std::string& name) const;
     /// Of any block, by its hierarchical name. \throws input_error for a name of which several ranks have a part
     unsigned of_block(const std::string& path) const;
+    /// Marks of a node's software reset and dump what its own rank has. \throws input_error for a scope beyond the node
+    void check_scope(std::size_t node, const std::string& scope) const;
 
 private:
     unsigned share(std::size_t index, std::size_t count) const { return static_cast<unsigned>(index * m_ranks / count); }

@@ -4,7 +4,6 @@
 import json
 import os
 import pathlib
-import re
 import shutil
 import signal
 import subprocess
@@ -24,9 +23,9 @@ class Refused(CommandTest):
 
     def refused(self, words, *arguments):
         result = self.run_command("run", *arguments, "--out", "out")
-        self.assertEqual(result.returncode, 2, result.text)
-        self.assertEqual(len(result.text.strip().splitlines()), 1, result.text)
-        self.assertIn(words, result.text)
+        self.assertEqual(result.returncode, 2, result.errors)
+        self.assertEqual(len(result.errors.strip().splitlines()), 1, result.errors)
+        self.assertIn(words, result.errors)
         self.assertFalse((self.folder / "out/stats.json").exists())
 
     @unittest.skipIf(LIBRARY.exists(), "the platform was built with MPI")
@@ -42,7 +41,7 @@ class Refused(CommandTest):
         self.refused("3 ranks: this machine has 2 parts", CONFIGS / "rdma_pair.yaml", "--ranks", "3")
         self.refused("2 ranks: this machine has 1 part", CONFIGS / "hello.yaml", "--ranks", "2")
         self.refused("no network between its nodes", CONFIGS / "two_nodes.yaml", "--ranks", "2")
-        self.refused("marks of a node can only reach the node itself", CONFIGS / "rdma_pair.yaml", "--ranks", "2", "--set", "node0.host.marker.scope=network")
+        self.refused("marks can only reach their own node, not network", CONFIGS / "rdma_pair.yaml", "--ranks", "2", "--set", "node0.host.marker.scope=network")
 
     @unittest.skipIf(WHY_NOT, WHY_NOT)
     def test_options_that_need_one_process(self):
@@ -65,8 +64,9 @@ class SameResults(CommandTest):
 
     def compare(self, ranks, *arguments, status=0):
         for n in [1, *ranks]:
+            shutil.rmtree(self.folder / f"ranks{n}", ignore_errors=True)
             result = self.run_command("run", *arguments, "--ranks", n, "--out", f"ranks{n}", "--quiet")
-            self.assertEqual(result.returncode, status, result.text)
+            self.assertEqual(result.returncode, status, result.errors)
         first = self.folder / "ranks1"
         self.assertGreater(len(self.statistics("ranks1")), 1000)
         for n in ranks:
@@ -81,14 +81,96 @@ class SameResults(CommandTest):
                 end.pop("command")
             self.assertEqual(*ends)
 
+    def long_cables(self, base, switch="", flight="5 us", nodes=2, more=""):
+        """A stock machine with cables so long that ranks seldom have to talk."""
+        switches = f"  switches:\n    - {{name: {switch}}}\n" if switch else ""
+        ends = [f"node{i}.hca0" for i in range(nodes)]
+        pairs = [(end, switch) for end in ends] if switch else [tuple(ends)]
+        links = "".join(f"    - {{from: {a}, to: {b}, propagation: {flight}}}\n" for a, b in pairs)
+        return self.write("machine.yaml", f"base: {CONFIGS}/{base}.yaml\nnetwork:\n{switches}  links:\n{links}{more}")
+
     def test_a_pair_of_nodes(self):
-        self.compare([2], CONFIGS / "rdma_pair.yaml", "--append", "nodes=2 latency=4 most=4096 bandwidth=64 rate=512")
+        self.compare([2], self.long_cables("rdma_pair"), "--append", "nodes=2 exchange=0 latency=2 most=512 bandwidth=8 rate=64")
+        self.assertIn("all ok, powering off", (self.folder / "ranks2/console.node1.log").read_text())
+
+    def test_packets_lost_on_links_that_are_cut(self):
+        faults = """faults:
+  - {at: 1 ms, target: node1.hca0.network.link, kind: loss, rate: 0.02}
+  - {at: 6 ms, target: node0.hca0.network.link, kind: down, lasting: 30 us}
+  - {when: nothing, at: 1 us, target: node1.hca0.network.link, kind: drop}
+"""
+        self.compare([2], self.long_cables("rdma_pair", more=faults), "--append", "nodes=2 exchange=0 latency=2 most=512 bandwidth=0 rate=0", "--time", "20ms")
+        statistics = json.loads((self.folder / "ranks2/stats.json").read_text())
+        self.assertEqual(statistics["node0.hca0.network.link.link_downs"], 1)
+        self.assertEqual(statistics["node1.hca0.network.link.link_downs"], 1)
 
     def test_four_nodes_with_gpus(self):
-        self.compare([2, 4], CONFIGS / "rdma_cluster_4.yaml")
+        self.compare([2, 4], self.long_cables("rdma_cluster_4", "switch0", nodes=4))
+
+    def test_any_node_may_end_it(self):
+        self.compare([2, 4], self.long_cables("rdma_cluster_4", "switch0", nodes=4), "--until", "any")
+        self.compare([2], self.long_cables("rdma_cluster_4", "switch0", nodes=4), "--until", "node2")
+
+    def test_jacobi_by_command_processors(self):
+        jacobi = "nodes=4 work=1 scheme=0 rows=32 columns=32 groups=4 iterations=2 reference=0"
+        self.compare([2, 4], self.long_cables("compnet_4", "switch0", nodes=4), "--append", jacobi)
+        self.assertIn("jacobi     ok", (self.folder / "ranks4/console.node3.log").read_text())
 
     def test_generators(self):
-        self.compare([2, 4], CONFIGS / "network_fat_tree.yaml", "--time", "200us")
+        """Links that lose packets and flap, and a switch that dies: forwarding tables are worked out anew in all ranks."""
+        faults = self.write("faults.yaml", f"""base: {CONFIGS}/network_fat_tree.yaml
+network: {{sweep: 2 us}}
+faults:
+  - {{at: 3 us, target: network.leaf0.to_spine0, kind: loss, rate: 0.05, lasting: 8 us}}
+  - {{at: 4 us, target: network.leaf1.to_spine1, kind: down, lasting: 2 us}}
+  - {{at: 5 us, target: network.generator5, kind: bit_errors, rate: 0.00001}}
+  - {{at: 19 us, target: network.spine0, kind: dead}}
+""")
+        self.compare([2, 4], faults, "--time", "25us", "--set", "network.switches.*.port.retrain_time=2us")
+        statistics = json.loads((self.folder / "ranks4/stats.json").read_text())
+        self.assertGreater(statistics["network.leaf0.to_spine0.dropped.injected"], 0)
+        self.assertGreater(statistics["network.leaf1.to_spine1.dropped.link_down"], 0)
+        self.assertEqual(statistics["network.sweeps"], 3)
+
+    def test_a_trace_has_each_rank_as_a_process(self):
+        self.succeed("run", self.long_cables("rdma_pair"), "--append", "nodes=2 exchange=0 latency=2 most=512 bandwidth=0 rate=0", "--time", "3ms", "--ranks", "2", "--trace", "--out", "out")
+        events = json.loads((self.folder / "out/trace.json").read_text())["traceEvents"]
+        names = {e["args"]["name"]: e["pid"] for e in events if e["name"] == "process_name"}
+        self.assertEqual(names, {"rank 0": 1, "rank 1": 2})
+        self.assertEqual({e["pid"] for e in events}, {1, 2})
+
+    def test_what_a_guest_says_of_itself(self):
+        """A node that fails ends the run with status 1, whatever rank it is in."""
+        failing = self.write("fails.elf", command.elf(command.HART0_ONLY + command.finish(3)))
+        self.compare([2], self.long_cables("rdma_pair"), "--set", f"node1.images.firmware={failing}", "--until", "node1", status=1)
+
+    def test_a_rank_that_dies(self):
+        mark = f"ranks-test-{os.getpid()}-{time.monotonic_ns()}"
+        run = subprocess.Popen([command.FABRICVP, "run", str(self.long_cables("rdma_pair")), "--ranks", "2", "--out", "out", "--quiet"], cwd=self.folder,
+                               env={**os.environ, "RANKS_TEST": mark}, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+        ends = time.monotonic() + command.PATIENCE
+        victim = None
+        while victim is None and time.monotonic() < ends and run.poll() is None:
+            time.sleep(0.2)
+            if (self.folder / "out/run.json").exists():  # it has begun
+                victim = next((pid for pid in self.processes() if self.is_rank(pid, 1, mark)), None)
+        self.assertIsNotNone(victim)
+        os.kill(victim, signal.SIGKILL)
+        _, said = run.communicate(timeout=command.PATIENCE)
+        self.assertNotEqual(run.returncode, 0)
+        self.assertEqual(len(said.strip().splitlines()), 1, said)
+        self.assertIn("rank 1 has died of signal 9 (Killed)", said)
+        self.assertFalse(json.loads((self.folder / "out/run.json").read_text())["complete"])
+
+    def processes(self):
+        return [int(p.name) for p in pathlib.Path("/proc").iterdir() if p.name.isdigit()]
+
+    def is_rank(self, pid, rank, mark):
+        try:
+            words = pathlib.Path(f"/proc/{pid}/environ").read_bytes().split(b"\0")
+        except OSError:
+            return False
+        return f"RANKS_TEST={mark}".encode() in words and f"OMPI_COMM_WORLD_RANK={rank}".encode() in words
 
 
 if __name__ == "__main__":

@@ -21,13 +21,16 @@ using wall_clock = std::chrono::steady_clock;
 class idleness {
 public:
     void wait() {
-        using namespace std::chrono_literals;
         if (++m_looks < 100) return;
-        std::this_thread::sleep_for(m_looks < 400 ? 5us : m_looks < 2000 ? 20us : 100us);
+        std::this_thread::sleep_for(m_rest);
+        m_rest = std::min(m_rest + m_rest / 4, longest);
     }
 
 private:
+    using rest = std::chrono::nanoseconds;
+    static constexpr rest longest{500'000};
     unsigned m_looks = 0;
+    rest m_rest{5'000};
 };
 
 class mpi_exchange final : public process_exchange {
