@@ -13,6 +13,7 @@ namespace fabricvp {
 namespace {
 
 bool ended(const node_surroundings& a) { return a.outcome.state != node_state::running; }
+bool refused(const node_surroundings& a) { return a.outcome.state == node_state::failed && a.outcome.status == FINISHER_REFUSED; }
 
 /// What a guest has said at last, without the end of the line.
 std::string last_line(const std::string& output) {
@@ -45,14 +46,13 @@ void platform::implementation::plan_end() {
             if (ended(a)) decided = std::max(decided, a.outcome.at);
     }
     for (std::size_t i = 0; i < around.size(); ++i)
-        if (ended(around[i]) && (params.simulation.until == "any" || only == i)) decided = std::min(decided, around[i].outcome.at);
+        if (ended(around[i]) && (params.simulation.until == "any" || only == i || refused(around[i]))) decided = std::min(decided, around[i].outcome.at);
     if (decided != never) end_at = std::min(end_at, decided + lookahead);
 }
 
 void platform::implementation::node_refused(std::size_t i) {
     const auto said = last_line(around[i].serial->output());
     const std::string detail = said.empty() ? fmt::format("node{} refuses what it was asked for", i) : input_error(fmt::format("node{}: {}", i, said)).what();  // printable
-    if (!ended(around[i])) end(run_outcome::refused, detail, FINISHER_REFUSED);
     node_ended(i, node_state::failed, FINISHER_REFUSED, detail);
 }
 
@@ -80,6 +80,10 @@ bool platform::implementation::all_ended() const {
 }
 
 void platform::implementation::end_by_nodes() {
+    const node_surroundings* first = nullptr;
+    for (const auto& a : around)
+        if (refused(a) && (!first || a.outcome.at < first->outcome.at)) first = &a;
+    if (first) return end(run_outcome::refused, first->outcome.detail, FINISHER_REFUSED);
     auto which = node_index(params.simulation.until);
     if (params.simulation.until == "any")
         for (std::size_t i = 0; i < around.size(); ++i)

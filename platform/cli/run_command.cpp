@@ -105,6 +105,12 @@ std::unique_ptr<platform> prepare(const options::variables_map& given, ranks::ex
     return p;
 }
 
+/// The last line of a run.
+void conclude(const platform& p, const run_result& result, const std::string& complaint, int exit, bool quiet) {
+    if (result.outcome == run_outcome::refused) fmt::print(stderr, "fabricvp: {}\n", result.detail);
+    else if (!quiet || exit == status::guest_failed) report(p, result, complaint);
+}
+
 /// What only a process that has the whole machine can do.
 void check_with_ranks(const options::variables_map& given) {
     for (const char* option : {"gdb", "gdb-nowait", "script", "replay", "record", "spans", "capture", "capture-filter", "log-bus"})
@@ -169,7 +175,7 @@ int execute_rank(const options::variables_map& given, ranks::process_exchange& o
         others.finish();
         throw;
     }
-    if (!quiet || exit == status::guest_failed) report(*p, result, complaint);
+    conclude(*p, result, complaint, exit, quiet);
     others.finish();
     return exit;
 }
@@ -238,8 +244,7 @@ int execute(const options::variables_map& given) {
     }
     const auto complaint = p->complaint();
     const int exit = exit_status(result, complaint);
-    if (result.outcome == run_outcome::refused) fmt::print(stderr, "fabricvp: {}\n", result.detail);
-    else if (!quiet || exit == status::guest_failed) report(*p, result, complaint);
+    conclude(*p, result, complaint, exit, quiet);
     return exit;
 }
 

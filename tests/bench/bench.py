@@ -20,7 +20,7 @@ import tools
 from registry import MEASUREMENTS, Result, Unavailable
 
 MODULES = ["calendar_speed", "iss_speed", "boot_speed", "congestion_speed", "pcie_speed", "fabric_speed", "netcrafter_speed", "scale_speed", "replay_speed",
-           "network_speed", "rdma_speed", "gpurdma_speed", "compnet_speed", "linux_rdma_speed", "gpu_speed", "command_speed"]
+           "network_speed", "rdma_speed", "gpurdma_speed", "compnet_speed", "ranks_speed", "linux_rdma_speed", "gpu_speed", "command_speed"]
 COLUMNS = (("measurement", "left"), ("ours", "right"), ("baseline", "right"), ("unit", "left"), ("ratio", "right"), ("of S", "right"),
            ("goal", "left"))
 

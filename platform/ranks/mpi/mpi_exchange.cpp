@@ -21,15 +21,17 @@ using wall_clock = std::chrono::steady_clock;
 class idleness {
 public:
     void wait() {
-        if (++m_looks < 100) return;
+        const auto now = wall_clock::now();
+        if (m_since == wall_clock::time_point{}) m_since = now;
+        if (now - m_since < look) return;
         std::this_thread::sleep_for(m_rest);
         m_rest = std::min(m_rest + m_rest / 4, longest);
     }
 
 private:
     using rest = std::chrono::nanoseconds;
-    static constexpr rest longest{500'000};
-    unsigned m_looks = 0;
+    static constexpr rest look{50'000}, longest{500'000};
+    wall_clock::time_point m_since;
     rest m_rest{5'000};
 };
 
