@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which rank has what, and what ranks hand to the first one.
+#include <catch2/catch.hpp>
+
+#include "platform/machine_params.h"
+#include "platform/platform.h"
+#include "platform/ranks/partition.h"
+#include "platform/ranks/portion.h"
+
+using namespace fabricvp;
+using namespace fabricvp::ranks;
+using Catch::Contains;
+
+namespace {
+
+machine_params params_of(const std::string& yaml) { return read_machine_params(yaml, "machine.yaml", {}); }
+
+const char* const five_nodes = R"(
+nodes: 5
+node: {hcas: [{}]}
+network:
+  switches: [{name: leaf0}, {name: leaf1}, {name: spine0}, {name: spine1}]
+  links:
+    - {from: leaf0, to: spine0}
+    - {from: leaf1, to: spine0}
+    - {from: leaf0, to: spine1}
+    - {from: node4.hca0, to: leaf1}
+    - {from: node0.hca0, to: leaf0}
+    - {from: node1.hca0, to: leaf0}
+    - {from: node2.hca0, to: leaf1}
+    - {from: node3.hca0, to: leaf1}
+)";
+
+}  // namespace
+
+TEST_CASE("nodes go in blocks, switches to the first that is linked to them") {
+    const ranks::partition two(params_of(five_nodes), 2);
+    const unsigned expected[] = {0, 0, 0, 1, 1};
+    for (std::size_t i = 0; i < 5; ++i) CHECK(two.of_node(i) == expected[i]);
+    CHECK(two.of_vertex("node3.hca0") == 1);
+    CHECK(two.of_vertex("leaf0") == 0);
+    CHECK(two.of_vertex("leaf1") == 1);
+    CHECK(two.of_vertex("spine0") == 0);
+    CHECK(two.of_vertex("spine1") == 1);
+    CHECK(two.of_block("node4.host.hart0") == 1);
+    CHECK(two.of_block("network.leaf1.to_spine0") == 1);
+    CHECK_THROWS_WITH(two.of_block("network"), Contains("'network' is no block of one rank"));
+    CHECK_THROWS_WITH(two.of_block("node9.host"), Contains("'node9.host' is no block of one rank"));
+    CHECK_NOTHROW(two.check_scope(3, "node3.host"));
+    CHECK_THROWS_WITH(two.check_scope(3, "node4"), Contains("marks can only reach their own node, not node4"));
+}
+
+TEST_CASE("machines that cannot be cut so are refused") {
+    CHECK_THROWS_WITH(ranks::partition(params_of(five_nodes), 6), Contains("6 ranks: this machine has 5 parts"));
+    CHECK_THROWS_WITH(ranks::partition(params_of(five_nodes), 0), Contains("0 ranks"));
+    CHECK_THROWS_WITH(ranks::partition(params_of("nodes: 2\n"), 2), Contains("no network between its nodes"));
+    const auto linked = params_of("nodes: 2\nnode: {hcas: [{}], pcie: {endpoints: [{kind: virtio_net, name: net0}]}}\n");
+    CHECK_THROWS_WITH(ranks::partition(linked, 2), Contains("joined by Ethernet, which cannot be cut"));
+}
+
+TEST_CASE("what ranks have measured comes together") {
+    portion a, b;
+    a.values = {{"network.packets.sent", 3}, {"network.sweeps", 2}, {"node0.x", 0.1}, {"sim.events", 5}, {"sim.time_s", 1.5}};
+    b.values = {{"network.packets.sent", 4}, {"network.sweeps", 2}, {"node1.x", 1e300}, {"sim.events", 7}, {"sim.time_s", 1.5}};
+    a.notes["node0.x"] = {"1", "a number"};
+    b.nodes[1] = {"console\n\xff", "typed", {{"region", 10, 20, {{"node1.x", 7}}}}, "<svg/>"};
+    a.trace = "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n{\"ph\":\"M\",\"pid\":1,\"name\":\"process_name\",\"args\":{\"name\":\"simulation\"}},\n{\"ph\":\"X\",\"pid\":1,\"tid\":3}\n]}\n";
+    b.trace = a.trace;
+    std::vector<portion> all = {portion_of(to_bytes(a)), portion_of(to_bytes(b))};
+    CHECK(merged_values(all) == statistics_snapshot{{"network.packets.sent", 7}, {"network.sweeps", 2}, {"node0.x", 0.1}, {"node1.x", 1e300}, {"sim.events", 12}, {"sim.time_s", 1.5}});
+    CHECK(all[0].notes.at("node0.x").help == "a number");
+    const auto& node = all[1].nodes.at(1);
+    CHECK(node.console == "console\n\xff");
+    CHECK(node.input == "typed");
+    CHECK(node.fabric == "<svg/>");
+    REQUIRE(node.regions.size() == 1);
+    CHECK(node.regions[0].label == "region");
+    CHECK(node.regions[0].to == 20);
+    CHECK(node.regions[0].values.at("node1.x") == 7);
+    CHECK(merged_trace(all) ==
+          "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n{\"ph\":\"M\",\"pid\":1,\"name\":\"process_name\",\"args\":{\"name\":\"rank 0\"}},\n{\"ph\":\"X\",\"pid\":1,\"tid\":3},\n"
+          "{\"ph\":\"M\",\"pid\":2,\"name\":\"process_name\",\"args\":{\"name\":\"rank 1\"}},\n{\"ph\":\"X\",\"pid\":2,\"tid\":3}\n]}\n");
+    CHECK_THROWS_WITH(portion_of("nonsense"), Contains("cannot be read"));
+}
