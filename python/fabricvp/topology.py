@@ -8,7 +8,7 @@
     print(shape.machine())                 # the same as YAML, for a file
 
 A shape names its switches, links and devices; devices are GPUs (`machine()`) or traffic generators (`traffic_machine()`) of one
-node, or channel adapters of nodes (`network()`) or traffic generators of a network (`network_machine()`).
+node, or channel adapters of nodes (`network()`, `nodes_machine()`) or traffic generators of a network (`network_machine()`).
 Options of links (``lanes``, ``lane_rate``, … or ``rate``, ``width``, …) and switches (``latency``, …) are those that
 `fabricvp reference` lists below `node.fabric` and `network`; what is not given has its default.
 """
@@ -59,6 +59,12 @@ class Shape:
         generators = [{"name": f"generator{n}", **(generator or {})} for n in range(self.devices)]
         parts = {**self.network("generator{}"), "generators": generators, **(network or {})}
         return f"# {self.title}\n" + "\n".join(_yaml({"network": parts}, 0)) + "\n"
+
+    def nodes_machine(self, base: str, *, node: Options | None = None, network: Options | None = None) -> str:
+        """YAML of a machine with a computer at every device: those of ``base``, a shipped configuration or a file whose computers have
+        one adapter, as many as there are devices. ``node`` and ``network`` hold further parameters of each and of the network."""
+        parts = {"base": base, **({"node": dict(node)} if node else {}), "nodes": self.devices, "network": {**self.network("node{}.hca0"), **(network or {})}}
+        return f"# {self.title}\n" + "\n".join(_yaml(parts, 0)) + "\n"
 
     def _links(self, name: Callable[[str | int], str]) -> list[dict[str, Any]]:
         return [{**link, "from": name(link["from"]), "to": name(link["to"])} for link in self.links]

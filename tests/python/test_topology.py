@@ -66,6 +66,16 @@ def test_everybody_reaches_everybody_between_nodes(name, machine):
     assert found["network.packets.dropped"] == found["network.packets.under_way"] == 0
 
 
+def test_computers_in_a_shape_exchange_data(machine):
+    """Each sends to all others by RDMA, and checks what comes."""
+    shape = topology.fat_tree(2, 2, 1)
+    platform = machine(text=shape.nodes_machine("rdma_pair", node={
+        "host": {"memory": "64 MiB", "harts": 1}, "images": {"append": "nodes=4 check=0 latency=0 bandwidth=0 rate=0 multicast=0"}}))
+    platform.run("100 ms")
+    assert [node.outcome.state for node in platform.nodes] == ["powered_off"] * 4
+    assert "exchange   ok" in platform.nodes[3].console.output
+
+
 def test_dragonflies_that_cannot_be():
     with pytest.raises(fabricvp.InputError, match="5 groups need 4 links each, 3 switches with 1 have 3"):
         topology.dragonfly(5, 3, 1)
