@@ -18,7 +18,7 @@ def study(run: Run) -> None:
     """Adds everything to the report of ``run``."""
     groups = (1, 8, 32) if run.quick else (1, 2, 4, 8, 16, 32, 64)
     rounds = 6 if run.quick else 12
-    points = [Point(PROCESSOR, EIGHT, EIGHT, rounds, g, t) for g in groups for t in THREADS] + [Point(LANES, EIGHT, EIGHT, rounds, g) for g in groups]
+    points = [Point(PROCESSOR, EIGHT, EIGHT, rounds, g, t) for g in groups for t in THREADS if t <= g] + [Point(LANES, EIGHT, EIGHT, rounds, g) for g in groups]
     found = dict(zip(points, run.map("machines", measure, points, lambda p: p.rounds * p.groups + 20, str)))
     again = run.map("one again", measure, [points[0]], name=str, fresh=True)[0]
     frame = _frame(found)

@@ -20,7 +20,7 @@ SCHEMES = {"command processor": 0, "host thread": 1, "lanes": 2, "host between k
 PLACEMENTS = {"GPU": 1, "host": 2}
 #: Options of the firmware.
 WORKLOADS = {"jacobi": "work=1 rows=256 columns=1024", "spmv": "work=2 rows=4096", "training": "work=3 rows=4 columns=64"}
-QUICK = {"jacobi": "work=1 rows=32 columns=256", "spmv": "work=2 rows=1024", "training": "work=3 rows=1 columns=16"}
+QUICK = {"jacobi": "work=1 rows=32 columns=256", "spmv": "work=2 rows=1024", "training": "work=3 rows=4 columns=16"}
 OFF = {f"node.fabric.switches.*.netcrafter.{key}": value for key, value in (("stitching", "false"), ("trimming", "false"), ("pooling", "none"), ("sequencing", "none"))}
 REGIONS = {"jacobi": "grid", "spmv": "vector", "training": "training"}  #: as the firmware marks them
 _TOLD = re.compile(r"^# \w+ \w+ (\d+) steps (\d+) ps, computing (\d+) ps", re.MULTILINE)
