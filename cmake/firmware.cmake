@@ -6,6 +6,9 @@
 find_program(RISCV_GCC riscv64-unknown-elf-gcc)
 find_program(RISCV_OBJCOPY riscv64-unknown-elf-objcopy)
 set(FABRICVP_FIRMWARE_DIR ${PROJECT_BINARY_DIR}/firmware)
+# Images as they are linked into others: without debug information, whose paths would make the size of what they are linked
+# into, and with it addresses and times, depend on the folder of the build.
+set(FABRICVP_EMBEDDED_DIR ${PROJECT_BINARY_DIR}/embedded)
 
 function(fabricvp_firmware name)
   cmake_parse_arguments(fw "DISK" "ARCH;ABI;LINKER" "SOURCES;INCLUDES;OPTIONS;IMAGES" ${ARGN})
@@ -42,11 +45,11 @@ function(fabricvp_firmware name)
     set(embedded "")
     foreach(embed ${fw_IMAGES})
       string(APPEND assembly "    .dword name_${embed}, start_${embed}, end_${embed} - start_${embed}\n")
-      list(APPEND embedded ${FABRICVP_FIRMWARE_DIR}/${embed}.elf)
+      list(APPEND embedded ${FABRICVP_EMBEDDED_DIR}/${embed}.elf)
     endforeach()
     string(APPEND assembly "    .dword 0, 0, 0\n")
     foreach(embed ${fw_IMAGES})
-      string(APPEND assembly "name_${embed}: .asciz \"${embed}\"\n    .balign 16\nstart_${embed}: .incbin \"${FABRICVP_FIRMWARE_DIR}/${embed}.elf\"\nend_${embed}:\n")
+      string(APPEND assembly "name_${embed}: .asciz \"${embed}\"\n    .balign 16\nstart_${embed}: .incbin \"${FABRICVP_EMBEDDED_DIR}/${embed}.elf\"\nend_${embed}:\n")
     endforeach()
     set(source ${CMAKE_CURRENT_BINARY_DIR}/firmware_${name}_images.S)
     file(GENERATE OUTPUT ${source} CONTENT "${assembly}")
@@ -63,6 +66,11 @@ function(fabricvp_firmware name)
     COMMAND ${RISCV_GCC} ${flags} -nostdlib -static -Wl,--gc-sections -Wl,--build-id=none -Wl,--no-warn-rwx-segments
       -T ${fw_LINKER} ${objects} -lgcc -o ${image}
     DEPENDS ${objects} ${fw_LINKER} VERBATIM COMMENT "Linking ${name}.elf")
+  set(stripped ${FABRICVP_EMBEDDED_DIR}/${name}.elf)
+  add_custom_command(OUTPUT ${stripped}
+    COMMAND ${CMAKE_COMMAND} -E make_directory ${FABRICVP_EMBEDDED_DIR}
+    COMMAND ${RISCV_OBJCOPY} --strip-debug ${image} ${stripped}
+    DEPENDS ${image} VERBATIM COMMENT "Stripping ${name}.elf")
   set(disk "")
   if(fw_DISK)
     set(disk ${FABRICVP_FIRMWARE_DIR}/${name}.img)
@@ -71,5 +79,5 @@ function(fabricvp_firmware name)
       COMMAND truncate -s %1M ${disk}
       DEPENDS ${image} VERBATIM COMMENT "Writing ${name}.img")
   endif()
-  add_custom_target(firmware_${name} ALL DEPENDS ${image} ${disk})
+  add_custom_target(firmware_${name} ALL DEPENDS ${image} ${stripped} ${disk})
 endfunction()
