@@ -14,12 +14,7 @@
 namespace fabricvp::test {
 
 inline gpu_memory_system_params small_gpu(bool sectored = false) {
-    gpu_memory_system_params p;
-    p.capacity = {64 << 20};
-    p.l2.size = {64 << 10};
-    p.l2.banks = 4;
-    p.l2.ways = 4;
-    p.l2.locked_ways = 2;
+    auto p = four_banks();
     p.unit.l1.sectored = sectored;
     return p;
 }

@@ -196,4 +196,26 @@ private:
     void start() { system.gmmu.set_root(1, base() | root); }
 };
 
+/// A small L2 of four banks, two of whose four ways may be locked.
+inline gpu_memory_system_params four_banks() {
+    gpu_memory_system_params p;
+    p.capacity = {64 << 20};
+    p.l2.size = {64 << 10};
+    p.l2.banks = 4;
+    p.l2.ways = 4;
+    p.l2.locked_ways = 2;
+    return p;
+}
+
+/// The one machine of a test program, as at power-on.
+template <gpu_memory_system_params (*params)(), unsigned units>
+memory_machine& after_reset() {
+    static struct {
+        calendar cal{"calendar"};
+        memory_machine m{"gpu0", params(), units};
+    } bench;
+    bench.m.reset();
+    return bench.m;
+}
+
 }  // namespace fabricvp::test

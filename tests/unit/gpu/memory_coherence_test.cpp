@@ -11,12 +11,7 @@ using operation = atomic_extension::operation;
 namespace {
 
 gpu_memory_system_params small() {
-    gpu_memory_system_params p;
-    p.capacity = {64 << 20};
-    p.l2.size = {64 << 10};
-    p.l2.banks = 4;
-    p.l2.ways = 4;
-    p.l2.locked_ways = 2;
+    auto p = four_banks();
     p.unit.queue = 4;
     return p;
 }

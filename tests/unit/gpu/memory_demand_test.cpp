@@ -9,22 +9,13 @@ namespace {
 
 constexpr std::uint64_t base = 0x8000'0000, frames = 0x400000;
 
-struct bench {
-    calendar cal{"calendar"};
-    memory_machine m;
-    static gpu_memory_system_params params() {
-        gpu_memory_system_params p;
-        p.capacity = {64 << 20};
-        p.gmmu.walkers = 1;
-        return p;
-    }
-    bench() : m("gpu", params(), 2) {}
-};
-memory_machine& fresh() {
-    static bench b;
-    b.m.reset();
-    return b.m;
+gpu_memory_system_params one_walker() {
+    gpu_memory_system_params p;
+    p.capacity = {64 << 20};
+    p.gmmu.walkers = 1;
+    return p;
 }
+memory_machine& fresh() { return after_reset<one_walker, 2>(); }
 
 std::uint64_t page(unsigned n) { return base + n * 0x1000; }
 

@@ -17,15 +17,7 @@ gpu_memory_system_params small() {
     return p;
 }
 
-struct bench {
-    calendar cal{"calendar"};
-    memory_machine m{"gpu", small(), 4};
-};
-memory_machine& fresh() {
-    static bench b;
-    b.m.reset();
-    return b.m;
-}
+memory_machine& fresh() { return after_reset<small, 4>(); }
 
 // Sums of the parameters above, in GPU cycles (1 ns); a memory clock is two of them.
 const gpu_memory_system_params p = small();

@@ -7,25 +7,8 @@ using namespace fabricvp::test;
 
 namespace {
 
-gpu_memory_system_params small() {
-    gpu_memory_system_params p;
-    p.capacity = {64 << 20};
-    p.l2.size = {64 << 10};
-    p.l2.banks = 4;
-    p.l2.ways = 4;
-    p.l2.locked_ways = 2;
-    return p;
-}
-struct bench {
-    calendar cal{"calendar"};
-    memory_machine m{"gpu0", small(), 1};
-};
 constexpr std::uint64_t home = 0x200000;
-memory_machine& fresh() {
-    static bench b;
-    b.m.reset();
-    return b.m;
-}
+memory_machine& fresh() { return after_reset<four_banks, 1>(); }
 
 }  // namespace
 
