@@ -110,7 +110,7 @@ void compute_unit::retire(wavefront& w) {
     auto& g = *w.group;
     if (m_watcher) m_watcher->ending(w);
     enter(w, wavefront_state::free);
-    if (w.record) std::exchange(w.record, nullptr)->retired();
+    if (w.record) std::exchange(w.record, nullptr)->retired(now());
     if (trace::on())
         trace::slice(*this, fmt::format("group {},{},{} wavefront {}", g.id[0], g.id[1], g.id[2], w.context.identity.wavefront),
                      w.started, now());

@@ -113,6 +113,7 @@ void wavefront_record::held_up(ticks at, ticks worked) {
 access_record* wavefront_record::issue(int row, ticks at, ticks worked) {
     auto& i = add(item_kind::access, at, m_held ? 0 : worked);
     if (m_held) {
+        i.held = i.idle;
         i.busy = m_held_busy;
         i.idle = m_held_idle;
         m_held = false;
@@ -148,9 +149,11 @@ void wavefront_record::fetched(transaction_id what, ticks at) {
     has(at);
 }
 
-void wavefront_record::ended(ticks at, ticks worked) { add(item_kind::end, at, worked); }
+void wavefront_record::ended(ticks at, ticks worked) { fence(true, at, worked); }
 
-void wavefront_record::retired() {
+void wavefront_record::retired(ticks at) {
+    passed(at);
+    add(item_kind::end, at, 0);
     settle();
     m_stream.items = std::move(m_writer.bytes());
     m_recorder.add(m_stream);
@@ -184,7 +187,8 @@ void wavefront_record::settle() {
         i.busy += m_carried_busy;
         i.idle += m_carried_idle;
         m_carried_busy = kept ? 0 : i.busy;
-        m_carried_idle = kept ? 0 : i.idle;
+        // The player holds up accesses that it plays; what others were held up is this GPU's own time.
+        m_carried_idle = kept ? 0 : i.idle + i.held;
         if (kept) m_writer.write(i);
         m_items.pop_front();
     }

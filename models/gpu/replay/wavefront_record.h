@@ -37,6 +37,7 @@ private:
 struct pending_item : item {
     bool final = true;
     std::uint32_t ordinal = 0;       ///< access
+    std::uint64_t held = 0;          ///< access: cycles in which the memory unit did not take it
 };
 
 /// What one wavefront does, while it lives. Its compute unit says what happens; times are cut into items.
@@ -70,8 +71,8 @@ public:
     void fetches(ticks at, ticks worked);
     void fetched(transaction_id what, ticks at);
     void ended(ticks at, ticks worked);
-    /// Everything of it is done: writes what is left. The object is deleted.
-    void retired();
+    /// Everything of it is done, accesses inside of its GPU too: writes what is left. The object is deleted.
+    void retired(ticks at);
 
 private:
     friend class access_record;

@@ -10,6 +10,7 @@
 
 #include <unistd.h>
 
+#include "gpu/replay/recorder.h"
 #include "gpu/replay/recording_file.h"
 
 using namespace fabricvp;
@@ -167,6 +168,29 @@ TEST_CASE("a recording comes back as it was written") {
     CHECK(r.launches[0].lds_bytes == 2048);
     CHECK(r.host[0].delay == 1000);
     CHECK(r.host[1].after == std::vector<std::uint32_t>{0});
+}
+
+TEST_CASE("time that a wavefront's own GPU takes is recorded") {
+    scratch_file file;
+    constexpr ticks cycle = 1000;
+    recorder r(file.path, {cycle}, 1);
+    auto* w = new wavefront_record(r, 0, 0, 0, cycle, 0);
+    // Ten cycles of work; then the memory unit is full for fifty, takes a store, and that is under way until 200, long after the end.
+    w->held_up(10 * cycle, 10 * cycle);
+    auto* store = w->issue(-1, 60 * cycle, 0);
+    w->ended(70 * cycle, 4 * cycle);
+    store->done(200 * cycle);
+    w->retired(200 * cycle);
+    r.finish(a_head());
+    const auto streams = read_recording(file.path).streams;
+    REQUIRE(streams.size() == 1);
+    item_reader reader(streams[0].items);
+    item i;
+    reader.read(i);
+    CHECK(i.kind == item_kind::end);
+    CHECK(i.busy == 14);
+    CHECK(i.busy + i.idle == 200);
+    CHECK(reader.done());
 }
 
 TEST_CASE("recordings larger than a block come back") {
