@@ -22,6 +22,9 @@
 #include "abi/kernel_descriptor.h"
 
 #define GPU_INLINE static inline __attribute__((always_inline))
+/* For what one lane does for all: registers that it needs are saved for that lane, where the others of a work-group would each
+ * have them saved, line by line, if it were part of their function. */
+#define GPU_APART static __attribute__((noinline, unused))
 #define GPU_TEXT_(x) #x
 #define GPU_TEXT(x) GPU_TEXT_(x)
 

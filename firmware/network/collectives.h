@@ -22,7 +22,7 @@ GPU_INLINE bool collective_hear(const struct collective* c, uint64_t flag, uint3
 }
 
 /* Waits until all nodes have come here as often; `number` counts from 1 on. One lane calls it. \returns false if one does not come */
-GPU_INLINE bool network_barrier(const struct collective* c, uint32_t number) {
+GPU_APART bool network_barrier(const struct collective* c, uint32_t number) {
     const unsigned rank = c->team->rank, nodes = c->team->nodes;
     uint64_t seen;
     for (unsigned level = 0; 1u << level < nodes; ++level) {
@@ -51,19 +51,35 @@ struct collective_vector {
     uint64_t vector, places, pitch; /* pitch: bytes from one place to the next */
     uint64_t elements;
 };
-LDS uint32_t collective_stopped;
+/* What a step is for the work-group: the lane that speaks says it. */
+LDS struct collective_turn {
+    bool failed, adds;
+    const float* other;        /* to be added to floats `begin` to `end` of the vector */
+    uint64_t begin, end;
+} collective_turn;
 
 /* One lane sends what a step says, and waits for what comes. */
-GPU_INLINE bool collective_move(const struct collective* c, const struct collective_vector* v, const struct collective_step* s, unsigned parts, uint32_t number) {
+GPU_APART void collective_move(const struct collective* c, const struct collective_vector* v, enum collective_way way, uint32_t round, unsigned step) {
+    const unsigned rank = c->team->rank, nodes = c->team->nodes, parts = collective_parts(way, nodes);
+    const struct collective_step s = collective_step(way, rank, nodes, step);
+    const uint32_t number = round * collective_steps(way, nodes) + step + 1;
+    const uint64_t base = c->team->memory[rank];
     uint64_t seen;
-    if (s->sends) {
-        const uint64_t begin = collective_begin(v->elements, parts, s->send_part), end = collective_begin(v->elements, parts, s->send_part + 1u);
-        const uint64_t from = v->vector + 4 * begin, to = s->adds ? v->places + s->place * v->pitch + 4 * begin : from;
-        if (end > begin) network_put(c->network, s->to, c->team->memory[c->team->rank] + from, c->team->memory[s->to] + to, (uint32_t)(4 * (end - begin)));
-        collective_say(c, s->to, offsetof(struct collective_flags, arrived[0]) + 8ull * s->send_flag, COLLECTIVE_NUMBER(number));
+    if (s.sends) {
+        const uint64_t begin = collective_begin(v->elements, parts, s.send_part), end = collective_begin(v->elements, parts, s.send_part + 1u);
+        const uint64_t from = v->vector + 4 * begin, to = s.adds ? v->places + s.place * v->pitch + 4 * begin : from;
+        if (end > begin) network_put(c->network, s.to, base + from, c->team->memory[s.to] + to, (uint32_t)(4 * (end - begin)));
+        collective_say(c, s.to, offsetof(struct collective_flags, arrived[0]) + 8ull * s.send_flag, COLLECTIVE_NUMBER(number));
     }
-    return !s->takes || collective_hear(c, offsetof(struct collective_flags, arrived[0]) + 8ull * s->take_flag, number, &seen);
+    collective_turn.failed = s.takes && !collective_hear(c, offsetof(struct collective_flags, arrived[0]) + 8ull * s.take_flag, number, &seen);
+    collective_turn.adds = s.takes && s.adds;
+    collective_turn.other = (const float*)(uintptr_t)(base + v->places + s.place * v->pitch);
+    collective_turn.begin = collective_begin(v->elements, parts, s.take_part);
+    collective_turn.end = collective_begin(v->elements, parts, s.take_part + 1u);
 }
+
+/* One lane waits for what it has sent. */
+GPU_APART void collective_end(const struct collective* c) { collective_turn.failed = network_quiet(c->network) != NETWORK_DONE; }
 
 /* The whole work-group adds, with several loads a lane under way. */
 GPU_INLINE void collective_add(float* to, const float* other, uint64_t begin, uint64_t end) {
@@ -83,25 +99,22 @@ GPU_INLINE void collective_add(float* to, const float* other, uint64_t begin, ui
 /* Sums a vector over all nodes; all have all of it then. Every lane of the work-group calls it; `round` counts calls from 0 on.
  * \returns false if a node is not heard, or a request has failed */
 GPU_INLINE bool network_all_reduce(const struct collective* c, enum collective_way way, const struct collective_vector* v, uint32_t round) {
-    const unsigned rank = c->team->rank, nodes = c->team->nodes, steps = collective_steps(way, nodes), parts = collective_parts(way, nodes);
-    const uint64_t base = c->team->memory[rank];
+    const unsigned steps = collective_steps(way, c->team->nodes);
+    float* const vector = (float*)(uintptr_t)(c->team->memory[c->team->rank] + v->vector);
     const bool speaks = local_id(0) == 0;
-    if (speaks) collective_stopped = 0;
     for (unsigned i = 0; i < steps; ++i) {
-        const struct collective_step s = collective_step(way, rank, nodes, i);
         fence_release(GPU_SCOPE_SYSTEM);
         barrier();
-        if (speaks && !collective_move(c, v, &s, parts, round * steps + i + 1)) collective_stopped = 1;
+        if (speaks) collective_move(c, v, way, round, i);
         barrier();
-        if (collective_stopped) return false;
+        if (collective_turn.failed) return false;
         fence_acquire(GPU_SCOPE_SYSTEM);
-        if (!s.takes || !s.adds) continue;
-        collective_add((float*)(uintptr_t)(base + v->vector), (const float*)(uintptr_t)(base + v->places + s.place * v->pitch),
-                       collective_begin(v->elements, parts, s.take_part), collective_begin(v->elements, parts, s.take_part + 1u));
+        if (collective_turn.adds) collective_add(vector, collective_turn.other, collective_turn.begin, collective_turn.end);
     }
-    if (speaks && network_quiet(c->network)) collective_stopped = 1;
     barrier();
-    return !collective_stopped;
+    if (speaks) collective_end(c);
+    barrier();
+    return !collective_turn.failed;
 }
 
 #endif
