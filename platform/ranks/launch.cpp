@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <csignal>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <fstream>
 #include <iterator>
@@ -99,6 +100,7 @@ int launch(unsigned count) {
     posix_spawn_file_actions_adddup2(&actions, ends[1], STDERR_FILENO);
     posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
     std::fflush(nullptr);
+    ::setenv("HWLOC_HIDE_ERRORS", "2", 0);  // where there is no /sys (containers), hwloc has several lines to say about it
     pid_t mpirun = 0;
     const int failed = ::posix_spawnp(&mpirun, "mpirun", &actions, nullptr, argv.data(), environ);
     posix_spawn_file_actions_destroy(&actions);

@@ -9,6 +9,7 @@ import signal
 import subprocess
 import time
 import unittest
+from unittest import mock
 
 import command
 from command import CommandTest
@@ -47,6 +48,11 @@ class Refused(CommandTest):
     def test_options_that_need_one_process(self):
         for option in (["--gdb", "0"], ["--console", "stdio"], ["--console", "node1=tcp:0"], ["--spans"], ["--capture", "x.pcap"]):
             self.refused("does not go with ranks", CONFIGS / "rdma_pair.yaml", "--ranks", "2", *option)
+
+    @unittest.skipIf(WHY_NOT, WHY_NOT)
+    def test_containers_without_sys(self):
+        with mock.patch.dict(os.environ, HWLOC_FSROOT=str(self.folder)):
+            self.refused("3 ranks: this machine has 2 parts", CONFIGS / "rdma_pair.yaml", "--ranks", "3")
 
     @unittest.skipIf(WHY_NOT, WHY_NOT)
     def test_what_one_rank_finds_wrong(self):
