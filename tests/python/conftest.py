@@ -55,6 +55,15 @@ def machine(assemble):
 
 
 @pytest.fixture
+def clone(tmp_path):
+    """A folder in which paths of the pages lead where they lead in a clone, and what is written stays apart."""
+    (tmp_path / "build").mkdir()
+    for name in ("configs", "firmware", "examples", "build/release"):
+        (tmp_path / name).symlink_to(REPOSITORY / name)
+    return tmp_path
+
+
+@pytest.fixture
 def run_script(tmp_path):
     """Runs Python text in an interpreter of its own; gives the completed process."""
 

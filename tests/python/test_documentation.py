@@ -27,13 +27,13 @@ def examples():
 
 
 @pytest.mark.parametrize("text", list(examples()))
-def test_example(text, tmp_path):
+def test_example(text, clone):
     """A block of a page stands alone; it says `# not run` in its first line where it cannot."""
     if text.startswith("# not run"):
         return
-    script = tmp_path / "example.py"
+    script = clone / "example.py"
     script.write_text(text)
-    done = subprocess.run([sys.executable, script], capture_output=True, text=True, timeout=1000, cwd=REPOSITORY)
+    done = subprocess.run([sys.executable, script], capture_output=True, text=True, timeout=1000, cwd=clone)
     assert done.returncode == 0, done.stdout + done.stderr
 
 

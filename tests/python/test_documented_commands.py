@@ -91,13 +91,10 @@ def plain(line):
 
 
 @pytest.fixture
-def clone(tmp_path):
-    """A folder in which paths of the pages lead where they lead in a clone, and results stay apart."""
-    (tmp_path / "build").mkdir()
-    for name in ("configs", "firmware", "examples", "build/release"):
-        (tmp_path / name).symlink_to(REPOSITORY / name)
-    (tmp_path / "boot.script").write_text(BOOT_SCRIPT)
-    return tmp_path
+def scripted(clone):
+    """A clone that has the script of a boot, too."""
+    (clone / "boot.script").write_text(BOOT_SCRIPT)
+    return clone
 
 
 def what_runs(arguments):
@@ -106,8 +103,8 @@ def what_runs(arguments):
 
 @pytest.mark.timeout(600)
 @pytest.mark.parametrize("run", sorted({what_runs(rest) for _, rest, _ in OURS}))
-def test_command(run, clone):
-    done = subprocess.run(f"'{LAUNCHER}' {run}", shell=True, capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=590, cwd=clone)
+def test_command(run, scripted):
+    done = subprocess.run(f"'{LAUNCHER}' {run}", shell=True, capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=590, cwd=scripted)
     said = done.stdout + done.stderr
     assert done.returncode == FAILING.get(run, 0), said
     assert "Traceback" not in said
