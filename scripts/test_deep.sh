@@ -19,10 +19,10 @@ declare -A about=(
     [bare]="make demo and make test from a clone on a bare Debian 12"
 )
 
-# A sanitizer build, once for the parts that use it.
+# A sanitizer build for the parts that use it, of the targets named or all.
 sanitizer_build() {
     cmake --preset sanitize -DFABRICVP_TESTS=ON >build/deep/sanitize.configure.log 2>&1 || { cat build/deep/sanitize.configure.log; return 1; }
-    cmake --build build/sanitize --parallel "$jobs"
+    cmake --build build/sanitize --parallel "$jobs" ${1:+--target "$@"}
 }
 
 # SystemC keeps its objects until the process ends, so leaks tell nothing.
@@ -30,7 +30,7 @@ export ASAN_OPTIONS=detect_leaks=0:strict_string_checks=1 UBSAN_OPTIONS=print_st
 
 part_sanitize() { sanitizer_build && ctest --test-dir build/sanitize --output-on-failure --no-tests=error --parallel "$jobs"; }
 part_fuzz() { sanitizer_build && scripts/deep/fuzz.sh build/sanitize/bin; }
-part_hca_fuzz() { sanitizer_build && scripts/deep/hca_fuzz.sh build/sanitize/bin "$jobs"; }
+part_hca_fuzz() { sanitizer_build test_hca_fuzz_{commands,packets,queues} && scripts/deep/hca_fuzz.sh build/sanitize/bin "$jobs"; }
 part_differential() {
     scripts/build.sh "$jobs" -DFABRICVP_TESTS=ON &&
         build/release/bin/differential --runtime build/release/firmware/differential_runtime.elf --instructions 100000000 --seed 1000

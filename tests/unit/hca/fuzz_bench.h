@@ -63,4 +63,19 @@ inline void permit(driver& d, const driver::memory_region& r, unsigned rights) {
     for_pages(r, [&](std::uint64_t at, std::uint64_t bytes) { d.host.memory.permit(at, bytes, rights); });
 }
 
+/// From any state to ready to send, as it was once connected; without the commands' way, for which there is a fuzzer of its own.
+inline void restart(test_qp& q) {
+    auto& all = q.d.hca.pairs;
+    std::uint8_t context[HCA_QP_MAILBOX] = {}, again[HCA_QP_MAILBOX] = {};
+    REQUIRE(all.query(q.number, context) == HCA_OK);
+    REQUIRE(all.to_reset(q.number, nullptr) == HCA_OK);
+    std::memcpy(again, context, sizeof again);
+    hca_set(again + HCA_QP_CONTEXT, HCA_QPC_RECEIVE_PSN, q.s.psn);
+    hca_set(again + HCA_QP_CONTEXT, HCA_QPC_SEND_PSN, q.s.psn);
+    hca_set(again, HCA_QP_MASK, HCA_GIVEN_REMOTE_READ | HCA_GIVEN_REMOTE_WRITE | HCA_GIVEN_REMOTE_ATOMIC);
+    for (const unsigned step : {HCA_RST2INIT_QP, HCA_INIT2RTR_QP, HCA_RTR2RTS_QP}) REQUIRE(all.modify(step, q.number, again) == HCA_OK);
+    q.posted = q.received = 0;
+    std::memset(q.d.record(test_qp::uar, q.record), 0, 16);
+}
+
 }  // namespace fabricvp::hca::test

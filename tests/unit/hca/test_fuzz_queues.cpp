@@ -21,7 +21,6 @@ public:
     std::vector<driver::memory_region> own, foreign;
     std::vector<std::unique_ptr<test_qp>> pairs_a, pairs_b;
     std::vector<std::vector<std::uint8_t>> constant;  // own regions that may not be written
-    std::uint64_t restarts = 0;
 
     attack() {
         auto& [host, a, b, cq_a, cq_b, qa, qb] = bench;
@@ -81,12 +80,8 @@ public:
         pairs_b[i]->connect(pairs_a[i]->number, 1);
     }
     void restart(unsigned i) {
-        ++restarts;
-        for (auto* q : {pairs_a[i].get(), pairs_b[i].get()}) {
-            REQUIRE(q->d.command(HCA_2RST_QP, q->number, 1) == HCA_OK);
-            q->start();
-        }
-        join(i);
+        test::restart(*pairs_a[i]);
+        test::restart(*pairs_b[i]);
     }
     /// Nobody looks at completions here.
     void take_completions() {
