@@ -36,7 +36,7 @@ GPU_INLINE bool network_is_closed(struct network_producer* p) { return (p->close
 GPU_INLINE uint32_t network_post(struct network_producer* p, unsigned operation, unsigned peer, uint64_t local, uint64_t remote, uint32_t bytes, uint64_t data0,
                                  uint64_t data1) {
     for (uint32_t looks = 1; !network_has_room(p); ++looks) {
-        if (looks % NETWORK_LOOKS == 0 && network_is_closed(p)) return p->write;
+        if (p->closed || (looks % NETWORK_LOOKS == 0 && network_is_closed(p))) return p->write;
         gpu_pause();
     }
     volatile struct network_entry* e = &p->queue->entry[p->write & ((1u << p->log_entries) - 1)];
@@ -61,9 +61,12 @@ GPU_INLINE uint32_t network_await(struct network_producer* p, uint32_t request) 
     fence_acquire(GPU_SCOPE_SYSTEM);
     return status;
 }
-/* Waits until all requests have ended. \returns NETWORK_DONE, or why the first that ever failed did */
+/* Waits until all requests have ended, or nobody serves them any more. \returns NETWORK_DONE, or why the first that ever failed did */
 GPU_INLINE uint32_t network_drain(struct network_producer* p) {
-    while ((p->read = (uint32_t)load_scoped_u64(&p->queue->read_index)) != p->write) gpu_pause();
+    for (uint32_t looks = 1; (p->read = (uint32_t)load_scoped_u64(&p->queue->read_index)) != p->write; ++looks) {
+        if (looks % NETWORK_LOOKS == 0 && network_is_closed(p)) return p->closed;
+        gpu_pause();
+    }
     fence_acquire(GPU_SCOPE_SYSTEM);
     return (uint32_t)load_scoped_u64(&p->queue->failed);
 }

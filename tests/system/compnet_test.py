@@ -60,6 +60,18 @@ class Compnet(CommandTest):
         self.echo("again", "scheme=0", "groups=13", "threads=2", "rounds=4", "least=64", "most=64", "entries=1")
         self.assertRegex(self.succeed("diff", "processor", "again").text, r"0 of \d+ statistics differ")
 
+    def test_messages_without_answers(self):
+        """Each work-group sends many before it waits; all of them come, whoever performs them, more of them than queues have entries."""
+        for scheme, number in SCHEMES.items():
+            for size in 8, 512:
+                result = self.echo(scheme, f"work=3 scheme={number}", "groups=6", "messages=50", "entries=3", f"least={size}", f"most={size}")
+                self.assertEqual(result.returncode, 0, result.text)
+                self.assertRegex(self.consoles(scheme)[0], rf"# rate {scheme} 1 threads 6 groups {size} bytes 300 messages, [1-9]\d* ps each\nrate       ok\n")
+                values = self.statistics(scheme)
+                self.assertGreater(values["node0.hca0.messages"], 300)
+                self.assertLess(values["node1.hca0.messages"], 100)  # of the programs, which meet
+                self.assertEqual(values["node0.hca0.retries"], 0)
+
     def test_a_request_that_fails(self):
         """The kernel that asked hears why (the responder's refusal); the one that waits gives up; nothing hangs."""
         for scheme, number in SCHEMES.items():
@@ -209,6 +221,12 @@ class Compnet(CommandTest):
             for group in range(8):
                 self.assertRegex(mine, rf"work-group {group}: request failed in round \d+, status 0x122")
                 self.assertRegex(other, rf"work-group {group}: request failed in round \d+, status 0x100")
+        result = self.echo("out", "work=3 scheme=0", "crash=1", "groups=8", "messages=1000", "least=64", "most=64")  # of which those who wait for nothing hear as well
+        self.assertEqual(result.returncode, 1, result.text)
+        mine, other = self.consoles("out")
+        for group in range(8):
+            self.assertRegex(mine, rf"work-group {group}: request failed in round \d+, status 0x122")
+        self.assertIn("what has come is not what was sent", other)
 
     def test_locked_lines(self):
         """A producer's store locks its line, the command processor's unlocks it; what streams beside them is right as well."""
@@ -224,10 +242,11 @@ class Compnet(CommandTest):
     def test_what_cannot_be_is_said(self):
         for options, words in (("work=2 bytes=10", "bytes=10: a multiple of 4"), ("work=2 bytes=268435456", "bytes=268435456: 67108864 at most"), ("threads=9", "threads=9: 8 at most"),
                                ("entries=7", "entries=7: 6 at most"), ("threads=2", "threads=2: 1 at most, since each serves a queue"), ("work=1 threads=3 groups=4", "threads=3: 2 at most"),
-                               ("scheme=3", "scheme=3: messages there and back take 0, 1, 2 or 5"), ("scheme=5 groups=33", "groups=33: 32 at most"), ("rounds=x", "rounds is no number"), ("thread=2", "there is no option thread, but nodes, work, scheme, "),
+                               ("scheme=3", "scheme=3: messages there and back take 0, 1, 2 or 5"), ("work=3 scheme=5", "scheme=5: messages without answers take 0, 1 or 2"),
+                               ("work=3 groups=8 messages=1000", "messages=1000: 64 at most, since all of them lie in memory"), ("scheme=5 groups=33", "groups=33: 32 at most"), ("rounds=x", "rounds is no number"), ("thread=2", "there is no option thread, but nodes, work, scheme, "),
                                ("work=1 rows=10 groups=4", "rows=10: a multiple of groups=4"), ("work=1 columns=24", "columns=24: a multiple of 16"), ("work=1 cores=64", "cores=64: "),
                                ("least=24", "least=24: a power of two"), ("threads=3 groups=3", "threads=3: 2 at most, harts of the command processor"), ("scheme=2 lock=1", "lock=1: only with scheme=0"),
-                               ("work=2 load=1", "load=1: only with work=0"), ("scheme=1 crash=1", "crash=1: only with scheme=0"), ("work=2 astray=1", "astray=1: only with work=0")):
+                               ("work=2 load=1", "load=1: only with work=0"), ("work=2 crash=1", "crash=1: only with scheme=0 and work=0 or 3"), ("scheme=1 crash=1", "crash=1: only with scheme=0"), ("work=2 astray=1", "astray=1: only with work=0")):
             with self.subTest(options):
                 self.refused(self.echo("out", options), words)
                 run = json.loads((self.folder / "out" / "run.json").read_text())

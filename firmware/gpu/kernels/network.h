@@ -24,6 +24,16 @@ struct network_echo_arguments {
     uint32_t begins, in_entry; /* whether this node says the first word; whether 8 bytes travel in the entry */
 };
 
+/* Work-groups that send one message after the other, and wait for none until all are under way. */
+struct network_rate_arguments {
+    POINTER(struct network_access) access; /* one a work-group */
+    POINTER(struct network_group) results;
+    uint64_t local, remote;    /* of each message: `pitch` bytes that are sent, and as many that come */
+    uint64_t pitch;
+    uint32_t bytes, messages;  /* messages: of a work-group. Their last 8 bytes count from 1 on */
+    uint32_t peer, in_entry;   /* in_entry: 8 bytes travel in the entry */
+};
+
 /* Jacobi's method on rows of a grid: nodes have rows in order, and each a row of halo at both ends. The border of the whole
  * grid stays. What nodes tell each other has the iteration's number in its upper half. */
 enum { JACOBI_GROUP = 256 };

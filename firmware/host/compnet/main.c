@@ -5,16 +5,18 @@
 #include "host/compnet/echo.h"
 #include "host/compnet/jacobi.h"
 #include "host/compnet/load.h"
+#include "host/compnet/rate.h"
 #include "host/compnet/reduce.h"
+#include "host/compnet/slots.h"
 #include "host/console.h"
 #include "host/machine.h"
 #include "host/rdma/options.h"
 
-enum { NODES, WORK, SCHEME, THREADS, GROUPS, ENTRIES, LEAST, MOST, ROUNDS, INLINE, ASTRAY, ROWS, COLUMNS, ITERATIONS, CORES, DRIVER, REFERENCE, BYTES, WAY, LOCK, LOAD, CRASH, OPTIONS };
-enum { ECHO, JACOBI, REDUCE };
+enum { NODES, WORK, SCHEME, THREADS, GROUPS, ENTRIES, LEAST, MOST, ROUNDS, MESSAGES, INLINE, ASTRAY, ROWS, COLUMNS, ITERATIONS, CORES, DRIVER, REFERENCE, BYTES, WAY, LOCK, LOAD, CRASH, OPTIONS };
+enum { ECHO, JACOBI, REDUCE, RATE };
 static struct option options[OPTIONS] = {
     [NODES] = {"nodes", 2, 2, NETWORK_MOST_PEERS},
-    [WORK] = {"work", ECHO, ECHO, REDUCE},              /* 0: messages there and back; 1: Jacobi's method; 2: all-reduces */
+    [WORK] = {"work", ECHO, ECHO, RATE},                /* 0: messages there and back; 1: Jacobi's method; 2: all-reduces; 3: messages without answers */
     [SCHEME] = {"scheme", SCHEME_PROCESSOR, SCHEME_PROCESSOR, SCHEME_ASYNC}, /* who performs: 0 the command processor, 1 harts of the host, 2 each work-group itself;
                                                            5 the GPU's queue between kernels; of work 1 and 2 also 3 the host between kernels, 4 the CPUs alone */
     [THREADS] = {"threads", 1, 1, SCHEME_MOST_THREADS}, /* of a service */
@@ -23,6 +25,7 @@ static struct option options[OPTIONS] = {
     [LEAST] = {"least", 8, 8, 1 << 20},                 /* bytes of a message, by powers of two */
     [MOST] = {"most", 64 << 10, 8, 1 << 20},
     [ROUNDS] = {"rounds", 10, 1, 1000},                 /* of each size */
+    [MESSAGES] = {"messages", 64, 1, 1 << 16},          /* of each work-group and size, without answers */
     [INLINE] = {"inline", 1, 0, 1},                     /* 1: 8 bytes travel in the queue's entry */
     [ASTRAY] = {"astray", 0, 0, 1},                     /* 1: node 0 puts where nothing is, and hears of it */
     [ROWS] = {"rows", 64, 1, 1 << 14},                  /* of each node's part of the grid */
@@ -49,13 +52,16 @@ static struct jacobi_options jacobi_options(void) {
 static void check_options(void) {
     const enum scheme_kind kind = (enum scheme_kind)options[SCHEME].value;
     const struct jacobi_options of_jacobi = jacobi_options();
-    const bool echo = options[WORK].value == ECHO, jacobi = options[WORK].value == JACOBI, served = kind == SCHEME_PROCESSOR || kind == SCHEME_HOST;
+    const uint64_t work = options[WORK].value;
+    const bool echo = work == ECHO, jacobi = work == JACOBI, rate = work == RATE, served = kind == SCHEME_PROCESSOR || kind == SCHEME_HOST;
     if (echo && (kind == SCHEME_DRIVEN || kind == SCHEME_CPU)) refuse("scheme=%u: messages there and back take 0, 1, 2 or 5", kind);
+    if (rate && kind > SCHEME_NATIVE) refuse("scheme=%u: messages without answers take 0, 1 or 2", kind);
+    if (rate) option_at_most(&options[MESSAGES], RATE_MOST_BYTES / slots_bytes((unsigned)options[GROUPS].value, options[MOST].value), "since all of them lie in memory");
     if (echo && kind == SCHEME_ASYNC) option_at_most(&options[GROUPS], 1 << (SCHEME_LOG_SENDS - 1), "since the queue pair has room for no more");
-    if (options[WORK].value != REDUCE) option_multiple(&options[NODES], 2, "since neighbours have to do with each other");
+    if (work != REDUCE) option_multiple(&options[NODES], 2, "since neighbours have to do with each other");
     if (served) option_at_most(&options[THREADS], jacobi ? JACOBI_QUEUES : options[GROUPS].value, "since each serves a queue");
-    option_only(&options[LOCK], kind == SCHEME_PROCESSOR && !jacobi, "with scheme=0 and work=0 or 2: queues of work-groups in the GPU's memory");
-    option_only(&options[CRASH], kind == SCHEME_PROCESSOR && echo, "with scheme=0 and work=0");
+    option_only(&options[LOCK], kind == SCHEME_PROCESSOR && !jacobi, "with scheme=0 and work=0, 2 or 3: queues of work-groups in the GPU's memory");
+    option_only(&options[CRASH], kind == SCHEME_PROCESSOR && (echo || rate), "with scheme=0 and work=0 or 3");
     option_only(&options[LOAD], echo, "with work=0");
     option_only(&options[ASTRAY], echo, "with work=0");
     option_multiple(&options[BYTES], 4, "whole floats");
@@ -82,6 +88,16 @@ static bool echo(void) {
     return right;
 }
 
+static bool rate(void) {
+    const struct rate_options o = {options[LEAST].value, options[MOST].value, options[MESSAGES].value, options[INLINE].value, options[CRASH].value};
+    struct scheme scheme = chosen();
+    scheme.payload_bytes = rate_payload(scheme.groups, &o);
+    scheme_open(&scheme);
+    const bool right = rate_run(&scheme, &queue, &o);
+    scheme_close(&scheme);
+    return right;
+}
+
 static bool jacobi(void) {
     const struct jacobi_options o = jacobi_options();
     return jacobi_run(&party, &node, &queue, (enum scheme_kind)options[SCHEME].value, (unsigned)options[THREADS].value, &o);
@@ -98,6 +114,6 @@ int main(void) {
     gpu_require(&node, &party.pci);
     gpu_print(&node);
     gpu_create_queue(&queue, &node, 0, 4, 0, 1); /* kernels whose work-groups wait for each other need room for all */
-    const bool right = options[WORK].value == ECHO ? echo() : options[WORK].value == JACOBI ? jacobi() : reduce();
-    return program_end(right);
+    static bool (*const works[])(void) = {[ECHO] = echo, [JACOBI] = jacobi, [REDUCE] = reduce, [RATE] = rate};
+    return program_end(works[options[WORK].value]());
 }

@@ -2,6 +2,7 @@
 // Kernels that a user brings along: jobs in the RAM disk (abi/kernel_job.h) of the application `kernel`.
 #include <catch2/catch.hpp>
 
+#include <cstdio>
 #include <cstring>
 #include <fstream>
 #include <iterator>
@@ -44,7 +45,7 @@ struct addition {
         job.items[0] = static_cast<std::uint32_t>(items);
         job.group[0] = 256;
         for (unsigned d : {1, 2}) job.items[d] = job.group[d] = 1;
-        std::strncpy(job.kernel, kernel, sizeof job.kernel);
+        std::snprintf(job.kernel, sizeof job.kernel, "%s", kernel);
         job.state = KERNEL_JOB_READY;
         job.buffer_count = 3;
         job.buffers = place(3 * sizeof(kernel_job_buffer));

@@ -77,7 +77,7 @@ vector_access_ptr all_lanes(bench& b, access_kind kind, unsigned bytes, lane_mas
     a->mask = mask;
     for (unsigned lane = 0; lane < 64; ++lane) {
         a->address[lane] = page + 0x10;
-        a->data[lane] = 0x1111'0000'0000'0000 + lane;
+        a->data[lane] = 0x1111'0000'0000'0000u + lane;
     }
     return a;
 }
@@ -93,7 +93,7 @@ TEST_CASE("64 lanes ring one register: 64 writes of 8 bytes, in lane order, whet
         CHECK(a->fault == memory_fault::none);
         REQUIRE(b.target.seen.size() == 64);
         for (unsigned lane = 0; lane < 64; ++lane)
-            CHECK(b.target.seen[lane] == device::access{access_kind::write, registers + 0x10, 8, 0x1111'0000'0000'0000 + lane, false});
+            CHECK(b.target.seen[lane] == device::access{access_kind::write, registers + 0x10, 8, 0x1111'0000'0000'0000u + lane, false});
     }
 }
 
@@ -105,7 +105,7 @@ TEST_CASE("neighbouring registers are not merged; lanes that take no part stay a
     REQUIRE(b.target.seen.size() == 5);
     const unsigned lanes[] = {1, 2, 4, 5, 7};
     for (unsigned i = 0; i < 5; ++i)
-        CHECK(b.target.seen[i] == device::access{access_kind::write, registers + 8 * lanes[i], 8, 0x1111'0000'0000'0000 + lanes[i], false});
+        CHECK(b.target.seen[i] == device::access{access_kind::write, registers + 8 * lanes[i], 8, 0x1111'0000'0000'0000u + lanes[i], false});
 }
 
 TEST_CASE("each lane's load asks the device, for its own bytes alone") {
@@ -172,8 +172,8 @@ TEST_CASE("lanes in a device and in memory at once") {
     b.m.time(0, a);
     CHECK(a->fault == memory_fault::none);
     REQUIRE(b.target.seen.size() == 32);
-    for (unsigned i = 0; i < 32; ++i) CHECK(b.target.seen[i].value == 0x1111'0000'0000'0000 + 2 * i);
-    for (unsigned lane = 1; lane < 64; lane += 2) CHECK(b.m.peek<std::uint64_t>(0x200000 + 8 * lane) == 0x1111'0000'0000'0000 + lane);
+    for (unsigned i = 0; i < 32; ++i) CHECK(b.target.seen[i].value == 0x1111'0000'0000'0000u + 2 * i);
+    for (unsigned lane = 1; lane < 64; lane += 2) CHECK(b.m.peek<std::uint64_t>(0x200000 + 8 * lane) == 0x1111'0000'0000'0000u + lane);
 }
 
 TEST_CASE("a device that refuses a store names every lane") {

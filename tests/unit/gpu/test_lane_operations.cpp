@@ -120,7 +120,7 @@ TEST_CASE("comparisons, addresses, blending and loaded data are the same on ever
         fill(a, random);
         fill(b, random);
         for (unsigned lane = 0; lane < wavefront_lanes; lane += 3) b[lane] = a[lane];
-        const lane_mask mask = round == 0 ? ~lane_mask{0} : random() & random() | lane_mask{1} << (round % 64);
+        const lane_mask mask = round == 0 ? ~lane_mask{0} : (random() & random()) | lane_mask{1} << (round % 64);
         for (unsigned n = 0; n < reference.compare.size(); ++n) {
             if (!reference.compare[n]) continue;
             INFO(riscv::info(static_cast<opcode>(n)).mnemonic);

@@ -33,6 +33,11 @@ def rates(frame: pandas.DataFrame) -> Figure:
     return _curves(frame, "requests_per_us", "million requests a second, one node")
 
 
+def streams(frame: pandas.DataFrame) -> Figure:
+    """Messages without answers by work-groups."""
+    return _curves(frame, "messages_per_us", "million messages a second, one node")
+
+
 def round_trips(frame: pandas.DataFrame) -> Figure:
     """Round trips by work-groups."""
     return _curves(frame, "round_trip_us", "round trip, µs")

@@ -3,15 +3,50 @@
 
 from __future__ import annotations
 
+import re
+from dataclasses import dataclass
+
 import pandas
 
-from ..compnet_latency.points import THREADS, Found, Point, measure
+from ..compnet import run_firmware
+from ..compnet_latency.points import SCHEMES, THREADS, Found, Point, measure
 from ..frame import Missing, Run
 from . import pictures
 
 PROCESSOR, LANES = "command processor", "lanes"
 SATURATED = 0.9  #: of what one hart performs at most, times the number of harts
 EIGHT = 8  #: bytes, which travel in the request itself
+_RATE = re.compile(r"^# rate \w+ \d+ threads \d+ groups \d+ bytes (\d+) messages, (\d+) ps each", re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class Stream:
+    """Messages of one node that nobody answers."""
+
+    scheme: str  #: `PROCESSOR` or `LANES`
+    messages: int  #: of each work-group
+    groups: int
+    threads: int = 1
+
+    def __str__(self) -> str:
+        return f"{self.scheme}, {self.messages} messages of each of {self.groups} work-groups without answers, {self.threads} threads"
+
+
+@dataclass
+class Streamed:
+    """What came of it."""
+
+    seconds: float  #: for a message, by the slowest work-group
+    right: bool
+    retries: float
+
+
+def measure_stream(stream: Stream) -> Streamed:
+    """Runs it. Raises `InputError` if the firmware does not come to its end."""
+    options = f"work=3 scheme={SCHEMES[stream.scheme]} least={EIGHT} most={EIGHT} messages={stream.messages} groups={stream.groups} threads={stream.threads}"
+    found = run_firmware(str(stream), stream.scheme, 2, options, ["rate"], {"node.gpu0.processor.harts": max(THREADS)})
+    told = _RATE.search(found.consoles[0])
+    return Streamed(int(told[2]) / 1e12 if told else float("nan"), found.right and told is not None and int(told[1]) == stream.groups * stream.messages, found.retries)
 
 
 def study(run: Run) -> None:
@@ -20,26 +55,31 @@ def study(run: Run) -> None:
     rounds = 6 if run.quick else 12
     points = [Point(PROCESSOR, EIGHT, EIGHT, rounds, g, t) for g in groups for t in THREADS if t <= g] + [Point(LANES, EIGHT, EIGHT, rounds, g) for g in groups]
     found = dict(zip(points, run.map("machines", measure, points, lambda p: p.rounds * p.groups + 20, str)))
+    messages = 40 if run.quick else 200
+    streams = [Stream(p.scheme, messages, p.groups, p.threads) for p in points]
+    streamed = dict(zip(points, run.map("without answers", measure_stream, streams, lambda s: s.messages * s.groups + 200, str)))
     again = run.map("one again", measure, [points[0]], name=str, fresh=True)[0]
-    frame = _frame(found)
+    frame = _frame(found, streamed)
     crossings = _rows(run, frame)
     run.report.plot("rates", pictures.rates(frame), "Requests a second of one node by the number of work-groups that communicate")
+    run.report.plot("streams", pictures.streams(frame), "Messages a second of one node that nobody answers, by the number of work-groups that send them")
     run.report.plot("round_trips", pictures.round_trips(frame), "Round trips by the number of work-groups")
-    run.report.table("scaling", frame.round(3), f"{EIGHT} bytes there and back; every work-group waits for its answer before it sends again. mJ of both nodes, all parts.", shown=80)
+    run.report.table("scaling", frame.round(3), f"{EIGHT} bytes there and back; every work-group waits for its answer before it sends again. µJ of both nodes, all parts. messages_per_us: of one node, {messages} by each work-group, which "
+                     "nobody answers.", shown=80)
     check = run.report.check
-    wrong = [str(p) for p, f in found.items() if not f.right]
-    check("both nodes find every byte as it should be", not wrong, ", ".join(wrong) or f"{len(found)} runs")
-    check("nothing is sent twice", not any(f.retries for f in found.values()), "in every run")
+    wrong = [str(p) for p, f in found.items() if not f.right] + [str(s) for s, f in zip(streams, streamed.values()) if not f.right]
+    check("both nodes find every byte as it should be", not wrong, ", ".join(wrong) or f"{len(found) + len(streamed)} runs")
+    check("nothing is sent twice", not any(f.retries for f in (*found.values(), *streamed.values())), "in every run")
     check("a second run is the same to the picosecond", again.round_trip == found[points[0]].round_trip, str(points[0]))
     _conclude(run, frame, crossings)
 
 
-def _frame(found: dict[Point, Found]) -> pandas.DataFrame:
+def _frame(found: dict[Point, Found], streamed: dict[Point, Streamed]) -> pandas.DataFrame:
     lines = []
     for p, f in found.items():
         us = f.round_trip[EIGHT] * 1e6
         lines.append({"scheme": p.scheme, "harts": p.threads if p.scheme == PROCESSOR else 0, "groups": p.groups, "round_trip_us": us, "slowest_us": f.slowest[EIGHT] * 1e6,
-                      "requests_per_us": p.groups / us, "uJ_a_request": f.joules["total"] * 1e6 / f.messages})
+                      "requests_per_us": p.groups / us, "uJ_a_request": f.joules["total"] * 1e6 / f.messages, "messages_per_us": 1e-6 / streamed[p].seconds})
     return pandas.DataFrame(lines)
 
 
@@ -48,6 +88,7 @@ def _rows(run: Run, frame: pandas.DataFrame) -> dict[int, int | None]:
     row = run.report.row
     lanes = frame[frame["scheme"] == LANES].set_index("groups")
     row("requests a second, lanes, at most", "M/s", float(lanes["requests_per_us"].max()), None, f"with {lanes['requests_per_us'].idxmax()} work-groups, one request each")
+    row("messages a second that nobody answers, lanes, at most", "M/s", float(lanes["messages_per_us"].max()), None, f"with {lanes['messages_per_us'].idxmax()} work-groups")
     crossings: dict[int, int | None] = {}
     alone = float(frame[frame["harts"] == 1]["requests_per_us"].max())
     for harts, part in frame[frame["scheme"] == PROCESSOR].groupby("harts"):
@@ -55,6 +96,7 @@ def _rows(run: Run, frame: pandas.DataFrame) -> dict[int, int | None]:
         most = float(by["requests_per_us"].max())
         row(f"requests a second, {harts} harts, at most", "M/s", most, None, "of a node; the round trip has one of each node")
         row(f"the same for each hart, {harts} harts", "M/s", most / harts, None, "")
+        row(f"messages a second that nobody answers, {harts} harts, at most", "M/s", float(by["messages_per_us"].max()), None, f"with {by['messages_per_us'].idxmax()} work-groups")
         busy = by.index[by["requests_per_us"] >= SATURATED * harts * alone]
         row(f"work-groups that saturate {harts} harts", "1", float(busy[0]) if len(busy) else Missing(f"more than {by.index[-1]}"), None,
             f"{SATURATED:.0%} of {harts} times what one hart performs at most")

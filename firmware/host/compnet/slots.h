@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Memory of messages between work-groups of two nodes, in a scheme's payload: what goes out is a pattern, what comes in zeros;
+ * slot by slot. The last 8 bytes of a message are a number. */
+#ifndef FABRICVP_HOST_COMPNET_SLOTS_H
+#define FABRICVP_HOST_COMPNET_SLOTS_H
+
+#include "host/compnet/scheme.h"
+
+struct slots {
+    unsigned count;
+    uint64_t pitch, size;     /* bytes of a slot in each direction; of a message */
+    uint64_t first;           /* number of a message in slot i: first + i % cycle */
+    unsigned cycle;
+    uint8_t* bytes;           /* slots_bytes() of the program's memory, to work with */
+};
+static inline uint64_t slots_bytes(unsigned count, uint64_t pitch) { return 2 * count * pitch; }
+
+/* \param numbered whether the messages' numbers are written as well; else kernels do it */
+void slots_prepare(struct scheme* scheme, const struct slots* slots, bool numbered);
+/* \returns whether the other node's patterns and numbers have come, and nothing else has */
+bool slots_are_right(struct scheme* scheme, unsigned with, const struct slots* slots);
+
+/* What work-groups tell of themselves. */
+struct slots_times {
+    bool right;               /* none has failed; what has is printed */
+    uint64_t total, longest;  /* nanoseconds, of all work-groups */
+};
+struct slots_times slots_times(struct scheme* scheme, const struct place* results);
+
+/* Runs a kernel of work-groups that talk. \param crash_us when what serves at the command processor is spoilt; 0: never
+ * \param patience_ns after which such a kernel gives up. \returns why the queue failed, or 0 */
+unsigned slots_perform(struct scheme* scheme, struct gpu_queue_handle* queue, const char* kernel, const void* arguments, size_t bytes, unsigned crash_us, uint64_t patience_ns);
+
+#endif
