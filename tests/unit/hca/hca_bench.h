@@ -289,7 +289,7 @@ public:
     };
     std::vector<memory_region> event_memory;  ///< of all that have been created
     event_queue create_eq(unsigned number, unsigned log_size, unsigned interrupt, unsigned state = HCA_ARMED) {
-        event_queue q{number, log_size, region(std::uint64_t{HCA_EQE_SIZE} << log_size), 0};
+        event_queue q{number, log_size, region(std::uint64_t{HCA_EQE_SIZE} << log_size, 1, local_write), 0};
         for (unsigned i = 0; i < 1u << log_size; ++i) hca_set(byte(q.memory, i * HCA_EQE_SIZE), HCA_EQE_OWNER, 1);
         auto* c = in();
         hca_set(c, HCA_EQC_STATE, state);

@@ -215,7 +215,7 @@ private:
 };
 
 inline completion_queue create_cq(driver& d, std::uint32_t number, unsigned log_size, unsigned eqn, std::uint32_t record) {
-    completion_queue q{number, log_size, d.region(std::uint64_t{HCA_CQE_SIZE} << log_size), 0};
+    completion_queue q{number, log_size, d.region(std::uint64_t{HCA_CQE_SIZE} << log_size, 1, local_write), 0};
     for (unsigned i = 0; i < 1u << log_size; ++i) hca_set(d.byte(q.memory, i * HCA_CQE_SIZE), HCA_CQE_OWNER, 1);
     d.record(test_qp::uar, record);
     auto* c = d.in();
