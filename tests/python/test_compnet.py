@@ -120,3 +120,7 @@ def test_scaling(experiment):
     rate = {harts: rows[f"requests a second, {harts} harts, at most"] for harts in (1, 2, 4, 8)}
     assert rate[2] > 1.5 * rate[1] and rate[4] > 1.4 * rate[2]  # each hart performs what it can
     assert rows["work-groups from which on lanes are faster than 1 harts"] <= 32
+    # Without answers to wait for, whoever performs the messages has always one to begin with.
+    streams = {harts: rows[f"messages a second that nobody answers, {harts} harts, at most"] for harts in (1, 2, 4, 8)}
+    assert all(streams[harts] > rate[harts] for harts in streams)
+    assert streams[1] < streams[2] < streams[4] < streams[8] < rows["messages a second that nobody answers, lanes, at most"]

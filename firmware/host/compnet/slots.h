@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Memory of messages between work-groups of two nodes, in a scheme's payload: what goes out is a pattern, what comes in zeros;
- * slot by slot. The last 8 bytes of a message are a number. */
+/* What messages between work-groups of two nodes have in common, with answers or without: their memory in a scheme's payload, slot
+ * by slot (what goes out is a pattern, what comes in zeros; the last 8 bytes of a message are a number), the run of their kernel,
+ * and what it tells. */
 #ifndef FABRICVP_HOST_COMPNET_SLOTS_H
 #define FABRICVP_HOST_COMPNET_SLOTS_H
 

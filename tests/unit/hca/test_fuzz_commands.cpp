@@ -32,7 +32,6 @@ public:
         host.adapters[1]->network.link.configure(2);
         std::memset(d.at(contexts), secret, host_memory::size - contexts);
         host.memory.watch();
-        host.memory.permit(0, mebibyte, host_memory::reads);  // zeros: what a command has that is no address may be one to the next
         host.memory.permit(mebibyte, 31 * mebibyte, host_memory::reads | host_memory::writes);
         host.memory.permit(contexts, 4096 * context_pages, host_memory::reads);
         for (std::uint64_t i = 0; i < object_count; ++i) {
@@ -220,11 +219,11 @@ public:
         auto at = random.once_in(2) ? random.below(HCA_REGISTERS_SIZE - 64) : HCA_HCR - 16 + random.below(64);
         if (at >> 12 == HCA_MSIX_TABLE >> 12 || (at + 64) >> 12 == HCA_MSIX_TABLE >> 12) at = HCA_EQ_ARM;  // interrupts go where software says
         const bool writes = random.once_in(2);
-        const bool mailboxes = writes && at < HCA_HCR + 0x14 && at + bytes > HCA_HCR;  // they are where software says, too: nowhere
-        if (mailboxes) at = HCA_HCR, bytes = 28;
+        const bool commands = writes && at < HCA_HCR + 28 && at + bytes > HCA_HCR;  // its mailboxes are where software says, too: nowhere
+        if (commands) at = HCA_HCR, bytes = 28;
         const auto data = allocate_slice(bytes);
         random.fill(data.data(), bytes);
-        if (mailboxes) data.data()[2] |= 0x20, data.data()[14] |= 0x20;
+        if (commands) data.data()[2] |= 0x20, data.data()[14] |= 0x20;
         if (writes) host.root.host_write(computer::register_base(0) + at, data);
         else host.root.host_read(computer::register_base(0) + at, data, [](pcie::request_status) {});
         if (random.once_in(4)) d.write32(HCA_EQ_SET_CI + 8 * random.below(32), random.word() & 31);

@@ -3,50 +3,14 @@
 
 from __future__ import annotations
 
-import re
-from dataclasses import dataclass
-
 import pandas
 
-from ..compnet import run_firmware
-from ..compnet_latency.points import SCHEMES, THREADS, Found, Point, measure
+from ..compnet_latency.points import THREADS, Found, Point, measure
 from ..frame import Missing, Run
 from . import pictures
+from .points import EIGHT, LANES, PROCESSOR, Stream, Streamed, measure_stream
 
-PROCESSOR, LANES = "command processor", "lanes"
 SATURATED = 0.9  #: of what one hart performs at most, times the number of harts
-EIGHT = 8  #: bytes, which travel in the request itself
-_RATE = re.compile(r"^# rate \w+ \d+ threads \d+ groups \d+ bytes (\d+) messages, (\d+) ps each", re.MULTILINE)
-
-
-@dataclass(frozen=True)
-class Stream:
-    """Messages of one node that nobody answers."""
-
-    scheme: str  #: `PROCESSOR` or `LANES`
-    messages: int  #: of each work-group
-    groups: int
-    threads: int = 1
-
-    def __str__(self) -> str:
-        return f"{self.scheme}, {self.messages} messages of each of {self.groups} work-groups without answers, {self.threads} threads"
-
-
-@dataclass
-class Streamed:
-    """What came of it."""
-
-    seconds: float  #: for a message, by the slowest work-group
-    right: bool
-    retries: float
-
-
-def measure_stream(stream: Stream) -> Streamed:
-    """Runs it. Raises `InputError` if the firmware does not come to its end."""
-    options = f"work=3 scheme={SCHEMES[stream.scheme]} least={EIGHT} most={EIGHT} messages={stream.messages} groups={stream.groups} threads={stream.threads}"
-    found = run_firmware(str(stream), stream.scheme, 2, options, ["rate"], {"node.gpu0.processor.harts": max(THREADS)})
-    told = _RATE.search(found.consoles[0])
-    return Streamed(int(told[2]) / 1e12 if told else float("nan"), found.right and told is not None and int(told[1]) == stream.groups * stream.messages, found.retries)
 
 
 def study(run: Run) -> None:
@@ -64,8 +28,8 @@ def study(run: Run) -> None:
     run.report.plot("rates", pictures.rates(frame), "Requests a second of one node by the number of work-groups that communicate")
     run.report.plot("streams", pictures.streams(frame), "Messages a second of one node that nobody answers, by the number of work-groups that send them")
     run.report.plot("round_trips", pictures.round_trips(frame), "Round trips by the number of work-groups")
-    run.report.table("scaling", frame.round(3), f"{EIGHT} bytes there and back; every work-group waits for its answer before it sends again. µJ of both nodes, all parts. messages_per_us: of one node, {messages} by each work-group, which "
-                     "nobody answers.", shown=80)
+    run.report.table("scaling", frame.round(3), f"{EIGHT} bytes there and back; every work-group waits for its answer before it sends again. µJ of both nodes, all parts. "
+                     f"messages_per_us: of one node, {messages} by each work-group, which nobody answers.", shown=80)
     check = run.report.check
     wrong = [str(p) for p, f in found.items() if not f.right] + [str(s) for s, f in zip(streams, streamed.values()) if not f.right]
     check("both nodes find every byte as it should be", not wrong, ", ".join(wrong) or f"{len(found) + len(streamed)} runs")
