@@ -33,7 +33,8 @@ const std::vector<gpu_app_option>& gpu_app_options() {
 
 // As firmware/host/gpu/placement.c and grid.c name them.
 const std::vector<std::string>& app_placements() {
-    static const std::vector<std::string> names = {"contiguous", "interleaved", "lasp", "first_touch", "first_touch_settled"};
+    static const std::vector<std::string> names = {"contiguous", "interleaved", "lasp", "first_touch",
+                                                   "first_touch_settled"};
     return names;
 }
 
@@ -48,7 +49,8 @@ const std::string program = "firmware:gpu_apps.elf";
 void add_policy(std::string& append, const char* key, const std::string& value, const std::vector<std::string>& known) {
     if (value.empty()) return;
     if (std::find(known.begin(), known.end(), value) == known.end())
-        throw input_error(fmt::format("--{} {}: there is no such policy (allowed: {})", key, quoted(value), fmt::join(known, ", ")));
+        throw input_error(
+            fmt::format("--{} {}: there is no such policy (allowed: {})", key, quoted(value), fmt::join(known, ", ")));
     append += fmt::format(" {}={}", key, value);
 }
 
@@ -56,8 +58,9 @@ void add_policy(std::string& append, const char* key, const std::string& value, 
 bool is_decimal(const std::string& text) {
     const auto point = text.find('.');
     const auto fraction = point == std::string::npos ? 0 : text.size() - point - 1;
-    return text.find_first_not_of("0123456789.") == std::string::npos && text.find_first_of("0123456789") != std::string::npos &&
-           std::count(text.begin(), text.end(), '.') <= 1 && fraction <= 9 && text.size() - fraction <= 9;
+    return text.find_first_not_of("0123456789.") == std::string::npos &&
+           text.find_first_of("0123456789") != std::string::npos && std::count(text.begin(), text.end(), '.') <= 1 &&
+           fraction <= 9 && text.size() - fraction <= 9;
 }
 
 void add_setting(std::string& append, const std::string& app, const std::string& pair) {
@@ -65,15 +68,18 @@ void add_setting(std::string& append, const std::string& app, const std::string&
     if (equals == std::string::npos) throw input_error(fmt::format("--option {}: must be KEY=VALUE", quoted(pair)));
     const auto key = pair.substr(0, equals), value = pair.substr(equals + 1);
     const auto& all = gpu_app_options();
-    const auto known = std::find_if(all.begin(), all.end(), [&](const gpu_app_option& o) { return o.app == app && o.key == key; });
+    const auto known =
+        std::find_if(all.begin(), all.end(), [&](const gpu_app_option& o) { return o.app == app && o.key == key; });
     if (known == all.end()) {
         std::vector<std::string> keys;
         for (const auto& o : all)
             if (o.app == app) keys.push_back(o.key);
-        throw input_error(fmt::format("--option {}: {} has no such option (allowed: {})", quoted(key), app, keys.empty() ? "none" : fmt::format("{}", fmt::join(keys, ", "))));
+        throw input_error(fmt::format("--option {}: {} has no such option (allowed: {})", quoted(key), app,
+                                      keys.empty() ? "none" : fmt::format("{}", fmt::join(keys, ", "))));
     }
     if (!is_decimal(value) || std::stod(value) < known->least || std::stod(value) > known->most)
-        throw input_error(fmt::format("--option {}={}: must be a number from {} to {}", key, value, known->least, known->most));
+        throw input_error(
+            fmt::format("--option {}={}: must be a number from {} to {}", key, value, known->least, known->most));
     append += fmt::format(" {}={}", key, value);
 }
 }  // namespace
@@ -85,14 +91,17 @@ void check_size(platform& machine, std::size_t node, const std::string& name, co
     const auto& apps = gpu_apps();
     const auto& app = *std::find_if(apps.begin(), apps.end(), [&](const gpu_app& a) { return a.name == name; });
     const auto size = options.size ? options.size : app.size;
-    if (size > GPU_APP_MOST) throw input_error(fmt::format("--size {}: {} takes at most {} {}", size, name, GPU_APP_MOST, app.unit));
+    if (size > GPU_APP_MOST)
+        throw input_error(fmt::format("--size {}: {} takes at most {} {}", size, name, GPU_APP_MOST, app.unit));
     const auto& params = machine.hardware().params.nodes.at(node);
     double room = 0;
-    for (std::size_t i = 0; i < params.gpus.size() && (options.gpus == 0 || i < options.gpus); ++i)  // an APU's is half of the host's
-        room += static_cast<double>(params.gpus[i].is_apu() ? params.host.memory.bytes / 2 : params.gpus[i].core.memory.capacity.bytes);
+    for (std::size_t i = 0; i < params.gpus.size() && (options.gpus == 0 || i < options.gpus);
+         ++i)  // an APU's is half of the host's
+        room += static_cast<double>(params.gpus[i].is_apu() ? params.host.memory.bytes / 2
+                                                            : params.gpus[i].core.memory.capacity.bytes);
     if (const auto wanted = app.bytes(static_cast<double>(size)); wanted > room)
-        throw input_error(fmt::format("--size {}: {} needs {} of device memory, its GPUs on node{} have {}", size, name, in_gibibytes(wanted), node,
-                                      in_gibibytes(room)));
+        throw input_error(fmt::format("--size {}: {} needs {} of device memory, its GPUs on node{} have {}", size, name,
+                                      in_gibibytes(wanted), node, in_gibibytes(room)));
 }
 }  // namespace
 
@@ -111,11 +120,17 @@ image_set images_of_app(const std::string& name, const app_options& options) {
         for (const auto& a : apps) names.push_back(a.name);
         const auto hint = nearest_name(name, names);
         throw input_error(fmt::format("--app {}: there is no such application{} (applications: {})", quoted(name),
-                                      hint.empty() ? "" : fmt::format(", did you mean '{}'?", hint), fmt::join(names, ", ")));
+                                      hint.empty() ? "" : fmt::format(", did you mean '{}'?", hint),
+                                      fmt::join(names, ", ")));
     }
     if (!options.input.empty()) {
-        if (name != "spmv") throw input_error(fmt::format("--initrd {} has no effect: {} makes its own input (spmv reads a Matrix Market file)", quoted(options.input), name));
-        if (options.size) throw input_error(fmt::format("--size {} has no effect: {} says how large the matrix is", options.size, quoted(options.input)));
+        if (name != "spmv")
+            throw input_error(
+                fmt::format("--initrd {} has no effect: {} makes its own input (spmv reads a Matrix Market file)",
+                            quoted(options.input), name));
+        if (options.size)
+            throw input_error(fmt::format("--size {} has no effect: {} says how large the matrix is", options.size,
+                                          quoted(options.input)));
     }
     image_set images;
     images.firmware = program;
@@ -134,7 +149,9 @@ void load_app(platform& machine, std::size_t node, const std::string& name, cons
     const auto images = images_of_app(name, options);
     const auto there = machine.hardware().params.nodes.at(node).gpus.size();
     if (there == 0) throw input_error(fmt::format("--app {}: node{} has no GPU", name, node));
-    if (options.gpus > there) throw input_error(fmt::format("--gpus {}: node{} has {} GPU{}", options.gpus, node, there, there == 1 ? "" : "s"));
+    if (options.gpus > there)
+        throw input_error(
+            fmt::format("--gpus {}: node{} has {} GPU{}", options.gpus, node, there, there == 1 ? "" : "s"));
     if (options.input.empty()) check_size(machine, node, name, options);
     machine.load_images(node, images);
 }

@@ -13,9 +13,9 @@ namespace fabricvp {
 
 struct gpu_app {
     std::string name;
-    std::uint64_t size;        ///< default
-    std::string unit;          ///< what the size counts
-    double (*bytes)(double n); ///< of device memory at a size
+    std::uint64_t size;                                                    ///< default
+    std::string unit;                                                      ///< what the size counts
+    double (*bytes)(double n);                                             ///< of device memory at a size
     double footprint() const { return bytes(static_cast<double>(size)); }  ///< at the default size
     std::string help;
 };
@@ -36,19 +36,19 @@ struct app_options {
     std::uint64_t gpus = 0;  ///< 0: all that there are
     std::string placement;   ///< of pages: one of app_placements(), empty: contiguous
     std::string dispatch;    ///< of work-groups: one of app_dispatches(), empty: contiguous
-    std::string input;       ///< file that it works on instead of input of its own making (`spmv`: a Matrix Market file)
-    std::string settings;    ///< of its own options: KEY=VALUE, with commas between several
+    std::string input;     ///< file that it works on instead of input of its own making (`spmv`: a Matrix Market file)
+    std::string settings;  ///< of its own options: KEY=VALUE, with commas between several
 };
 const std::vector<std::string>& app_placements();
 const std::vector<std::string>& app_dispatches();
 
 /// The application that images run (the first, if several run one after the other); empty for other software.
 std::string app_of(const image_set& images);
-/// Images that run an application on a node. \throws input_error for an unknown name, policy or option, and for options that
-/// would have no effect
+/// Images that run an application on a node. \throws input_error for an unknown name, policy or option, and for options
+/// that would have no effect
 image_set images_of_app(const std::string& name, const app_options& options);
-/// Lets a node run an application. \throws input_error if the node has no GPU, too few, or too little memory for the size, and
-/// as images_of_app()
+/// Lets a node run an application. \throws input_error if the node has no GPU, too few, or too little memory for the
+/// size, and as images_of_app()
 void load_app(platform& machine, std::size_t node, const std::string& name, const app_options& options);
 
 }  // namespace fabricvp

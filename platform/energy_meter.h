@@ -54,16 +54,25 @@ private:
     counters m_host_l2, m_host_l3, m_host_memory, m_lanes, m_l1, m_l2, m_gpu_memory, m_pcie, m_network;
 
     elapsed m_time{*this};
-    derived m_host_cores_j{*this, "host_cores", "J", "of the host's harts, with their L1 caches", [this] { return of_cores(m_host_cores, params.host_core); }};
-    derived m_host_caches_j{*this, "host_caches", "J", "of the host's L2 and L3 caches, where they are modelled", [this] { return host_caches(); }};
-    derived m_host_memory_j{*this, "host_memory", "J", "of the host's DRAM: bytes of devices, and of harts where caches are modelled", [this] { return host_memory(); }};
-    derived m_processor_cores_j{*this, "processor_cores", "J", "of the harts of GPUs' command processors, with their L1 caches",
+    derived m_host_cores_j{*this, "host_cores", "J", "of the host's harts, with their L1 caches",
+                           [this] { return of_cores(m_host_cores, params.host_core); }};
+    derived m_host_caches_j{*this, "host_caches", "J", "of the host's L2 and L3 caches, where they are modelled",
+                            [this] { return host_caches(); }};
+    derived m_host_memory_j{*this, "host_memory", "J",
+                            "of the host's DRAM: bytes of devices, and of harts where caches are modelled",
+                            [this] { return host_memory(); }};
+    derived m_processor_cores_j{*this, "processor_cores", "J",
+                                "of the harts of GPUs' command processors, with their L1 caches",
                                 [this] { return of_cores(m_processor_cores, params.processor_core); }};
-    derived m_lanes_j{*this, "gpu_lanes", "J", "of instructions of GPUs' lanes", [this] { return 1e-12 * params.lane_pj * sum(m_lanes); }};
+    derived m_lanes_j{*this, "gpu_lanes", "J", "of instructions of GPUs' lanes",
+                      [this] { return 1e-12 * params.lane_pj * sum(m_lanes); }};
     derived m_gpu_caches_j{*this, "gpu_caches", "J", "of GPUs' L1 and L2 caches", [this] { return gpu_caches(); }};
-    derived m_gpu_memory_j{*this, "gpu_memory", "J", "of GPUs' HBM", [this] { return 8e-12 * params.gpu_memory_pj_a_bit * sum(m_gpu_memory); }};
-    derived m_pcie_j{*this, "pcie", "J", "of bytes on PCIe links, each crossing", [this] { return 8e-12 * params.pcie_pj_a_bit * sum(m_pcie); }};
-    derived m_network_j{*this, "network", "J", "of bytes that RDMA adapters send, all the way to another node", [this] { return 8e-12 * params.network_pj_a_bit * sum(m_network); }};
+    derived m_gpu_memory_j{*this, "gpu_memory", "J", "of GPUs' HBM",
+                           [this] { return 8e-12 * params.gpu_memory_pj_a_bit * sum(m_gpu_memory); }};
+    derived m_pcie_j{*this, "pcie", "J", "of bytes on PCIe links, each crossing",
+                     [this] { return 8e-12 * params.pcie_pj_a_bit * sum(m_pcie); }};
+    derived m_network_j{*this, "network", "J", "of bytes that RDMA adapters send, all the way to another node",
+                        [this] { return 8e-12 * params.network_pj_a_bit * sum(m_network); }};
     derived m_total_j{*this, "total", "J", "all of these", [this] { return total(); }};
 };
 

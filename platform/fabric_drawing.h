@@ -9,9 +9,9 @@
 
 namespace fabricvp {
 
-/// A fabric with the devices at the bottom, below the switches that they hang on; links between switches run above them.
-/// With `traffic`, each way of a link is a line of its own, with what it carried; otherwise their rates are written on them.
-/// \param x, y upper left corner
+/// A fabric with the devices at the bottom, below the switches that they hang on; links between switches run above
+/// them. With `traffic`, each way of a link is a line of its own, with what it carried; otherwise their rates are
+/// written on them. \param x, y upper left corner
 drawing draw_fabric(const fabric::interconnect& fabric, int x, int y, const fabric_traffic* traffic = nullptr);
 
 /// A whole picture of what a fabric carried: width and colour of a line tell for which share of the time it was busy.

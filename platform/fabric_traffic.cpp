@@ -19,16 +19,20 @@ fabric_traffic::way way_of(const fabric::port& p, const statistics_snapshot& val
     fabric_traffic::way w;
     w.bytes = value_of(values, p.transmitter.bytes.path());
     for (unsigned c = 0; c < fabric::packet_classes; ++c)
-        w.flits += value_of(values, fmt::format("{}.{}.flits", p.sent.path(), fabric::name_of(static_cast<fabric::packet_class>(c))));
-    if (seconds > 0) w.busy = value_of(values, p.transmitter.busy.path()) / static_cast<double>(ticks_per_second) / seconds;
+        w.flits += value_of(
+            values, fmt::format("{}.{}.flits", p.sent.path(), fabric::name_of(static_cast<fabric::packet_class>(c))));
+    if (seconds > 0)
+        w.busy = value_of(values, p.transmitter.busy.path()) / static_cast<double>(ticks_per_second) / seconds;
     return w;
 }
 
 }  // namespace
 
-fabric_traffic traffic_from(const fabric::interconnect& fabric, const statistics_snapshot& values, double seconds, std::string stretch) {
+fabric_traffic traffic_from(const fabric::interconnect& fabric, const statistics_snapshot& values, double seconds,
+                            std::string stretch) {
     fabric_traffic t{std::move(stretch), seconds, {}};
-    for (const auto& l : fabric.links()) t.links.push_back({way_of(*l.a, values, seconds), way_of(*l.b, values, seconds)});
+    for (const auto& l : fabric.links())
+        t.links.push_back({way_of(*l.a, values, seconds), way_of(*l.b, values, seconds)});
     return t;
 }
 
@@ -45,7 +49,8 @@ fabric_traffic measured_traffic(const node& n) {
         ++s.regions;
         for (const auto& [path, value] : r.values) s.values[path] += value;
     }
-    const auto longest = std::max_element(labels.begin(), labels.end(), [](const auto& a, const auto& b) { return a.second.time < b.second.time; });
+    const auto longest = std::max_element(labels.begin(), labels.end(),
+                                          [](const auto& a, const auto& b) { return a.second.time < b.second.time; });
     const auto seconds = [](ticks t) { return static_cast<double>(t) / static_cast<double>(ticks_per_second); };
     if (longest == labels.end()) {
         const auto& links = n.fabric->links();
@@ -53,8 +58,9 @@ fabric_traffic measured_traffic(const node& n) {
         return traffic_from(*n.fabric, snapshot_statistics(n.fabric->name()), passed, "the whole run");
     }
     const auto& [label, s] = *longest;
-    return traffic_from(*n.fabric, s.values, seconds(s.time),
-                        s.regions == 1 ? fmt::format("region \"{}\"", label) : fmt::format("{} regions \"{}\"", s.regions, label));
+    return traffic_from(
+        *n.fabric, s.values, seconds(s.time),
+        s.regions == 1 ? fmt::format("region \"{}\"", label) : fmt::format("{} regions \"{}\"", s.regions, label));
 }
 
 }  // namespace fabricvp

@@ -24,7 +24,8 @@ bool lies_in(const std::string& path, const std::string& outer) {
 }
 
 /// \param where stand before a message about the target and about the kind
-fault& find_fault(const std::string& target, const std::string& kind, const std::string& where_target, const std::string& where_kind) {
+fault& find_fault(const std::string& target, const std::string& kind, const std::string& where_target,
+                  const std::string& where_kind) {
     std::vector<fault*> inside;
     for (auto* f : all_faults()) {
         if (f->target() == target && f->kind() == kind) return *f;
@@ -35,8 +36,9 @@ fault& find_fault(const std::string& target, const std::string& kind, const std:
         for (const auto* f : all_faults()) targets.insert(f->target());
         if (targets.empty()) throw input_error(fmt::format("{}: nothing in this machine offers faults", where_target));
         const std::vector<std::string> known(targets.begin(), targets.end());
-        throw input_error(fmt::format("{}: no fault can happen to '{}'{} (allowed: {})", where_target, target, hint(target, known),
-                                      known.size() > 12 ? "see `fabricvp describe CONFIG --faults`" : fmt::format("{}", fmt::join(known, ", "))));
+        throw input_error(fmt::format(
+            "{}: no fault can happen to '{}'{} (allowed: {})", where_target, target, hint(target, known),
+            known.size() > 12 ? "see `fabricvp describe CONFIG --faults`" : fmt::format("{}", fmt::join(known, ", "))));
     }
     std::vector<std::string> kinds, places;
     fault* found = nullptr;
@@ -47,23 +49,27 @@ fault& find_fault(const std::string& target, const std::string& kind, const std:
         places.push_back(f->target());
     }
     if (!found)
-        throw input_error(fmt::format("{}: '{}' is no fault of {}{} (allowed: {})", where_kind, kind, target, hint(kind, kinds), fmt::join(kinds, ", ")));
+        throw input_error(fmt::format("{}: '{}' is no fault of {}{} (allowed: {})", where_kind, kind, target,
+                                      hint(kind, kinds), fmt::join(kinds, ", ")));
     if (places.size() > 1)
-        throw input_error(fmt::format("{}: {} has several places for {}: give one of {}", where_target, target, kind, fmt::join(places, ", ")));
+        throw input_error(fmt::format("{}: {} has several places for {}: give one of {}", where_target, target, kind,
+                                      fmt::join(places, ", ")));
     return *found;
 }
 
 /// Fills described arguments from texts.
 class argument_reader final : public parameter_visitor {
 public:
-    argument_reader(const std::vector<loose_value>& given, std::string path) : m_given(given), m_path(std::move(path)) {}
+    argument_reader(const std::vector<loose_value>& given, std::string path)
+        : m_given(given), m_path(std::move(path)) {}
 
     /// Refuses what nobody asked for.
     void finish() const {
         for (const auto& g : m_given)
             if (std::find(m_known.begin(), m_known.end(), g.key) == m_known.end())
-                throw input_error(fmt::format("{}: unknown key '{}' in {}{} (allowed: {})", g.origin, g.key, m_path, hint(g.key, m_known),
-                                              m_known.empty() ? "no arguments" : fmt::format("{}", fmt::join(m_known, ", "))));
+                throw input_error(fmt::format(
+                    "{}: unknown key '{}' in {}{} (allowed: {})", g.origin, g.key, m_path, hint(g.key, m_known),
+                    m_known.empty() ? "no arguments" : fmt::format("{}", fmt::join(m_known, ", "))));
     }
 
 private:
@@ -116,8 +122,9 @@ void fault_plan::add_configured() {
     m_listening.assign(p.nodes.size(), false);
     for (std::size_t i = 0; i < p.faults.size(); ++i) add(p.faults[i], fmt::format("faults.{}", i), 0, "");
     for (std::size_t n = 0; n < p.nodes.size(); ++n)
-        if (m_hardware.nodes[n]) for (std::size_t i = 0; i < p.nodes[n].faults.size(); ++i)
-            add(p.nodes[n].faults[i], fmt::format("node{}.faults.{}", n, i), n, fmt::format("node{}.", n));
+        if (m_hardware.nodes[n])
+            for (std::size_t i = 0; i < p.nodes[n].faults.size(); ++i)
+                add(p.nodes[n].faults[i], fmt::format("node{}.faults.{}", n, i), n, fmt::format("node{}.", n));
 }
 
 void fault_plan::add(const fault_params& p, const std::string& path, std::size_t node, const std::string& prefix) {
@@ -135,9 +142,11 @@ void fault_plan::add(const fault_params& p, const std::string& path, std::size_t
     made->after = prefix.empty() ? std::max(p.at.value, m_news) : p.at.value;  // it may happen to another node
     made->number = m_planned.size();
     made->waiting = !p.when.empty();
-    if (made->waiting && m_hardware.nodes[node]) listen(node);
-    else if (made->waiting || !made->order) {}
-    else m_hardware.timeline.schedule(made->event, p.at);
+    if (made->waiting && m_hardware.nodes[node])
+        listen(node);
+    else if (made->waiting || !made->order) {
+    } else
+        m_hardware.timeline.schedule(made->event, p.at);
     m_planned.push_back(std::move(made));
 }
 
@@ -155,8 +164,10 @@ void fault_plan::marked(std::size_t node, const std::string& label) {
     for (auto& p : m_planned) {
         if (!p->waiting || p->node != node || p->mark != label) continue;
         p->waiting = false;
-        if (p->order) m_hardware.timeline.schedule_in(p->event, p->after);
-        else tell(p->number, m_hardware.timeline.now() + p->after);
+        if (p->order)
+            m_hardware.timeline.schedule_in(p->event, p->after);
+        else
+            tell(p->number, m_hardware.timeline.now() + p->after);
     }
 }
 
@@ -166,7 +177,8 @@ void fault_plan::order(std::size_t number, ticks when) {
     if (p.order) m_hardware.timeline.schedule(p.event, when);
 }
 
-void fault_plan::inject(const std::string& target, const std::string& kind, ticks at, const std::vector<loose_value>& arguments) {
+void fault_plan::inject(const std::string& target, const std::string& kind, ticks at,
+                        const std::vector<loose_value>& arguments) {
     auto& f = find_fault(target, kind, "target", "kind");
     auto made = std::make_unique<planned>();
     made->order = order_of(f, arguments, fmt::format("{} {}", f.target(), kind));
@@ -175,7 +187,8 @@ void fault_plan::inject(const std::string& target, const std::string& kind, tick
     m_hardware.timeline.schedule(made->event, at);
     const auto done = [](const auto& p) { return !p->waiting && !p->event.scheduled(); };
     // Faults may order faults: what is happening now must stay.
-    if (!m_hardware.timeline.in_callback()) m_planned.erase(std::remove_if(m_planned.begin(), m_planned.end(), done), m_planned.end());
+    if (!m_hardware.timeline.in_callback())
+        m_planned.erase(std::remove_if(m_planned.begin(), m_planned.end(), done), m_planned.end());
     m_planned.push_back(std::move(made));
 }
 

@@ -31,7 +31,8 @@ public:
     void add_configured();
     /// \param target hierarchical name; a model inside of it is found by the kind, where only one has it
     /// \param at absolute simulated time \throws input_error
-    void inject(const std::string& target, const std::string& kind, ticks at, const std::vector<loose_value>& arguments);
+    void inject(const std::string& target, const std::string& kind, ticks at,
+                const std::vector<loose_value>& arguments);
 
 private:
     struct planned {

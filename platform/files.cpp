@@ -26,8 +26,10 @@ public:
     static pending_file copy(fs::path final_path, const std::string& source) {
         pending_file made(std::move(final_path));
         std::ifstream in(source, std::ios::binary);
-        if (in.peek() == std::ifstream::traits_type::eof()) made.write([](std::ostream&) {});
-        else made.write([&](std::ostream& out) { out << in.rdbuf(); });
+        if (in.peek() == std::ifstream::traits_type::eof())
+            made.write([](std::ostream&) {});
+        else
+            made.write([&](std::ostream& out) { out << in.rdbuf(); });
         return made;
     }
     pending_file(pending_file&& other) noexcept

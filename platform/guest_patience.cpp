@@ -7,7 +7,8 @@ namespace fabricvp {
 namespace {
 
 constexpr ticks prompt_time = ticks_per_second / 2;
-constexpr std::uint64_t prompt_polls = 10'000;  ///< in that time: one in 50 us, where U-Boot's `sleep` looks every 100 us
+constexpr std::uint64_t prompt_polls =
+    10'000;  ///< in that time: one in 50 us, where U-Boot's `sleep` looks every 100 us
 constexpr ticks rest_time = 60 * ticks_per_second;
 
 bool off(const node& n) {
@@ -15,7 +16,8 @@ bool off(const node& n) {
 }
 
 bool rests(const node& n) {
-    return std::all_of(n.host.harts.begin(), n.host.harts.end(), [](const auto& hart) { return hart->waiting() || hart->halted(); });
+    return std::all_of(n.host.harts.begin(), n.host.harts.end(),
+                       [](const auto& hart) { return hart->waiting() || hart->halted(); });
 }
 
 }  // namespace

@@ -8,9 +8,10 @@
 
 namespace fabricvp {
 
-/// Tells when the guests of a machine do nothing but wait for somebody to type: for half a second of simulated time they
-/// print nothing and look for input in a tight loop (a prompt), or for sixty their harts rest in wfi (an interrupt-driven
-/// prompt; shorter rests may be a sleep). A loop that looks for Ctrl-C now and then, while it does or sleeps, is no prompt.
+/// Tells when the guests of a machine do nothing but wait for somebody to type: for half a second of simulated time
+/// they print nothing and look for input in a tight loop (a prompt), or for sixty their harts rest in wfi (an
+/// interrupt-driven prompt; shorter rests may be a sleep). A loop that looks for Ctrl-C now and then, while it does or
+/// sleeps, is no prompt.
 class guest_patience {
 public:
     explicit guest_patience(const machine& hardware);
@@ -24,8 +25,8 @@ public:
 
 private:
     struct guest {
-        std::uint64_t characters = 0;   ///< sent and received, at the last call
-        std::uint64_t polls = 0;        ///< when `polls_since` began
+        std::uint64_t characters = 0;  ///< sent and received, at the last call
+        std::uint64_t polls = 0;       ///< when `polls_since` began
         ticks since = 0, polls_since = 0;
         std::uint64_t calls = 0, resting = 0;  ///< since `since`
         bool prompts = false;

@@ -36,18 +36,26 @@ std::uint64_t append(std::string& bytes, const std::string& what, std::size_t al
 }
 
 void check(const kernel_job_request& r) {
-    if (r.elf.compare(0, 4, "\x7f" "ELF") != 0) throw input_error("the kernel is no ELF file");
-    if (r.kernel.size() > sizeof kernel_job::kernel) throw input_error(fmt::format("kernel {}: names have at most {} characters", quoted(r.kernel), sizeof kernel_job::kernel));
+    if (r.elf.compare(0, 4,
+                      "\x7f"
+                      "ELF") != 0)
+        throw input_error("the kernel is no ELF file");
+    if (r.kernel.size() > sizeof kernel_job::kernel)
+        throw input_error(
+            fmt::format("kernel {}: names have at most {} characters", quoted(r.kernel), sizeof kernel_job::kernel));
     std::uint64_t items = 1;
     for (unsigned d = 0; d < 3; ++d) {
         if (!r.items[d] || !r.group[d]) throw input_error("grid and work-group: each size is 1 or more");
         items *= std::min<std::uint64_t>(r.group[d], GPU_GROUP_ITEMS + 1);
     }
-    if (items > GPU_GROUP_ITEMS) throw input_error(fmt::format("a work-group has at most {} work-items", GPU_GROUP_ITEMS));
-    if (r.arguments.size() > most_arguments) throw input_error(fmt::format("{} bytes of arguments: at most {}", r.arguments.size(), most_arguments));
+    if (items > GPU_GROUP_ITEMS)
+        throw input_error(fmt::format("a work-group has at most {} work-items", GPU_GROUP_ITEMS));
+    if (r.arguments.size() > most_arguments)
+        throw input_error(fmt::format("{} bytes of arguments: at most {}", r.arguments.size(), most_arguments));
     std::uint64_t all = 0;
     for (const auto& b : r.buffers) {
-        if (!b.bytes || b.bytes > most_bytes) throw input_error(fmt::format("a buffer of {} bytes: 1 to {}", b.bytes, most_bytes));
+        if (!b.bytes || b.bytes > most_bytes)
+            throw input_error(fmt::format("a buffer of {} bytes: 1 to {}", b.bytes, most_bytes));
         all += b.bytes;
     }
     if (all > most_bytes) throw input_error(fmt::format("buffers of {} bytes: at most {} in all", all, most_bytes));
@@ -65,7 +73,8 @@ std::string number(const std::string& text, const std::string& all) {
     T value{};
     const auto end = text.data() + text.size();
     const auto [stop, error] = std::from_chars(text.data(), end, value);
-    if (text.empty() || error != std::errc() || stop != end) throw input_error(fmt::format("--arg {}: not such a number", quoted(all)));
+    if (text.empty() || error != std::errc() || stop != end)
+        throw input_error(fmt::format("--arg {}: not such a number", quoted(all)));
     return raw(value);
 }
 
@@ -123,14 +132,21 @@ void add_kernel_arguments(kernel_job_request& r, const std::vector<std::string>&
     std::size_t most = 1;  // alignment of a member, and so of the struct
     for (const auto& text : texts) {
         const auto colon = text.find(':');
-        const auto kind = text.substr(0, colon), value = colon == std::string::npos ? std::string() : text.substr(colon + 1);
+        const auto kind = text.substr(0, colon),
+                   value = colon == std::string::npos ? std::string() : text.substr(colon + 1);
         std::string bytes;
-        if (kind == "u32") bytes = number<std::uint32_t>(value, text);
-        else if (kind == "i32") bytes = number<std::int32_t>(value, text);
-        else if (kind == "u64") bytes = number<std::uint64_t>(value, text);
-        else if (kind == "i64") bytes = number<std::int64_t>(value, text);
-        else if (kind == "f32") bytes = number<float>(value, text);
-        else if (kind == "f64") bytes = number<double>(value, text);
+        if (kind == "u32")
+            bytes = number<std::uint32_t>(value, text);
+        else if (kind == "i32")
+            bytes = number<std::int32_t>(value, text);
+        else if (kind == "u64")
+            bytes = number<std::uint64_t>(value, text);
+        else if (kind == "i64")
+            bytes = number<std::int64_t>(value, text);
+        else if (kind == "f32")
+            bytes = number<float>(value, text);
+        else if (kind == "f64")
+            bytes = number<double>(value, text);
         else if (kind == "zeros" || kind == "file") {
             kernel_job_request::buffer b;
             if (kind == "file") b.contents = read_file(value, most_bytes);
@@ -140,7 +156,8 @@ void add_kernel_arguments(kernel_job_request& r, const std::vector<std::string>&
             b.argument = r.arguments.size();
             r.buffers.push_back(std::move(b));
         } else {
-            throw input_error(fmt::format("--arg {}: must be u32:N, i32:N, u64:N, i64:N, f32:X, f64:X, zeros:SIZE or file:PATH", quoted(text)));
+            throw input_error(fmt::format(
+                "--arg {}: must be u32:N, i32:N, u64:N, i64:N, f32:X, f64:X, zeros:SIZE or file:PATH", quoted(text)));
         }
         append(r.arguments, bytes, bytes.size());
         most = std::max(most, bytes.size());
@@ -162,7 +179,10 @@ std::uint64_t parse_size(const std::string& text, const char* option, std::uint6
 
 std::array<std::uint32_t, 3> parse_grid(const std::string& text, const char* option) {
     std::array<std::uint32_t, 3> sizes{1, 1, 1};
-    const auto refuse = [&] { throw input_error(fmt::format("{} {}: must be N, NxM or NxMxK, each 1 to {}", option, quoted(text), std::numeric_limits<std::uint32_t>::max())); };
+    const auto refuse = [&] {
+        throw input_error(fmt::format("{} {}: must be N, NxM or NxMxK, each 1 to {}", option, quoted(text),
+                                      std::numeric_limits<std::uint32_t>::max()));
+    };
     const char *at = text.data(), *end = at + text.size();
     for (unsigned d = 0;; ++d) {
         if (d == 3) refuse();
@@ -178,7 +198,8 @@ std::string file_of_bytes(const std::string& bytes) {
     const int file = memfd_create("fabricvp", MFD_CLOEXEC);
     for (std::size_t done = 0; file >= 0 && done < bytes.size();) {
         const auto n = write(file, bytes.data() + done, bytes.size() - done);
-        if (n <= 0) throw input_error(fmt::format("a job of {} bytes cannot be kept: {}", bytes.size(), std::strerror(errno)));
+        if (n <= 0)
+            throw input_error(fmt::format("a job of {} bytes cannot be kept: {}", bytes.size(), std::strerror(errno)));
         done += static_cast<std::size_t>(n);
     }
     if (file < 0) throw input_error(fmt::format("a job cannot be kept: {}", std::strerror(errno)));

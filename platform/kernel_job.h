@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernels that a user brings along: jobs for the application `kernel` (firmware/host/apps/kernel_job.c), as the RAM disk holds
-// them, and the command line's way to write them.
+// Kernels that a user brings along: jobs for the application `kernel` (firmware/host/apps/kernel_job.c), as the RAM
+// disk holds them, and the command line's way to write them.
 #pragma once
 
 #include <array>
@@ -14,42 +14,42 @@ namespace fabricvp {
 struct kernel_job_request {
     struct buffer {
         std::uint64_t bytes = 0;
-        std::string contents;         ///< at first; empty: zeros
-        bool out = false;             ///< copied back when the kernel has ended
-        std::uint64_t argument = 0;   ///< offset in the arguments where its address goes
+        std::string contents;        ///< at first; empty: zeros
+        bool out = false;            ///< copied back when the kernel has ended
+        std::uint64_t argument = 0;  ///< offset in the arguments where its address goes
     };
 
-    std::string elf;                          ///< the file itself
-    std::string kernel;                       ///< which kernel of it; empty: the first
+    std::string elf;     ///< the file itself
+    std::string kernel;  ///< which kernel of it; empty: the first
     std::array<std::uint32_t, 3> items{1, 1, 1};
     std::array<std::uint32_t, 3> group{1, 1, 1};
     std::uint32_t lds_bytes = 0;
-    std::string arguments;                    ///< laid out as the kernel's struct
+    std::string arguments;  ///< laid out as the kernel's struct
     std::vector<buffer> buffers;
-    std::optional<unsigned> gpu;              ///< none: spread over all of the node
-    bool keep = false;                        ///< the application waits for another job afterwards
+    std::optional<unsigned> gpu;  ///< none: spread over all of the node
+    bool keep = false;            ///< the application waits for another job afterwards
 };
 
 /// A RAM disk with a job.
 struct kernel_job_image {
     std::string bytes;
-    std::vector<std::uint64_t> contents;      ///< where each buffer is, and comes back to
+    std::vector<std::uint64_t> contents;  ///< where each buffer is, and comes back to
 };
 /// \throws input_error for what no kernel can be launched with
 kernel_job_image make_kernel_job(const kernel_job_request& request);
 
 /// What the application has written into the head of a RAM disk.
 struct kernel_job_result {
-    std::uint32_t state, fault;               ///< enum kernel_job_state, enum gpu_fault
-    std::uint64_t nanoseconds;                ///< from the launch to the kernel's end
+    std::uint32_t state, fault;  ///< enum kernel_job_state, enum gpu_fault
+    std::uint64_t nanoseconds;   ///< from the launch to the kernel's end
 };
 kernel_job_result read_kernel_job(const std::string& head);
 /// Bytes that read_kernel_job() needs, and the offset of `state`, which is written last.
 std::size_t kernel_job_head_bytes();
 std::size_t kernel_job_state_offset();
 
-/// Arguments as the command line names them, in the order of the kernel's struct: `u32:N`, `i32:N`, `u64:N`, `i64:N`, `f32:X`,
-/// `f64:X`, `zeros:SIZE`, `file:PATH` (buffers). Adds them and their buffers to `request`. \throws input_error
+/// Arguments as the command line names them, in the order of the kernel's struct: `u32:N`, `i32:N`, `u64:N`, `i64:N`,
+/// `f32:X`, `f64:X`, `zeros:SIZE`, `file:PATH` (buffers). Adds them and their buffers to `request`. \throws input_error
 void add_kernel_arguments(kernel_job_request& request, const std::vector<std::string>& texts);
 /// "N", "NxM" or "NxMxK". \throws input_error
 std::array<std::uint32_t, 3> parse_grid(const std::string& text, const char* option);

@@ -15,14 +15,17 @@ namespace fabricvp {
 namespace {
 
 constexpr unsigned most_apus = (VIRT_PLIC_BASE - VIRT_APU_BASE) / VIRT_APU_STRIDE < VIRT_PLIC_SOURCES + 1 - VIRT_APU_IRQ
-                                   ? (VIRT_PLIC_BASE - VIRT_APU_BASE) / VIRT_APU_STRIDE : VIRT_PLIC_SOURCES + 1 - VIRT_APU_IRQ;
+                                   ? (VIRT_PLIC_BASE - VIRT_APU_BASE) / VIRT_APU_STRIDE
+                                   : VIRT_PLIC_SOURCES + 1 - VIRT_APU_IRQ;
 
 /// A packet that waits longer than the watchdog is patient would end the run.
 void check_windows(const fabric::interconnect_params& f, duration patience) {
     for (const auto& s : f.switches) {
         if (!patience || s.netcrafter.pooling == fabric::netcrafter::pooling_mode::none) continue;
         if (clock_domain(s.clock).span(s.netcrafter.window) >= patience)
-            refuse_at(s.where.of("netcrafter"), fmt::format("fabric: {}.netcrafter.window of {} cycles is not shorter than simulation.watchdog", s.name, s.netcrafter.window.count));
+            refuse_at(s.where.of("netcrafter"),
+                      fmt::format("fabric: {}.netcrafter.window of {} cycles is not shorter than simulation.watchdog",
+                                  s.name, s.netcrafter.window.count));
     }
 }
 
@@ -60,22 +63,30 @@ void node::add_gpus() {
 std::unique_ptr<gpu::apu> node::make_apu(const gpu_node_params& p, unsigned number) {
     const auto size = p.memory_bar();
     const auto registers = VIRT_APU_BASE + number * VIRT_APU_STRIDE, doorbells = registers + VIRT_APU_DOORBELLS;
-    const auto memory = (std::max(m_apu_memory, host.pcie_mmio64_base() + host.pcie_mmio64_size()) + size - 1) & ~(size - 1);
+    const auto memory =
+        (std::max(m_apu_memory, host.pcie_mmio64_base() + host.pcie_mmio64_size()) + size - 1) & ~(size - 1);
     const auto line = VIRT_APU_IRQ + number;
     m_apu_memory = memory + size;
-    if (number >= most_apus) refuse_at(p.where.own(), fmt::format("{}: an APU must be one of the first {} GPUs of its node", p.name, most_apus));
+    if (number >= most_apus)
+        refuse_at(p.where.own(),
+                  fmt::format("{}: an APU must be one of the first {} GPUs of its node", p.name, most_apus));
     auto apu = std::make_unique<gpu::apu>(p.name.c_str(), p.apu, p.core, p.front, number, host.share_memory());
     host.bus.map(p.name + ".registers", registers, GPU_REGISTERS_SIZE, apu->register_window.bus);
     host.bus.map(p.name + ".doorbells", doorbells, GPU_DOORBELLS_SIZE, apu->doorbell_window.bus);
     host.bus.map(p.name + ".memory", memory, size, apu->memory_window.bus);
     apu->devices.bus.bind(host.bus.from_devices);
     apu->interrupt.connect([this, line](bool level) { host.set_interrupt_source(line, level); });
-    host.announce({{"gpu", {"fabricvp,apu"}, {}}, registers, GPU_REGISTERS_SIZE, line, {{doorbells, GPU_DOORBELLS_SIZE}, {memory, p.core.memory.capacity}}});
+    host.announce({{"gpu", {"fabricvp,apu"}, {}},
+                   registers,
+                   GPU_REGISTERS_SIZE,
+                   line,
+                   {{doorbells, GPU_DOORBELLS_SIZE}, {memory, p.core.memory.capacity}}});
     return apu;
 }
 
 void node::plug_in_adapters() {
-    const auto first = static_cast<std::size_t>(std::count_if(params.gpus.begin(), params.gpus.end(), [](const auto& g) { return !g.is_apu(); }));
+    const auto first = static_cast<std::size_t>(
+        std::count_if(params.gpus.begin(), params.gpus.end(), [](const auto& g) { return !g.is_apu(); }));
     for (const auto& p : params.hcas) {
         hcas.push_back(std::make_unique<hca::hca_device>(p.name.c_str(), p));
         pcie::connect(pcie->slot(first + hcas.size() - 1), hcas.back()->link);
@@ -84,7 +95,8 @@ void node::plug_in_adapters() {
 
 void node::link_up() {
     if (!params.replay && params.gpus.size() > fabric::most_devices)
-        refuse_at(params.gpus[fabric::most_devices].where.own(), fmt::format("fabric: {} GPUs: at most {} of a node", params.gpus.size(), fabric::most_devices));
+        refuse_at(params.gpus[fabric::most_devices].where.own(),
+                  fmt::format("fabric: {} GPUs: at most {} of a node", params.gpus.size(), fabric::most_devices));
     fabric = std::make_unique<fabric::interconnect>("fabric", params.fabric);
     for (std::size_t i = 0; i < gpus.size(); ++i)
         if (auto& terminal = *fabric->terminals[i]; terminal.link) gpus[i]->core.fabric.attach(terminal);
@@ -113,7 +125,9 @@ machine::machine(const machine_params& p, const machine_share& share) : params(c
     set_simulation_seed(params.simulation.seed);
     for (const auto& n : params.nodes) check_windows(n.fabric, params.simulation.watchdog);
     for (std::size_t i = 0; i < params.nodes.size(); ++i)
-        nodes.push_back(!share.has || share.has(i) ? std::make_unique<node>(fmt::format("node{}", i).c_str(), params.nodes[i]) : nullptr);
+        nodes.push_back(!share.has || share.has(i)
+                            ? std::make_unique<node>(fmt::format("node{}", i).c_str(), params.nodes[i])
+                            : nullptr);
     if (!params.network.empty()) lay_network(share.network);
     if (!params.ethernet.empty()) lay_ethernet();
 }
@@ -123,7 +137,8 @@ void machine::lay_network(const network::subnet_cut& cut) {
     for (std::size_t i = 0; i < nodes.size(); ++i)
         for (std::size_t h = 0; h < params.nodes[i].hcas.size(); ++h)
             if (const auto& hca = params.nodes[i].hcas[h]; hca.network.plugged)
-                adapters.emplace_back(fmt::format("node{}.{}", i, hca.name), nodes[i] ? &nodes[i]->hcas[h]->network.link : nullptr);
+                adapters.emplace_back(fmt::format("node{}.{}", i, hca.name),
+                                      nodes[i] ? &nodes[i]->hcas[h]->network.link : nullptr);
     network = std::make_unique<network::subnet>("network", params.network, adapters, cut);
     network->start();
 }
@@ -133,7 +148,8 @@ void machine::lay_ethernet() {
     for (std::size_t i = 0; i < nodes.size(); ++i) {
         if (!nodes[i] || !nodes[i]->pcie) continue;
         for (const auto& e : nodes[i]->pcie->endpoints)
-            if (auto* adapter = dynamic_cast<pcie::virtio_net*>(e.get())) adapters.push_back({e->name(), adapter->station(), &adapter->port});
+            if (auto* adapter = dynamic_cast<pcie::virtio_net*>(e.get()))
+                adapters.push_back({e->name(), adapter->station(), &adapter->port});
     }
     ethernet = std::make_unique<ethernet::segment>("ethernet", params.ethernet, adapters);
 }

@@ -37,8 +37,8 @@ public:
 
     node(const sc_core::sc_module_name& name, const node_params& params);
 
-    /// Halts the harts, those of command processors too; registers and memory stay for whoever looks at them. What devices
-    /// have under way comes to its end.
+    /// Halts the harts, those of command processors too; registers and memory stay for whoever looks at them. What
+    /// devices have under way comes to its end.
     void power_down();
     /// After power_down(): reset, with harts that may run again.
     void power_up();
@@ -65,7 +65,7 @@ public:
 
     calendar timeline;
     std::vector<std::unique_ptr<node>> nodes;     ///< null: in another process
-    std::unique_ptr<network::subnet> network;      ///< none where nothing is linked
+    std::unique_ptr<network::subnet> network;     ///< none where nothing is linked
     std::unique_ptr<ethernet::segment> ethernet;  ///< the same
 
     /// \throws std::invalid_argument where parameters contradict each other

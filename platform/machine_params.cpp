@@ -17,13 +17,17 @@
 namespace fabricvp {
 namespace {
 
-std::string counted(std::size_t nodes) { return fmt::format("this machine has {} node{}", nodes, nodes == 1 ? "" : "s"); }
+std::string counted(std::size_t nodes) {
+    return fmt::format("this machine has {} node{}", nodes, nodes == 1 ? "" : "s");
+}
 
 /// Paths of files start from the folder of the configuration; `firmware:NAME` is one of the project's own.
 std::string located(const std::string& path, const std::string& configuration) {
     if (path.empty()) return path;
     if (path.compare(0, 9, "firmware:") == 0) return find_image(path, {});
-    return std::filesystem::absolute(std::filesystem::path(configuration).parent_path() / path).lexically_normal().string();
+    return std::filesystem::absolute(std::filesystem::path(configuration).parent_path() / path)
+        .lexically_normal()
+        .string();
 }
 
 /// In the fabric, GPUs stand beside switches and generators by their names.
@@ -32,7 +36,8 @@ void check_fabric_names(const node_params& n) {
     for (const auto& g : n.gpus) gpus.insert(g.name);
     const auto check = [&](const auto& item) {
         if (gpus.count(item.name))
-            throw input_error(fmt::format("{}: the name {} is taken: a GPU has it, which stands there in the fabric", item.where.of("name"), quoted(item.name)));
+            throw input_error(fmt::format("{}: the name {} is taken: a GPU has it, which stands there in the fabric",
+                                          item.where.of("name"), quoted(item.name)));
     };
     for (const auto& s : n.fabric.switches) check(s);
     for (const auto& g : n.fabric.generators) check(g);
@@ -42,21 +47,26 @@ void check_fabric_names(const node_params& n) {
 void check_attachments(const node_params& n) {
     for (const auto& s : n.pcie.switches)
         if (s.name == gpu_node_params::on_host)
-            throw input_error(fmt::format("{}: the name {} is taken: what is below it is on the host's bus", s.where.of("name"), quoted(s.name)));
+            throw input_error(fmt::format("{}: the name {} is taken: what is below it is on the host's bus",
+                                          s.where.of("name"), quoted(s.name)));
     const auto apu = std::find_if(n.gpus.begin(), n.gpus.end(), [](const auto& g) { return g.is_apu(); });
     if (apu != n.gpus.end() && n.host.memory_timing != host::memory_timing_kind::caches)
-        throw input_error(fmt::format("{}: {}: an APU (below: host) shares the caches of the host: allowed with host.memory_timing: caches alone", apu->where.of("below"), apu->name));
+        throw input_error(fmt::format(
+            "{}: {}: an APU (below: host) shares the caches of the host: allowed with host.memory_timing: caches alone",
+            apu->where.of("below"), apu->name));
 }
 
 /// Takes `base` out of a configuration. \returns the file that it names, or nothing
 std::string base_of(config_tree& tree, const std::string& file) {
     for (auto e = tree.entries.begin(); e != tree.entries.end(); ++e) {
         if (e->key != "base") continue;
-        if (e->value.kind != config_tree::shape::scalar || e->value.text.empty()) throw input_error(e->origin + ": base: must be the file of another configuration, or a stock one's name");
+        if (e->value.kind != config_tree::shape::scalar || e->value.text.empty())
+            throw input_error(e->origin + ": base: must be the file of another configuration, or a stock one's name");
         const auto beside = std::filesystem::path(file).parent_path() / e->value.text;
         std::error_code ignored;
         try {
-            const auto found = std::filesystem::is_regular_file(beside, ignored) ? beside.string() : find_config(e->value.text);
+            const auto found =
+                std::filesystem::is_regular_file(beside, ignored) ? beside.string() : find_config(e->value.text);
             tree.entries.erase(e);
             return found;
         } catch (const input_error& why) {
@@ -71,7 +81,9 @@ std::vector<config_tree> with_bases(config_tree tree, std::string file) {
     constexpr std::size_t most = 8;
     std::vector<config_tree> trees;
     for (auto below = base_of(tree, file); !below.empty(); below = base_of(tree, file)) {
-        if (trees.size() == most) throw input_error(fmt::format("{}: base: more than {} configurations on each other, or one that is based on itself", file, most));
+        if (trees.size() == most)
+            throw input_error(fmt::format(
+                "{}: base: more than {} configurations on each other, or one that is based on itself", file, most));
         trees.insert(trees.begin(), std::move(tree));
         file = below;
         tree = read_config_file(file);
@@ -86,7 +98,10 @@ void check_top_level(const config_tree& tree, bool file, std::size_t nodes) {
     for (const auto& e : tree.entries) {
         const auto index = node_index(e.key);
         if (!index) continue;
-        if (file) throw input_error(fmt::format("{}: {} stands in a list: 'nodes:' with an item for each node, 'node:' for what all have", e.origin, e.key));
+        if (file)
+            throw input_error(
+                fmt::format("{}: {} stands in a list: 'nodes:' with an item for each node, 'node:' for what all have",
+                            e.origin, e.key));
         if (*index >= nodes) throw input_error(fmt::format("{}: there is no {}: {}", e.origin, e.key, counted(nodes)));
         known.push_back(e.key);
     }
@@ -100,9 +115,13 @@ std::size_t count_of(const config_tree& nodes) {
     number.minimum = 1;
     number.maximum = machine_params::most_nodes;
     try {
-        if (nodes.kind == config_tree::shape::sequence) number.parse(std::to_string(count));
-        else if (nodes.kind == config_tree::shape::scalar) number.parse(nodes.text);
-        else throw std::invalid_argument("must be a list of nodes, or their number (keys of one node start with node0, node1, …)");
+        if (nodes.kind == config_tree::shape::sequence)
+            number.parse(std::to_string(count));
+        else if (nodes.kind == config_tree::shape::scalar)
+            number.parse(nodes.text);
+        else
+            throw std::invalid_argument(
+                "must be a list of nodes, or their number (keys of one node start with node0, node1, …)");
     } catch (const std::invalid_argument& e) {
         throw input_error(fmt::format("{}: nodes: {}", nodes.origin, e.what()));
     }
@@ -115,7 +134,8 @@ std::vector<config_reader::layer> layers_of(const std::vector<config_tree>& root
     std::vector<config_reader::layer> layers;
     const config_tree* listed = nullptr;  // a whole list replaces those of lower trees
     for (const auto& root : roots)
-        if (const auto* nodes = root.find("nodes"); nodes && nodes->kind == config_tree::shape::sequence) listed = nodes;
+        if (const auto* nodes = root.find("nodes"); nodes && nodes->kind == config_tree::shape::sequence)
+            listed = nodes;
     for (const auto& root : roots) {
         if (const auto* all = root.find("node")) layers.push_back({all, "node"});
         if (const auto* nodes = root.find("nodes"); nodes && nodes == listed && index < nodes->items.size())
@@ -138,7 +158,9 @@ void check_until(const std::string& until, std::size_t nodes, const std::string&
     const auto index = node_index(until);
     if (until == "all" || until == "any" || (index && *index < nodes)) return;
     throw input_error(fmt::format("{}: simulation.until: {} is not one of all, any, node0{}", origin, quoted(until),
-                                  nodes > 2 ? fmt::format(" … node{}", nodes - 1) : nodes == 2 ? ", node1" : ""));
+                                  nodes > 2    ? fmt::format(" … node{}", nodes - 1)
+                                  : nodes == 2 ? ", node1"
+                                               : ""));
 }
 
 }  // namespace
@@ -159,15 +181,19 @@ void simulation_params::describe(parameter_visitor& v) {
             "longest time a hart runs ahead of the others; shorter is more exact and slower");
     v.field("watchdog", watchdog, between{0, 1e15},
             "simulated time after which an unanswered bus access ends the run; 0 ps: never");
-    v.field("seed", seed, "seed of everything random in the machine: errors of links, choices of generators, the device tree's rng-seed; each block has a stream of its own");
+    v.field("seed", seed,
+            "seed of everything random in the machine: errors of links, choices of generators, the device tree's "
+            "rng-seed; each block has a stream of its own");
     v.choice("log", log, "least severe messages of the models that are printed");
-    v.field("until", until, "whose end ends the run: all (nodes that run software have powered off or failed), any (one of them has) "
-                            "or the name of a node, such as node0");
+    v.field("until", until,
+            "whose end ends the run: all (nodes that run software have powered off or failed), any (one of them has) "
+            "or the name of a node, such as node0");
 }
 
 void image_params::describe(parameter_visitor& v) {
     v.field("firmware", firmware, "ELF or raw binary that the harts start with, at the start of the memory");
-    v.field("kernel", kernel, "ELF at its own addresses, or raw image where the firmware jumps to (2 MiB into the memory)");
+    v.field("kernel", kernel,
+            "ELF at its own addresses, or raw image where the firmware jumps to (2 MiB into the memory)");
     v.field("initrd", initrd, "initial RAM disk, placed high in the memory and named in the device tree");
     v.field("append", append, "kernel command line (bootargs in the device tree)");
     v.field("tohost", tohost, "watch the program's `tohost` word (riscv-tests): 1 passes, other values fail");
@@ -189,7 +215,9 @@ void fault_params::describe(parameter_visitor& v) {
 void gpu_node_params::describe(parameter_visitor& v) {
     where.note(v, {"below"});
     v.field("name", name, "name of the GPU: its path in statistics; gpu0, gpu1, … unless given");
-    v.field("below", below, "where it is plugged in: root, or a switch of the PCIe tree; host: on the host's bus, which makes it an APU");
+    v.field(
+        "below", below,
+        "where it is plugged in: root, or a switch of the PCIe tree; host: on the host's bus, which makes it an APU");
     if (!is_apu()) gpu::gpu_device_params::describe(v);
     if (!is_apu() && !v.wants_kinds()) return;
     if (is_apu()) {
@@ -249,8 +277,9 @@ static void plug_in_adapters(machine_params& p) {
             p.network.links.back().to = p.network.switches[0].name;
         }
     for (auto& [name, adapter] : all)
-        adapter->network.plugged = std::any_of(p.network.links.begin(), p.network.links.end(),
-                                               [&name = name](const auto& l) { return l.from == name || l.to == name; });
+        adapter->network.plugged =
+            std::any_of(p.network.links.begin(), p.network.links.end(),
+                        [&name = name](const auto& l) { return l.from == name || l.to == name; });
 }
 
 /// The same for network adapters.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a configuration file says, as described structs. A file has the keys `simulation`, `faults`, `network`, `ethernet`, `nodes`
-// (the list of nodes, or how many there are), `node` (what all of them have; alone, the only one) and `base` (another file, over
-// which this one lies).
+// What a configuration file says, as described structs. A file has the keys `simulation`, `faults`, `network`,
+// `ethernet`, `nodes` (the list of nodes, or how many there are), `node` (what all of them have; alone, the only one)
+// and `base` (another file, over which this one lies).
 #pragma once
 
 #include <cstdint>
@@ -43,7 +43,8 @@ struct simulation_params {
     void describe(parameter_visitor& v);
 };
 
-/// Images a node starts with. Paths are relative to the configuration file; `firmware:NAME` is one of the project's own.
+/// Images a node starts with. Paths are relative to the configuration file; `firmware:NAME` is one of the project's
+/// own.
 struct image_params {
     std::string firmware, kernel, initrd, append;
     bool tohost = false;
@@ -97,7 +98,7 @@ struct machine_params {
 
     simulation_params simulation;
     std::vector<fault_params> faults;
-    network::subnet_params network;   ///< between nodes
+    network::subnet_params network;     ///< between nodes
     ethernet::segment_params ethernet;  ///< the same
     std::vector<node_params> nodes{1};
 

@@ -6,8 +6,8 @@
 #include <typeinfo>
 #include <vector>
 
-#include <boost/core/demangle.hpp>
 #include <fmt/format.h>
+#include <boost/core/demangle.hpp>
 
 #include "platform/fabric_drawing.h"
 #include "platform/network_drawing.h"
@@ -34,7 +34,8 @@ std::map<std::string, std::string> places(const machine& m) {
     std::map<std::string, std::string> out;
     for (const auto& n : m.nodes)
         for (const auto& r : n->host.bus.ranges())
-            out[fmt::format("{}.{}", n->host.name(), r.value.name)] = fmt::format("{:#x} … {:#x} ({})", r.base, r.last(), size_text(r.size));
+            out[fmt::format("{}.{}", n->host.name(), r.value.name)] =
+                fmt::format("{:#x} … {:#x} ({})", r.base, r.last(), size_text(r.size));
     return out;
 }
 
@@ -73,7 +74,8 @@ std::string machine_tree(const machine& m) {
         text += fmt::format("{}\n", n->name());
         add_branch(text, *n, "", where);
     }
-    for (const auto* between : {static_cast<const model*>(m.network.get()), static_cast<const model*>(m.ethernet.get())}) {
+    for (const auto* between :
+         {static_cast<const model*>(m.network.get()), static_cast<const model*>(m.ethernet.get())}) {
         if (!between) continue;
         text += fmt::format("{}\n", between->name());
         add_branch(text, *between, "", where);
@@ -85,19 +87,23 @@ std::string machine_dot(const machine& m) {
     std::string text = "graph machine {\n  node [shape=box, fontname=\"sans-serif\"];\n";
     for (const auto& n : m.nodes) {
         const auto bus = std::string(n->host.bus.name());
-        text += fmt::format("  subgraph \"cluster_{0}\" {{\n    label=\"{0}\";\n    \"{1}\" [label=\"bus\", shape=ellipse];\n", n->name(), bus);
+        text += fmt::format(
+            "  subgraph \"cluster_{0}\" {{\n    label=\"{0}\";\n    \"{1}\" [label=\"bus\", shape=ellipse];\n",
+            n->name(), bus);
         for (const auto& hart : n->host.harts)
-            text += fmt::format("    \"{0}\" [label=\"{1}\"];\n    \"{0}\" -- \"{2}\";\n", hart->name(), hart->basename(), bus);
+            text += fmt::format("    \"{0}\" [label=\"{1}\"];\n    \"{0}\" -- \"{2}\";\n", hart->name(),
+                                hart->basename(), bus);
         for (const auto& r : n->host.bus.ranges())
-            text += fmt::format("    \"{0}.{1}\" [label=\"{1}\\n{2:#x}\\n{3}\"];\n    \"{4}\" -- \"{0}.{1}\";\n", n->host.name(),
-                                r.value.name, r.base, size_text(r.size), bus);
+            text += fmt::format("    \"{0}.{1}\" [label=\"{1}\\n{2:#x}\\n{3}\"];\n    \"{4}\" -- \"{0}.{1}\";\n",
+                                n->host.name(), r.value.name, r.base, size_text(r.size), bus);
         if (n->pcie) text += pcie_dot(*n->pcie, bus);
         if (n->fabric) text += fabric_dot(*n->fabric, n->pcie ? n->pcie->name() : n->name());
         text += "  }\n";
     }
     if (m.network) text += network_dot(*m.network);
     if (m.ethernet)
-        for (const auto& l : m.ethernet->params.links) text += fmt::format("  \"{}\" -- \"{}\" [label=\"Ethernet\"];\n", l.from, l.to);
+        for (const auto& l : m.ethernet->params.links)
+            text += fmt::format("  \"{}\" -- \"{}\" [label=\"Ethernet\"];\n", l.from, l.to);
     return text + "}\n";
 }
 

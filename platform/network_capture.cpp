@@ -23,16 +23,20 @@ bool ends_in(const std::string& name, const std::string& end) {
 
 }  // namespace
 
-network_capture::network_capture(network::subnet* n, const std::string& file, const std::string& filter) : m_network(there(n)), m_name(file) {
+network_capture::network_capture(network::subnet* n, const std::string& file, const std::string& filter)
+    : m_network(there(n)), m_name(file) {
     const auto chosen = [&](const network::port& p, bool end) {
         if (filter.empty()) return end;
         const std::string name = p.name();
         return fnmatch(filter.c_str(), name.c_str(), 0) == 0 || name.find(filter) != std::string::npos;
     };
-    if (!m_network.tap(chosen, nullptr)) throw input_error(fmt::format("no port of the network has a name such as {}", filter));
+    if (!m_network.tap(chosen, nullptr))
+        throw input_error(fmt::format("no port of the network has a name such as {}", filter));
     m_file = std::fopen(file.c_str(), "wb");
     if (!m_file) throw input_error(fmt::format("{}: {}", file, std::strerror(errno)));
-    const auto sink = [this](const void* bytes, std::size_t size) { m_failed |= std::fwrite(bytes, 1, size, m_file) != size; };
+    const auto sink = [this](const void* bytes, std::size_t size) {
+        m_failed |= std::fwrite(bytes, 1, size, m_file) != size;
+    };
     network::packet_tap* tap = nullptr;
     if (ends_in(file, ".csv")) {
         m_table = std::make_unique<network::packet_table>(sink);
@@ -50,7 +54,8 @@ network_capture::~network_capture() {
 }
 
 void network_capture::flush() {
-    if (std::fflush(m_file) != 0 || m_failed) throw input_error(fmt::format("{}: the capture could not be written whole", m_name));
+    if (std::fflush(m_file) != 0 || m_failed)
+        throw input_error(fmt::format("{}: the capture could not be written whole", m_name));
 }
 
 }  // namespace fabricvp

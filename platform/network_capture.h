@@ -13,8 +13,9 @@ namespace fabricvp {
 /// A file that grows by each packet that leaves by certain ports of the network.
 class network_capture {
 public:
-    /// \param file a table of header fields if its name ends in .csv, otherwise a capture for Wireshark \param filter a glob over
-    /// names of ports, or text that they contain; empty: the ports of adapters and generators \throws input_error
+    /// \param file a table of header fields if its name ends in .csv, otherwise a capture for Wireshark \param filter a
+    /// glob over names of ports, or text that they contain; empty: the ports of adapters and generators \throws
+    /// input_error
     network_capture(network::subnet* network, const std::string& file, const std::string& filter);
     ~network_capture();
     network_capture(const network_capture&) = delete;

@@ -8,8 +8,8 @@
 
 namespace fabricvp {
 
-/// A network with adapters and generators at the bottom, above them the switches that they hang on, above these the switches
-/// that those hang on, and so on. \param x, y upper left corner
+/// A network with adapters and generators at the bottom, above them the switches that they hang on, above these the
+/// switches that those hang on, and so on. \param x, y upper left corner
 drawing draw_network(const network::subnet& network, int x, int y);
 
 /// Edges of the network for Graphviz.

@@ -25,7 +25,8 @@ struct address_space {
 
     std::uint64_t take(std::uint64_t size) {
         const auto base = align(next, size);
-        if (base >= end || size > end - base) throw input_error(fmt::format("the PCIe tree needs more {} addresses than the host has", what));
+        if (base >= end || size > end - base)
+            throw input_error(fmt::format("the PCIe tree needs more {} addresses than the host has", what));
         next = base + size;
         return base;
     }
@@ -36,10 +37,12 @@ class enumerator {
 public:
     /// \param high prefetchable memory goes above 4 GiB; else it gets the upper half of the 32-bit window
     enumerator(node& n, bool high) : m_root(n.pcie->root) {
-        constexpr auto begin = VIRT_PCIE_MMIO32_BASE, end = begin + VIRT_PCIE_MMIO32_SIZE, middle = begin + VIRT_PCIE_MMIO32_SIZE / 2;
+        constexpr auto begin = VIRT_PCIE_MMIO32_BASE, end = begin + VIRT_PCIE_MMIO32_SIZE,
+                       middle = begin + VIRT_PCIE_MMIO32_SIZE / 2;
         const auto above = n.host.pcie_mmio64_base();
         m_memory = {"32-bit", begin, high ? end : middle};
-        m_prefetchable = high ? address_space{"64-bit", above, above + n.host.pcie_mmio64_size()} : address_space{"32-bit", middle, end};
+        m_prefetchable = high ? address_space{"64-bit", above, above + n.host.pcie_mmio64_size()}
+                              : address_space{"32-bit", middle, end};
     }
 
     std::vector<pci_function> run() {
@@ -54,7 +57,9 @@ private:
         m_root.debug_configuration(f.ecam_offset() | reg, &value);
         return value;
     }
-    void write(const pci_function& f, unsigned reg, std::uint32_t value) { m_root.debug_configure(f.ecam_offset() | reg, value); }
+    void write(const pci_function& f, unsigned reg, std::uint32_t value) {
+        m_root.debug_configure(f.ecam_offset() | reg, value);
+    }
 
     void scan(unsigned bus) {
         for (unsigned device = 0; device < 32; ++device) {
@@ -115,7 +120,9 @@ private:
         const auto f = m_found[index];
         if (m_last_bus == 255) throw input_error("the PCIe tree has more than 255 buses");
         const auto secondary = ++m_last_bus;
-        const auto number = [&](unsigned subordinate) { write(f, bus_numbers, f.bus | secondary << 8 | subordinate << 16); };
+        const auto number = [&](unsigned subordinate) {
+            write(f, bus_numbers, f.bus | secondary << 8 | subordinate << 16);
+        };
         number(255);
         m_memory.round_up();
         m_prefetchable.round_up();
@@ -126,7 +133,8 @@ private:
         number(m_last_bus);
         // Base and limit in MiB; a base above the limit closes the window.
         const auto window = [](std::uint64_t base, std::uint64_t end) {
-            const auto first = end == base ? 0xfff0 : base >> 16 & 0xfff0, last = end == base ? 0 : (end - 1) >> 16 & 0xfff0;
+            const auto first = end == base ? 0xfff0 : base >> 16 & 0xfff0,
+                       last = end == base ? 0 : (end - 1) >> 16 & 0xfff0;
             return static_cast<std::uint32_t>(first | last << 16);
         };
         const bool closed = m_prefetchable.next == prefetchable;
@@ -152,7 +160,8 @@ private:
         for (const auto& f : m_found)
             if (const auto at = express(f)) least = std::min(least, read(f, at + 4) & 7);
         for (const auto& f : m_found)
-            if (const auto at = express(f)) write(f, at + 8, (read(f, at + 8) & 0xff1f) | least << 5);  // status keeps its bits
+            if (const auto at = express(f))
+                write(f, at + 8, (read(f, at + 8) & 0xff1f) | least << 5);  // status keeps its bits
     }
 
     pcie::root_complex& m_root;
@@ -176,7 +185,8 @@ std::vector<pci_function> enumerate_pci(node& n, pci_placement placement) {
 std::array<std::uint8_t, 4096> read_configuration(node& n, const pci_function& f) {
     std::array<std::uint8_t, 4096> bytes;
     bytes.fill(0xff);
-    for (unsigned reg = 0; reg < bytes.size(); reg += 4) n.pcie->root.debug_configuration(f.ecam_offset() | reg, bytes.data() + reg);
+    for (unsigned reg = 0; reg < bytes.size(); reg += 4)
+        n.pcie->root.debug_configuration(f.ecam_offset() | reg, bytes.data() + reg);
     return bytes;
 }
 
@@ -187,8 +197,8 @@ std::string pci_dump(machine& m) {
         for (const auto& f : enumerate_pci(n)) {
             if (m.nodes.size() > 1) text += fmt::format("{:04x}:", i);
             const auto bytes = read_configuration(n, f);
-            text += fmt::format("{:02x}:{:02x}.{:x} Class {:04x}: {:04x}:{:04x} (rev {:02x})\n", f.bus, f.device, f.function,
-                                f.class_code >> 8, f.vendor_id, f.device_id, bytes[8]);
+            text += fmt::format("{:02x}:{:02x}.{:x} Class {:04x}: {:04x}:{:04x} (rev {:02x})\n", f.bus, f.device,
+                                f.function, f.class_code >> 8, f.vendor_id, f.device_id, bytes[8]);
             for (std::size_t at = 0; at < bytes.size(); at += 16) {
                 text += fmt::format("{:02x}:", at);
                 for (std::size_t b = 0; b < 16; ++b) text += fmt::format(" {:02x}", bytes[at + b]);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What firmware does with a PCIe tree, by debug accesses to configuration space alone: it finds functions, numbers buses,
-// sizes and places BARs, opens windows. It takes no simulated time. What it knows of the tree is what configuration space
-// says, so that its findings can be held against the description that the tree was built from.
+// What firmware does with a PCIe tree, by debug accesses to configuration space alone: it finds functions, numbers
+// buses, sizes and places BARs, opens windows. It takes no simulated time. What it knows of the tree is what
+// configuration space says, so that its findings can be held against the description that the tree was built from.
 #pragma once
 
 #include <array>
@@ -31,8 +31,8 @@ struct pci_function {
     std::uint64_t ecam_offset() const { return std::uint64_t{bus} << 20 | device << 15 | function << 12; }
 };
 
-/// Where prefetchable memory goes: below 4 GiB if all fits there (any bus master and any software reaches it), or always
-/// above, where TLP headers have four words.
+/// Where prefetchable memory goes: below 4 GiB if all fits there (any bus master and any software reaches it), or
+/// always above, where TLP headers have four words.
 enum class pci_placement { compact, above_4g };
 
 /// Enumerates the PCIe tree of a node, and leaves it so. Functions come in the order in which they were found: depth

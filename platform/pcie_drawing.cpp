@@ -22,7 +22,8 @@ std::string link_text(const pcie::port_params& p) { return fmt::format("Gen{} x{
 std::vector<vertex> vertices_of(const pcie::tree& tree) {
     std::vector<vertex> all{{"root", "", "root complex", "#eceff1"}};
     for (const auto& s : tree.params.switches) all.push_back({s.name, s.below, link_text(s.upstream_port), "#e3f2fd"});
-    for (const auto& e : tree.params.endpoints) all.push_back({e.name, e.below, link_text(e.device.settings().endpoint().link), "#e8f5e9"});
+    for (const auto& e : tree.params.endpoints)
+        all.push_back({e.name, e.below, link_text(e.device.settings().endpoint().link), "#e8f5e9"});
     for (const auto& d : tree.params.slots) all.push_back({d.name, d.below, "device", "#e8f5e9"});
     return all;
 }
@@ -53,10 +54,12 @@ drawing draw_pcie(const pcie::tree& tree, int x, int y) {
         d.height = std::max(d.height, top + box_height - y);
         const auto parent = std::find_if(all.begin(), all.end(), [&](const vertex& p) { return p.name == v.below; });
         if (parent != all.end())
-            wires += fmt::format("<path d=\"M {} {} V {} H {} V {}\" fill=\"none\" stroke=\"#78909c\" stroke-width=\"2\"/>\n", x + parent->centre,
-                                 top - level_height + box_height, top - (level_height - box_height) / 2, cx, top);
-        boxes += fmt::format("<rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" rx=\"6\" fill=\"{}\" stroke=\"#37474f\"/>\n",
-                             cx - box_width / 2, top, box_width, box_height, v.colour);
+            wires += fmt::format(
+                "<path d=\"M {} {} V {} H {} V {}\" fill=\"none\" stroke=\"#78909c\" stroke-width=\"2\"/>\n",
+                x + parent->centre, top - level_height + box_height, top - (level_height - box_height) / 2, cx, top);
+        boxes += fmt::format(
+            "<rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" rx=\"6\" fill=\"{}\" stroke=\"#37474f\"/>\n",
+            cx - box_width / 2, top, box_width, box_height, v.colour);
         boxes += fmt::format("<text x=\"{}\" y=\"{}\" font-weight=\"bold\">{}</text>\n", cx, top + 18, v.name);
         boxes += fmt::format("<text x=\"{}\" y=\"{}\" font-size=\"11\">{}</text>\n", cx, top + 34, v.note);
     }

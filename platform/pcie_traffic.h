@@ -16,10 +16,10 @@ struct pcie_traffic {
     std::uint64_t events = 0;                ///< calendar events meanwhile
 };
 
-/// Sends messages between the copy engines of a node, numbered in the order of their description, until all have arrived or
-/// for `limit`; see pcie::run_traffic(). A tree that no firmware has enumerated is enumerated first. Harts run
-/// meanwhile if they have been started.
-/// \throws input_error if the node has no PCIe tree, or a message makes no sense
+/// Sends messages between the copy engines of a node, numbered in the order of their description, until all have
+/// arrived or for `limit`; see pcie::run_traffic(). A tree that no firmware has enumerated is enumerated first. Harts
+/// run meanwhile if they have been started. \throws input_error if the node has no PCIe tree, or a message makes no
+/// sense
 pcie_traffic run_pcie_traffic(node& n, const std::vector<pcie::message>& messages, ticks limit);
 
 }  // namespace fabricvp

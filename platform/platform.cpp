@@ -30,7 +30,8 @@ bool g_built = false;
 platform::platform() = default;
 platform::~platform() = default;
 
-std::unique_ptr<platform> platform::from_config(const std::string& path, const overrides& set, ranks::exchange* others) {
+std::unique_ptr<platform> platform::from_config(const std::string& path, const overrides& set,
+                                                ranks::exchange* others) {
     const auto file = find_config(path);
     const auto yaml = read_file(file, 1 << 24);
     auto made = from_params(read_machine_params(yaml, file, set), file, others);
@@ -42,9 +43,11 @@ std::unique_ptr<platform> platform::from_text(const std::string& yaml, const std
     return from_params(read_machine_params(yaml, name, set), name);
 }
 
-std::unique_ptr<platform> platform::from_params(const machine_params& params, const std::string& name, ranks::exchange* others) {
+std::unique_ptr<platform> platform::from_params(const machine_params& params, const std::string& name,
+                                                ranks::exchange* others) {
     if (g_built)
-        throw input_error("one process holds one platform, because SystemC elaborates once; run others in processes of their own");
+        throw input_error(
+            "one process holds one platform, because SystemC elaborates once; run others in processes of their own");
     std::unique_ptr<platform> made(new platform);
     try {
         made->m = std::make_unique<implementation>(params, "", others);
@@ -144,10 +147,14 @@ std::string platform::resolved_config() const {
         const auto& a = m->around[i];
         auto& p = params.nodes[i].images;
         const auto located = [&](const std::string& named) {
-            return named.empty() || named.compare(0, 9, "firmware:") == 0 ? named
-                                 : std::filesystem::absolute(std::filesystem::path(a.image_base) / named).lexically_normal().string();
+            return named.empty() || named.compare(0, 9, "firmware:") == 0
+                       ? named
+                       : std::filesystem::absolute(std::filesystem::path(a.image_base) / named)
+                             .lexically_normal()
+                             .string();
         };
-        p = {located(a.images.firmware), located(a.images.kernel), located(a.images.initrd), a.images.append, a.images.tohost};
+        p = {located(a.images.firmware), located(a.images.kernel), located(a.images.initrd), a.images.append,
+             a.images.tohost};
     }
     params.describe(printer);
     return printer.text();
@@ -178,15 +185,19 @@ void platform::write_results(const std::string& folder) {
         for (const auto& [i, part] : p.nodes) nodes[i] = &part;
     std::vector<const std::vector<host::marker::region>*> regions;
     for (const auto& n : nodes) regions.push_back(&n.second->regions);
-    if (std::any_of(regions.begin(), regions.end(), [](const auto* r) { return !r->empty(); })) files.emplace_back("regions.json", regions_json(regions));
+    if (std::any_of(regions.begin(), regions.end(), [](const auto* r) { return !r->empty(); }))
+        files.emplace_back("regions.json", regions_json(regions));
     for (const auto& [i, part] : nodes) {
         files.emplace_back(fmt::format("console.node{}.log", i), part->console);
         if (!part->input.empty()) files.emplace_back(fmt::format("console.node{}.input", i), part->input);
-        if (!part->fabric.empty()) files.emplace_back(i == 0 ? "fabric.svg" : fmt::format("fabric.node{}.svg", i), part->fabric);
+        if (!part->fabric.empty())
+            files.emplace_back(i == 0 ? "fabric.svg" : fmt::format("fabric.node{}.svg", i), part->fabric);
     }
     std::map<std::string, std::string> copies;
-    if (alone && m->recording) copies["trace.json"] = m->recording->finished();
-    else if (m->recording) files.emplace_back("trace.json", ranks::merged_trace(m->portions));
+    if (alone && m->recording)
+        copies["trace.json"] = m->recording->finished();
+    else if (m->recording)
+        files.emplace_back("trace.json", ranks::merged_trace(m->portions));
     write_files(folder, files, copies);
     write_file((std::filesystem::path(folder) / "run.json").string(), run_json(m->record(true)));
     for (auto& a : m->around) a.serial->end_log();
@@ -263,12 +274,15 @@ std::uint16_t platform::listen_gdb(std::size_t node, std::uint16_t port, bool ho
         hooks.queue_pair = [&adapters](std::uint32_t number) {
             std::string text;
             for (const auto& hca : adapters)
-                if (const auto* q = hca->pairs.find(number)) text += fmt::format("{} qp {:#x}: {}", hca->name(), number, hca::text_of(*q));
+                if (const auto* q = hca->pairs.find(number))
+                    text += fmt::format("{} qp {:#x}: {}", hca->name(), number, hca::text_of(*q));
             return text;
         };
     hooks.start_trace = [this](const std::string& file) {
         m->recording = std::make_unique<trace_recording>(0, never, "", trace::options().most_bytes, file);
-        return file.empty() ? m->results ? m->results->path() + "/trace.json" : std::string("memory: give a file to keep the trace without --out") : file;
+        return file.empty() ? m->results ? m->results->path() + "/trace.json"
+                                         : std::string("memory: give a file to keep the trace without --out")
+                            : file;
     };
     hooks.stop_trace = [this] {
         if (m->recording) m->recording->stop();

@@ -18,11 +18,11 @@
 
 namespace fabricvp {
 
-class machine;      // the hardware: platform/machine.h
+class machine;  // the hardware: platform/machine.h
 struct machine_params;
-class console;      // one node's serial line: platform/console.h
+class console;  // one node's serial line: platform/console.h
 namespace ranks {
-class exchange;     // how processes that have parts of a machine talk: platform/ranks/exchange.h
+class exchange;  // how processes that have parts of a machine talk: platform/ranks/exchange.h
 }
 
 /// Bad user input. what() is the one line to print; the process exits with status 2.
@@ -33,21 +33,21 @@ public:
 };
 
 enum class run_outcome {
-    time_limit,    ///< the limit given to run() was reached
-    power_off,     ///< the guest powered off cleanly
-    guest_failure, ///< the guest reported failure (test finisher, tohost)
-    refused,       ///< a guest refused what it was asked for (test finisher, status 2); ends the run whatever `until` says
-    breakpoint,    ///< a debugger or a Python breakpoint stopped a hart
-    event,         ///< a condition given by the caller became true (console line, marker)
-    interrupted,   ///< request_stop(), Ctrl-C
-    idle,          ///< nothing is scheduled any more: time cannot advance
-    watchdog       ///< no progress: detail names the stuck component
+    time_limit,     ///< the limit given to run() was reached
+    power_off,      ///< the guest powered off cleanly
+    guest_failure,  ///< the guest reported failure (test finisher, tohost)
+    refused,  ///< a guest refused what it was asked for (test finisher, status 2); ends the run whatever `until` says
+    breakpoint,   ///< a debugger or a Python breakpoint stopped a hart
+    event,        ///< a condition given by the caller became true (console line, marker)
+    interrupted,  ///< request_stop(), Ctrl-C
+    idle,         ///< nothing is scheduled any more: time cannot advance
+    watchdog      ///< no progress: detail names the stuck component
 };
 
 struct run_result {
     run_outcome outcome = run_outcome::time_limit;
-    int guest_status = 0;   ///< exit code of the guest where it gave one
-    std::string detail;     ///< one line for people
+    int guest_status = 0;  ///< exit code of the guest where it gave one
+    std::string detail;    ///< one line for people
 };
 
 enum class node_state {
@@ -69,8 +69,8 @@ struct image_set {
     std::string firmware;  ///< ELF or raw binary at the reset address (OpenSBI, own firmware)
     std::string kernel;    ///< ELF at its addresses, or raw `Image` at the firmware's jump address
     std::string initrd;
-    std::string append;    ///< kernel command line (/chosen bootargs)
-    bool tohost = false;   ///< watch the ELF's `tohost` symbol (riscv-tests)
+    std::string append;   ///< kernel command line (/chosen bootargs)
+    bool tohost = false;  ///< watch the ELF's `tohost` symbol (riscv-tests)
 };
 
 class platform {
@@ -79,42 +79,46 @@ public:
     using overrides = std::vector<std::pair<std::string, std::string>>;
 
     /// Reads a configuration and builds the machine. One platform a process, because SystemC elaborates once.
-    /// \param others the run's other processes, each of which has a part of the machine; null: all of it is here. With others,
-    /// what this process does not have cannot be asked for; nobody can type, debug or fork. \throws input_error
-    static std::unique_ptr<platform> from_config(const std::string& path, const overrides& set = {}, ranks::exchange* others = nullptr);
-    static std::unique_ptr<platform> from_text(const std::string& yaml, const std::string& name, const overrides& set = {});
-    /// The fabric of a configuration, with a recording in the place of its GPUs and their software: run_until() plays it, and
-    /// ends when it does (power_off; guest_failure where packets vanished or changed). \throws input_error, where the recording
-    /// cannot be read, or does not fit the configuration
-    static std::unique_ptr<platform> from_recording(const std::string& recording, const std::string& path, const overrides& set = {}, const std::string& tiles = {});
+    /// \param others the run's other processes, each of which has a part of the machine; null: all of it is here. With
+    /// others, what this process does not have cannot be asked for; nobody can type, debug or fork. \throws input_error
+    static std::unique_ptr<platform> from_config(const std::string& path, const overrides& set = {},
+                                                 ranks::exchange* others = nullptr);
+    static std::unique_ptr<platform> from_text(const std::string& yaml, const std::string& name,
+                                               const overrides& set = {});
+    /// The fabric of a configuration, with a recording in the place of its GPUs and their software: run_until() plays
+    /// it, and ends when it does (power_off; guest_failure where packets vanished or changed). \throws input_error,
+    /// where the recording cannot be read, or does not fit the configuration
+    static std::unique_ptr<platform> from_recording(const std::string& recording, const std::string& path,
+                                                    const overrides& set = {}, const std::string& tiles = {});
     ~platform();
 
     machine& hardware();
     const machine& hardware() const;
     std::size_t node_count() const;
 
-    /// Loads a node's images now. Fields that are empty keep what the configuration names, except where `images` are those of
-    /// a GPU application, which runs alone; relative paths start from the working directory. What the configuration names
-    /// is loaded at the first run_until(). \throws input_error
+    /// Loads a node's images now. Fields that are empty keep what the configuration names, except where `images` are
+    /// those of a GPU application, which runs alone; relative paths start from the working directory. What the
+    /// configuration names is loaded at the first run_until(). \throws input_error
     void load_images(std::size_t node, const image_set& images = {});
     /// Copies a file's ELF segments to their physical addresses; returns the entry point.
     std::uint64_t load_elf(std::size_t node, const std::string& path);
     void load_binary(std::size_t node, const std::string& path, std::uint64_t address);
 
-    /// Runs until `limit` (absolute simulated time) or an outcome. May be called again; not from within a callback. Nodes
-    /// that end (power off, fail) rest while the others run on; whose end is the end of the run is `simulation.until`, and
-    /// the outcome is then guest_failure if one of them has failed. With all ended, it returns at once.
+    /// Runs until `limit` (absolute simulated time) or an outcome. May be called again; not from within a callback.
+    /// Nodes that end (power off, fail) rest while the others run on; whose end is the end of the run is
+    /// `simulation.until`, and the outcome is then guest_failure if one of them has failed. With all ended, it returns
+    /// at once.
     run_result run_until(ticks limit);
-    /// Records what the GPUs of node0 send to each other in the first region that its firmware marks, until finish_recording().
-    /// To be called before the first run_until(). \throws input_error
+    /// Records what the GPUs of node0 send to each other in the first region that its firmware marks, until
+    /// finish_recording(). To be called before the first run_until(). \throws input_error
     void record(const std::string& file);
     /// Writes the file. \returns one line about it \throws input_error, where no such region has ended for instance
     std::string finish_recording();
     /// Of a recording that is played: which part of its transactions has ended.
     std::optional<double> replay_progress() const;
     const node_outcome& outcome(std::size_t node) const;
-    /// Some node that the end of the run depends on has failed, or was to give a verdict (tohost, a GPU application) and
-    /// has not, or a script was not done. One line about it; empty otherwise.
+    /// Some node that the end of the run depends on has failed, or was to give a verdict (tohost, a GPU application)
+    /// and has not, or a script was not done. One line about it; empty otherwise.
     std::string complaint() const;
     /// Ends run_until() soon; the only member that may be called from a signal handler or another thread.
     void request_stop();
@@ -128,32 +132,36 @@ public:
     void add_service(std::function<void()> poll);
 
     console& serial(std::size_t node);
-    /// Lets a script (console/console_script.h) speak with a node from now on. When all scripts have ended, the run ends with
-    /// run_outcome::event, unless they let the guest finish; a line whose text does not come ends it with guest_failure.
-    /// \param name of the file, for messages \throws input_error
+    /// Lets a script (console/console_script.h) speak with a node from now on. When all scripts have ended, the run
+    /// ends with run_outcome::event, unless they let the guest finish; a line whose text does not come ends it with
+    /// guest_failure. \param name of the file, for messages \throws input_error
     void run_script(std::size_t node, const std::string& text, const std::string& name);
-    /// For runs without a time limit: nobody may wait for a guest that waits for input which nobody will type. With this, the
-    /// run ends (interrupted) when all guests have done nothing else for half a second of simulated time (a minute where their
-    /// harts rest in wfi, since they may have set a timer) and no console, debugger or script can speak any more.
+    /// For runs without a time limit: nobody may wait for a guest that waits for input which nobody will type. With
+    /// this, the run ends (interrupted) when all guests have done nothing else for half a second of simulated time (a
+    /// minute where their harts rest in wfi, since they may have set a timer) and no console, debugger or script can
+    /// speak any more.
     void end_when_guests_wait();
 
     /// Physical memory of a node as the bus decodes it, without time or side effects. \returns bytes done
     std::size_t read_memory(std::size_t node, std::uint64_t address, void* to, std::size_t size);
     std::size_t write_memory(std::size_t node, std::uint64_t address, const void* from, std::size_t size);
 
-    /// Statistics plus sim.time_s, sim.wall_s, sim.events, sim.instructions. Where a GPU application has ended nodeN.app.ok,
-    /// where `tohost` is watched and has spoken nodeN.tohost.test, and over all nodes that have one app.ok and tohost.test.
+    /// Statistics plus sim.time_s, sim.wall_s, sim.events, sim.instructions. Where a GPU application has ended
+    /// nodeN.app.ok, where `tohost` is watched and has spoken nodeN.tohost.test, and over all nodes that have one
+    /// app.ok and tohost.test.
     statistics_snapshot statistics() const;
     std::string resolved_config() const;  ///< YAML with every parameter and its value
-    /// Writes stats.json, stats.csv, config.resolved.yaml, fabric.svg (where GPUs are linked: what their links carried), what
-    /// was recorded (console logs, regions, trace), and run.json, which says that this is complete. Results of an earlier
-    /// run are replaced as a whole. \throws input_error, where another run is leaving its results there for instance
+    /// Writes stats.json, stats.csv, config.resolved.yaml, fabric.svg (where GPUs are linked: what their links
+    /// carried), what was recorded (console logs, regions, trace), and run.json, which says that this is complete.
+    /// Results of an earlier run are replaced as a whole. \throws input_error, where another run is leaving its results
+    /// there for instance
     void write_results(const std::string& folder);
-    /// Takes a folder for the results of this run, until write_results(): it is locked against other runs, those of earlier
-    /// ones are removed, consoles are logged as they come, and run.json says that the run has not ended. \throws input_error
+    /// Takes a folder for the results of this run, until write_results(): it is locked against other runs, those of
+    /// earlier ones are removed, consoles are logged as they come, and run.json says that the run has not ended.
+    /// \throws input_error
     void open_results(const std::string& folder);
-    /// Brings what all processes of the run have measured and recorded to the first one, whose statistics() and write_results()
-    /// are then about the whole machine. All of them call it, after run_until().
+    /// Brings what all processes of the run have measured and recorded to the first one, whose statistics() and
+    /// write_results() are then about the whole machine. All of them call it, after run_until().
     void gather();
     /// Whether this process has the node.
     bool has(std::size_t node) const;
@@ -173,12 +181,12 @@ public:
         std::vector<fault_argument> arguments;
     };
     std::vector<fault_description> faults() const;
-    /// Lets a fault happen at an absolute simulated time, in a calendar callback. `target` is the hierarchical name of a
-    /// block that offers the kind, or of one around it if only one block in there does. \throws input_error
+    /// Lets a fault happen at an absolute simulated time, in a calendar callback. `target` is the hierarchical name of
+    /// a block that offers the kind, or of one around it if only one block in there does. \throws input_error
     void inject(const std::string& target, const std::string& kind, ticks at, const overrides& arguments = {});
 
-    /// Listens for GDB on a loopback port (0: any); returns the port. With `hold`, run_until() waits until a debugger has
-    /// connected and resumed the node. \throws input_error
+    /// Listens for GDB on a loopback port (0: any); returns the port. With `hold`, run_until() waits until a debugger
+    /// has connected and resumed the node. \throws input_error
     std::uint16_t listen_gdb(std::size_t node, std::uint16_t port, bool hold = false);
 
     /// True while a debugger is attached to the node.
@@ -186,18 +194,20 @@ public:
     /// In a forked child: lets go of terminals, sockets and debuggers without a word; they stay the parent's.
     void detach_after_fork();
 
-    /// Records a Perfetto trace from now on, which write_results() ends and leaves as trace.json. `filter` is a glob over
-    /// hierarchical names, or text that they contain; empty for all. \throws input_error
+    /// Records a Perfetto trace from now on, which write_results() ends and leaves as trace.json. `filter` is a glob
+    /// over hierarchical names, or text that they contain; empty for all. \throws input_error
     void start_trace(ticks from, ticks to, const std::string& filter, std::uint64_t most_bytes);
 
-    /// Writes packets of the network into a file as they leave ports, from now on: for Wireshark (pcap with ERF records), or as a
-    /// table if the name ends in .csv. It is complete after each run_until(). `filter` is a glob over names of ports, or text that
-    /// they contain; empty: the ports of channel adapters and generators. An empty file name ends it. \throws input_error
+    /// Writes packets of the network into a file as they leave ports, from now on: for Wireshark (pcap with ERF
+    /// records), or as a table if the name ends in .csv. It is complete after each run_until(). `filter` is a glob over
+    /// names of ports, or text that they contain; empty: the ports of channel adapters and generators. An empty file
+    /// name ends it. \throws input_error
     void start_capture(const std::string& file, const std::string& filter = {});
 
 private:
     platform();
-    static std::unique_ptr<platform> from_params(const machine_params& params, const std::string& name, ranks::exchange* others = nullptr);
+    static std::unique_ptr<platform> from_params(const machine_params& params, const std::string& name,
+                                                 ranks::exchange* others = nullptr);
     struct implementation;
     std::unique_ptr<implementation> m;
 };

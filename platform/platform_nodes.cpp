@@ -13,7 +13,9 @@ namespace fabricvp {
 namespace {
 
 bool ended(const node_surroundings& a) { return a.outcome.state != node_state::running; }
-bool refused(const node_surroundings& a) { return a.outcome.state == node_state::failed && a.outcome.status == FINISHER_REFUSED; }
+bool refused(const node_surroundings& a) {
+    return a.outcome.state == node_state::failed && a.outcome.status == FINISHER_REFUSED;
+}
 
 /// What a guest has said at last, without the end of the line.
 std::string last_line(const std::string& output) {
@@ -46,13 +48,15 @@ void platform::implementation::plan_end() {
             if (ended(a)) decided = std::max(decided, a.outcome.at);
     }
     for (std::size_t i = 0; i < around.size(); ++i)
-        if (ended(around[i]) && (params.simulation.until == "any" || only == i || refused(around[i]))) decided = std::min(decided, around[i].outcome.at);
+        if (ended(around[i]) && (params.simulation.until == "any" || only == i || refused(around[i])))
+            decided = std::min(decided, around[i].outcome.at);
     if (decided != never) end_at = std::min(end_at, decided + lookahead);
 }
 
 void platform::implementation::node_refused(std::size_t i) {
     const auto said = last_line(around[i].serial->output());
-    const std::string detail = said.empty() ? fmt::format("node{} refuses what it was asked for", i) : input_error(fmt::format("node{}: {}", i, said)).what();  // printable
+    const std::string detail = said.empty() ? fmt::format("node{} refuses what it was asked for", i)
+                                            : input_error(fmt::format("node{}: {}", i, said)).what();  // printable
     node_ended(i, node_state::failed, FINISHER_REFUSED, detail);
 }
 
@@ -101,7 +105,8 @@ void platform::implementation::end_by_nodes() {
     for (std::size_t i = 0; i < std::min(most, told.size()); ++i) detail += (i ? "; " : "") + told[i]->detail;
     if (told.size() > most) detail += fmt::format("; and {} more have ended", told.size() - most);
     const bool failed = told.front()->state == node_state::failed;
-    end(failed ? run_outcome::guest_failure : run_outcome::power_off, std::move(detail), failed ? told.front()->status : 0);
+    end(failed ? run_outcome::guest_failure : run_outcome::power_off, std::move(detail),
+        failed ? told.front()->status : 0);
 }
 
 void platform::implementation::add_verdicts(statistics_snapshot& values) const {
@@ -134,7 +139,8 @@ std::string platform::implementation::complaint() const {
         const auto& a = around[i];
         if (!counts(i) || ended(a)) continue;
         if (a.images.tohost) return fmt::format("node{}: tohost: the guest has not said whether it passed", i);
-        if (const auto app = app_of(a.images); !app.empty()) return fmt::format("node{}: application {} has not ended", i, app);
+        if (const auto app = app_of(a.images); !app.empty())
+            return fmt::format("node{}: application {} has not ended", i, app);
     }
     for (const auto& a : around)
         if (a.script && !a.script->done()) return a.script->present() + ": the script was not done";

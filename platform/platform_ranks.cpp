@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A machine of which other processes have parts (ranks/): what this one builds, how the run goes on together, and what is
-// gathered in the end.
+// A machine of which other processes have parts (ranks/): what this one builds, how the run goes on together, and what
+// is gathered in the end.
 #include <algorithm>
 #include <filesystem>
 #include <utility>
@@ -27,11 +27,14 @@ machine_share platform::implementation::share() {
     s.network.adapter_port = [this](const std::string& name) -> const network::port_params& {
         const auto dot = name.find('.');
         auto& hcas = params.nodes.at(node_index(name.substr(0, dot)).value()).hcas;
-        return std::find_if(hcas.begin(), hcas.end(), [&](const auto& h) { return h.name == name.substr(dot + 1); })->network.link;
+        return std::find_if(hcas.begin(), hcas.end(), [&](const auto& h) { return h.name == name.substr(dot + 1); })
+            ->network.link;
     };
     s.network.send = [this](const std::string& name, const network::link_message& m) {
-        if (name.empty()) team->post(m);
-        else team->post(parts->of_vertex(name), m);
+        if (name.empty())
+            team->post(m);
+        else
+            team->post(parts->of_vertex(name), m);
     };
     return s;
 }
@@ -52,14 +55,16 @@ std::string platform::implementation::news() {
     json all = {{"faults", std::exchange(fault_orders, {})}, {"ends", json::array()}};
     for (const auto i : std::exchange(untold, {})) {
         const auto& a = around[i];
-        all["ends"].push_back({i, static_cast<int>(a.outcome.state), a.outcome.status, a.outcome.detail, a.outcome.at, a.test ? json(*a.test) : json()});
+        all["ends"].push_back({i, static_cast<int>(a.outcome.state), a.outcome.status, a.outcome.detail, a.outcome.at,
+                               a.test ? json(*a.test) : json()});
     }
     return all.dump(-1, ' ', false, json::error_handler_t::replace);
 }
 
 void platform::implementation::learn(const std::string& news) {
     const auto all = json::parse(news);
-    for (const auto& [number, when] : all.at("faults").get<std::vector<std::pair<std::size_t, ticks>>>()) planned_faults->order(number, when);
+    for (const auto& [number, when] : all.at("faults").get<std::vector<std::pair<std::size_t, ticks>>>())
+        planned_faults->order(number, when);
     for (const auto& e : all.at("ends")) {
         auto& a = around.at(e.at(0).get<std::size_t>());
         a.outcome = {static_cast<node_state>(e.at(1).get<int>()), e.at(2), e.at(3), e.at(4)};
@@ -114,13 +119,17 @@ void platform::implementation::agree(ticks limit, bool quiet) {
         }
         if (!its.contains("idle")) continue;
         stuck = stuck || its["idle"][0].get<bool>();
-        if (const std::string its_harts = its["idle"][1]; !its_harts.empty()) harts += (harts.empty() ? "" : ", ") + its_harts;
+        if (const std::string its_harts = its["idle"][1]; !its_harts.empty())
+            harts += (harts.empty() ? "" : ", ") + its_harts;
     }
     if (stop) end(run_outcome::interrupted, "stopped on request");
     if (quiet && !moves && end_at == never) {
-        if (stuck) end(run_outcome::watchdog, "watchdog: nothing is scheduled any more, and something still waits: " + harts);
-        else if (limit == never) end(run_outcome::idle, "nothing can happen any more: " + harts);
-        else team->pass(limit);
+        if (stuck)
+            end(run_outcome::watchdog, "watchdog: nothing is scheduled any more, and something still waits: " + harts);
+        else if (limit == never)
+            end(run_outcome::idle, "nothing can happen any more: " + harts);
+        else
+            team->pass(limit);
     } else if (some && all_wait) {
         end(run_outcome::interrupted, nobody_types);
     }
@@ -130,7 +139,9 @@ void platform::implementation::agree(ticks limit, bool quiet) {
 void platform::implementation::add_rank(statistics_snapshot& values) const {
     rusage used{};
     getrusage(RUSAGE_SELF, &used);
-    const auto seconds = [](const timeval& t) { return static_cast<double>(t.tv_sec) + 1e-6 * static_cast<double>(t.tv_usec); };
+    const auto seconds = [](const timeval& t) {
+        return static_cast<double>(t.tv_sec) + 1e-6 * static_cast<double>(t.tv_usec);
+    };
     const auto rank = fmt::format("sim.rank{}.", others->rank());
     values[rank + "windows"] = static_cast<double>(team->count());
     values[rank + "waited_s"] = others->waited();
@@ -165,7 +176,8 @@ void platform::gather() {
     m->others->trade(out, in);
     if (m->others->rank() != 0) return;
     m->portions.clear();
-    for (std::size_t r = 0; r < in.size(); ++r) m->portions.push_back(ranks::portion_of(r == 0 ? own : std::string(in[r].begin(), in[r].end())));
+    for (std::size_t r = 0; r < in.size(); ++r)
+        m->portions.push_back(ranks::portion_of(r == 0 ? own : std::string(in[r].begin(), in[r].end())));
 }
 
 }  // namespace fabricvp

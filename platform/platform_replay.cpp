@@ -74,19 +74,27 @@ std::vector<std::vector<std::string>> by_gpu(const std::string& text) {
 }
 
 /// \returns how many GPUs the recording is of \throws input_error with what is the matter first
-unsigned check_fit(const recording& r, const node_params& n, const std::string& file, const std::string& configuration) {
-    const auto refuse = [&](const std::string& why) { throw input_error(fmt::format("{} does not fit {}: {}", file, configuration, why)); };
+unsigned check_fit(const recording& r, const node_params& n, const std::string& file,
+                   const std::string& configuration) {
+    const auto refuse = [&](const std::string& why) {
+        throw input_error(fmt::format("{} does not fit {}: {}", file, configuration, why));
+    };
     const auto then = by_gpu(r.head.machine), now = by_gpu(machine_text(n));
     if (n.fabric.empty()) refuse("it links no GPUs");
     if (then.empty() || now.empty() || now.size() % then.size())
-        refuse(fmt::format("it has {} GPU{}, the recording is of {}; a multiple of them would do", now.size(), now.size() == 1 ? "" : "s", then.size()));
+        refuse(fmt::format("it has {} GPU{}, the recording is of {}; a multiple of them would do", now.size(),
+                           now.size() == 1 ? "" : "s", then.size()));
     for (std::size_t g = 0; g < now.size(); ++g) {
         const auto &mine = now[g], &its = then[g % then.size()];
         for (std::size_t i = 0; i < its.size() && i < mine.size(); ++i) {
             if (its[i] == mine[i]) continue;
-            const auto value = [](const std::string& line) { return line.substr(std::min(line.size(), line.find(' ') + 1)); };
-            refuse(fmt::format("node.gpus.{}.{} is {}, the recording was made with {}: that changes what GPUs ask for, so run the software itself", g,
-                               its[i].substr(0, its[i].find(' ')), value(mine[i]), value(its[i])));
+            const auto value = [](const std::string& line) {
+                return line.substr(std::min(line.size(), line.find(' ') + 1));
+            };
+            refuse(
+                fmt::format("node.gpus.{}.{} is {}, the recording was made with {}: that changes what GPUs ask for, so "
+                            "run the software itself",
+                            g, its[i].substr(0, its[i].find(' ')), value(mine[i]), value(its[i])));
         }
     }
     if (const auto* s = trimmer(n))
@@ -96,7 +104,9 @@ unsigned check_fit(const recording& r, const node_params& n, const std::string& 
 }
 
 gpu::replay::tiling tiling_of(const std::string& word, unsigned tiles) {
-    if (!word.empty() && tiles == 1) throw input_error(fmt::format("--tiles {}: the machine has as many GPUs as the recording: there is one tile", quoted(word)));
+    if (!word.empty() && tiles == 1)
+        throw input_error(
+            fmt::format("--tiles {}: the machine has as many GPUs as the recording: there is one tile", quoted(word)));
     if (word.empty() || word == "beside") return gpu::replay::tiling::beside;
     if (word == "across") return gpu::replay::tiling::across;
     throw input_error(fmt::format("--tiles: no arrangement is called {}: give beside or across", quoted(word)));
@@ -104,10 +114,12 @@ gpu::replay::tiling tiling_of(const std::string& word, unsigned tiles) {
 
 }  // namespace
 
-std::unique_ptr<platform> platform::from_recording(const std::string& recorded, const std::string& path, const overrides& set, const std::string& tiles) {
+std::unique_ptr<platform> platform::from_recording(const std::string& recorded, const std::string& path,
+                                                   const overrides& set, const std::string& tiles) {
     const auto file = find_config(path);
     auto params = read_machine_params(read_file(file, 1 << 24), file, set);
-    if (params.nodes.size() != 1) throw input_error(fmt::format("{}: has {} nodes: a recording is of one", file, params.nodes.size()));
+    if (params.nodes.size() != 1)
+        throw input_error(fmt::format("{}: has {} nodes: a recording is of one", file, params.nodes.size()));
     try {
         const auto what = std::make_shared<recording>(gpu::replay::read_recording(recorded));
         auto& node = params.nodes[0];
@@ -116,7 +128,8 @@ std::unique_ptr<platform> platform::from_recording(const std::string& recorded, 
         auto made = from_params(params, file);
         if (what->head.software.find("first_touch") != std::string::npos)
             log(log_level::warning, *made->m->hardware->nodes[0]->replay,
-                "pages stay where the first touch put them on the recorded machine; on this fabric others might have been first");
+                "pages stay where the first touch put them on the recorded machine; on this fabric others might have "
+                "been first");
         made->m->around[0].images = {};
         return made;
     } catch (const recording_error& e) {
@@ -131,8 +144,11 @@ void platform::implementation::start_replay(std::size_t i) {
     n.replay->on_end = [this, i, &n] {
         n.host.marker.end(n.replay->what().head.label);
         const auto wrong = n.replay->complaint();
-        if (wrong.empty()) node_ended(i, node_state::powered_off, 0, fmt::format("node{}: the recording of {} has ended", i, n.replay->what().head.software));
-        else node_ended(i, node_state::failed, 1, fmt::format("node{}: {}", i, wrong));
+        if (wrong.empty())
+            node_ended(i, node_state::powered_off, 0,
+                       fmt::format("node{}: the recording of {} has ended", i, n.replay->what().head.software));
+        else
+            node_ended(i, node_state::failed, 1, fmt::format("node{}: {}", i, wrong));
     };
     n.replay->start();
 }
@@ -146,12 +162,14 @@ void platform::record(const std::string& file) {
     auto& n = *m->hardware->nodes[0];
     if (!n.fabric || n.gpus.size() < 2) throw input_error("--record: node0 has no GPUs that are linked");
     if (const auto* s = trimmer(n.params))
-        throw input_error(fmt::format("--record: {}.netcrafter.trimming changes what GPUs ask for: record without it", s->name));
+        throw input_error(
+            fmt::format("--record: {}.netcrafter.trimming changes what GPUs ask for: record without it", s->name));
     std::vector<ticks> cycles;
     std::size_t caches = 0;
     for (const auto& g : n.gpus) {
         cycles.push_back(g->core.clock.span(1));
-        caches = std::max<std::size_t>(caches, g->core.memory.units.size() + g->core.memory.scalar_caches.size() + g->core.instruction_caches.size());
+        caches = std::max<std::size_t>(caches, g->core.memory.units.size() + g->core.memory.scalar_caches.size() +
+                                                   g->core.instruction_caches.size());
     }
     try {
         m->recorder = std::make_unique<gpu::replay::recorder>(file, cycles, static_cast<unsigned>(caches));
@@ -159,10 +177,13 @@ void platform::record(const std::string& file) {
         throw input_error(fmt::format("--record {}: {}", fabricvp::quoted(file), e.what()));
     }
     m->recorder_path = file;
-    n.host.marker.on_mark = [this, next = std::move(n.host.marker.on_mark)](host::marker::kind k, const std::string& label) {
+    n.host.marker.on_mark = [this, next = std::move(n.host.marker.on_mark)](host::marker::kind k,
+                                                                            const std::string& label) {
         auto& r = *m->recorder;
-        if (k == host::marker::kind::reset && !r.began()) r.begin(now());
-        else if (k == host::marker::kind::dump && r.began() && !r.ended()) r.end(now(), label);
+        if (k == host::marker::kind::reset && !r.began())
+            r.begin(now());
+        else if (k == host::marker::kind::dump && r.began() && !r.ended())
+            r.end(now(), label);
         if (next) next(k, label);
     };
 }
@@ -171,7 +192,8 @@ std::string platform::finish_recording() {
     auto& r = *m->recorder;
     if (!r.ended()) {
         m->recorder.reset();
-        throw input_error(fmt::format("--record {}: nothing was recorded, since no measured part has ended", fabricvp::quoted(m->recorder_path)));
+        throw input_error(fmt::format("--record {}: nothing was recorded, since no measured part has ended",
+                                      fabricvp::quoted(m->recorder_path)));
     }
     gpu::replay::recording_head head;
     head.machine = machine_text(m->hardware->nodes[0]->params);
@@ -180,7 +202,8 @@ std::string platform::finish_recording() {
         const auto transactions = r.transactions();
         r.finish(head);
         auto told = fmt::format("{}: {} transactions in {} bytes", m->recorder_path, transactions, r.bytes());
-        if (const auto others = r.unattributed()) told += fmt::format("; {} requests of instruction caches and command processors are left out", others);
+        if (const auto others = r.unattributed())
+            told += fmt::format("; {} requests of instruction caches and command processors are left out", others);
         return told;
     } catch (const recording_error& e) {
         throw input_error(fmt::format("--record {}: {}", fabricvp::quoted(m->recorder_path), e.what()));

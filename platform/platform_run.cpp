@@ -58,23 +58,28 @@ void platform::implementation::run_slices(ticks limit) {
 }
 
 void platform::implementation::end_by_limit() {
-    if (end_at != never) end_by_nodes();
-    else end(run_outcome::time_limit, "the time limit was reached");
+    if (end_at != never)
+        end_by_nodes();
+    else
+        end(run_outcome::time_limit, "the time limit was reached");
 }
 
 void platform::implementation::look_after(ticks limit) {
     auto& timeline = hardware->timeline;
     if (recording) recording->sample(timeline.now());
-    // Where stops of the calendar lie between slices, ranks would not see all of them; so a network's nodes are not looked at there.
+    // Where stops of the calendar lie between slices, ranks would not see all of them; so a network's nodes are not
+    // looked at there.
     if (!lookahead || timeline.now() >= border || timeline.next_event_time() == never) check_tohost();
     if (timeline.now() >= end_at) end_by_nodes();
     if (ending) return;
     serve_resets();
     if (lookahead && timeline.now() < border) return;
     if (const auto stuck = guard->check(timeline.now())) end(run_outcome::watchdog, *stuck);
-    if (!ending && someone_may_act()) pace();
+    if (!ending && someone_may_act())
+        pace();
     else if (!ending && patience && limit == never && !input_to_come())
-        if (const auto guests = patience->look(timeline.now()); guests.some && guests.all) end(run_outcome::interrupted, nobody_types);
+        if (const auto guests = patience->look(timeline.now()); guests.some && guests.all)
+            end(run_outcome::interrupted, nobody_types);
 }
 
 /// One slice. \returns false if the run is over because nothing can happen any more
@@ -134,8 +139,10 @@ void platform::implementation::check_tohost() {
         const auto code = port->poll();
         if (!code) continue;
         around[i].test = *code;
-        if (*code == 0) node_ended(i, node_state::powered_off, 0, fmt::format("node{}: tohost: passed", i));
-        else node_ended(i, node_state::failed, 1, fmt::format("node{}: tohost: test {} failed", i, *code));
+        if (*code == 0)
+            node_ended(i, node_state::powered_off, 0, fmt::format("node{}: tohost: passed", i));
+        else
+            node_ended(i, node_state::failed, 1, fmt::format("node{}: tohost: test {} failed", i, *code));
     }
 }
 
@@ -174,7 +181,8 @@ void platform::implementation::pace() {
     }
     const auto simulated = std::chrono::nanoseconds((now - pacing.simulated) / 1000);
     const auto ahead = simulated - (wall_clock::now() - pacing.wall);
-    if (ahead > std::chrono::milliseconds(1)) std::this_thread::sleep_for(std::min<std::chrono::nanoseconds>(ahead, nap));
+    if (ahead > std::chrono::milliseconds(1))
+        std::this_thread::sleep_for(std::min<std::chrono::nanoseconds>(ahead, nap));
 }
 
 }  // namespace fabricvp

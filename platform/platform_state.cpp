@@ -30,7 +30,8 @@ platform::implementation::implementation(const machine_params& p, std::string im
     if (others) join_team();
     guard = std::make_unique<watchdog>(*hardware, params.simulation.watchdog);
     planned_faults = std::make_unique<fault_plan>(*hardware, lookahead);
-    if (parts) planned_faults->here = [this](const std::string& target) { return parts->of_block(target) == others->rank(); };
+    if (parts)
+        planned_faults->here = [this](const std::string& target) { return parts->of_block(target) == others->rank(); };
     planned_faults->tell = [this](std::size_t number, ticks when) { fault_orders.emplace_back(number, when); };
     planned_faults->add_configured();
     for (std::size_t i = 0; i < around.size(); ++i) {
@@ -49,7 +50,8 @@ void platform::implementation::connect(std::size_t i) {
     auto& a = around[i];
     const auto name = fmt::format("node{}", i);
     if (!hardware->nodes[i]) {
-        a.serial = std::make_unique<line_console>(name, [](std::string_view) {}, [] { return ticks{0}; });
+        a.serial = std::make_unique<line_console>(
+            name, [](std::string_view) {}, [] { return ticks{0}; });
         return;
     }
     auto& h = host(i);
@@ -61,9 +63,12 @@ void platform::implementation::connect(std::size_t i) {
         [this] { return hardware->timeline.now(); });
     h.uart.on_transmit = [&a](char c) { a.serial->printed(c); };
     h.on_power_off = [this, i, name](int status) {
-        if (status == 0) node_ended(i, node_state::powered_off, 0, name + " powered off");
-        else if (status == FINISHER_REFUSED) node_refused(i);
-        else node_ended(i, node_state::failed, status, fmt::format("{} reported failure {}", name, status));
+        if (status == 0)
+            node_ended(i, node_state::powered_off, 0, name + " powered off");
+        else if (status == FINISHER_REFUSED)
+            node_refused(i);
+        else
+            node_ended(i, node_state::failed, status, fmt::format("{} reported failure {}", name, status));
     };
     h.on_system_reset = [this, &a] {
         a.reset_wanted = true;
@@ -71,7 +76,8 @@ void platform::implementation::connect(std::size_t i) {
     };
 }
 
-bool platform::implementation::access_of_gpu(std::size_t i, std::uint64_t physical, void* data, std::size_t size, bool write) {
+bool platform::implementation::access_of_gpu(std::size_t i, std::uint64_t physical, void* data, std::size_t size,
+                                             bool write) {
     const auto where = gpu::where(physical);
     const auto offset = gpu::offset_of(physical);
     if (where == GPU_PA_SYSTEM) {
@@ -123,9 +129,12 @@ void platform::implementation::load(std::size_t i) {
     a.tohost.reset();
     if (images.tohost) {
         const auto tohost = plan->symbol("tohost");
-        if (!tohost) throw input_error(fmt::format("{}: has no symbol 'tohost' to watch", images.kernel.empty() ? images.firmware : images.kernel));
+        if (!tohost)
+            throw input_error(fmt::format("{}: has no symbol 'tohost' to watch",
+                                          images.kernel.empty() ? images.firmware : images.kernel));
         a.tohost.emplace(
-            *tohost, plan->symbol("fromhost"), [&h](auto address, void* to, std::size_t n) { return h.bus.debug_read(address, to, n); },
+            *tohost, plan->symbol("fromhost"),
+            [&h](auto address, void* to, std::size_t n) { return h.bus.debug_read(address, to, n); },
             [&h](auto address, const void* from, std::size_t n) { return h.bus.debug_write(address, from, n); },
             [&a](char c) { a.serial->printed(c); });
     }
@@ -138,8 +147,10 @@ void platform::implementation::start() {
         if (!around[i].loaded && hardware->nodes[i] && !hardware->nodes[i]->replay) load(i);
     for (std::size_t i = 0; i < around.size(); ++i) {
         if (!hardware->nodes[i]) continue;
-        if (hardware->nodes[i]->replay) start_replay(i);
-        else hardware->nodes[i]->host.start();
+        if (hardware->nodes[i]->replay)
+            start_replay(i);
+        else
+            hardware->nodes[i]->host.start();
     }
     started = true;
 }
@@ -161,16 +172,20 @@ void platform::implementation::restart() {
 void platform::implementation::restart(std::size_t i) {
     auto& a = around[i];
     auto& node = *hardware->nodes[i];
-    if (a.outcome.state == node_state::running) node.reset();
-    else node.power_up();
+    if (a.outcome.state == node_state::running)
+        node.reset();
+    else
+        node.power_up();
     if (a.loaded) place(i, *a.loaded);
     for (const auto& extra : a.extras) place(i, *extra);
     a.outcome = {};
     a.end_unreported = false;
     a.test.reset();
     if (!started) return;
-    if (node.replay) start_replay(i);
-    else node.host.start();
+    if (node.replay)
+        start_replay(i);
+    else
+        node.host.start();
 }
 
 void platform::implementation::end(run_outcome outcome, std::string detail, int status) {

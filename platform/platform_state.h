@@ -11,10 +11,10 @@
 #include <utility>
 #include <vector>
 
-#include "platform/console/line_console.h"
 #include "gpu/debugging/gpu_debugger.h"
 #include "gpu/replay/recorder.h"
 #include "platform/console/console_script.h"
+#include "platform/console/line_console.h"
 #include "platform/fault_plan.h"
 #include "platform/gdb/gdb_server.h"
 #include "platform/guest_patience.h"
@@ -43,9 +43,9 @@ inline constexpr const char* nobody_types = "the guests wait for input, and nobo
 
 /// What surrounds one node.
 struct node_surroundings {
-    image_set images;                     ///< as configured, paths resolved when loaded
-    std::string image_base;               ///< folder that relative paths start from
-    std::unique_ptr<boot_plan> loaded;    ///< in memory now
+    image_set images;                                ///< as configured, paths resolved when loaded
+    std::string image_base;                          ///< folder that relative paths start from
+    std::unique_ptr<boot_plan> loaded;               ///< in memory now
     std::vector<std::unique_ptr<boot_plan>> extras;  ///< of load_elf() and load_binary(), loaded again at reset
     std::unique_ptr<line_console> serial;
     std::vector<std::unique_ptr<gpu::gpu_debugger>> wavefronts;  ///< one a GPU, while there is a GDB port
@@ -53,8 +53,8 @@ struct node_surroundings {
     std::optional<tohost_port> tohost;
     std::unique_ptr<console_script> script;
     node_outcome outcome;
-    std::optional<std::uint64_t> test;    ///< what `tohost` said: 0 or the number of the failed test
-    bool end_unreported = false;          ///< to its debugger
+    std::optional<std::uint64_t> test;  ///< what `tohost` said: 0 or the number of the failed test
+    bool end_unreported = false;        ///< to its debugger
     bool reset_wanted = false;
     bool has_software() const { return !images.firmware.empty() || !images.kernel.empty() || !extras.empty(); }
 };
@@ -75,8 +75,8 @@ struct platform::implementation {
     std::unique_ptr<network_capture> capture;
     std::unique_ptr<run_folder> results;  ///< of open_results()
     std::unique_ptr<guest_patience> patience;
-    std::unique_ptr<ranks::windows> team;     ///< keeps in step with the others
-    std::vector<ranks::portion> portions;     ///< what all ranks have measured, once it is here; by rank
+    std::unique_ptr<ranks::windows> team;  ///< keeps in step with the others
+    std::vector<ranks::portion> portions;  ///< what all ranks have measured, once it is here; by rank
     std::unique_ptr<gpu::replay::recorder> recorder;
     std::string recorder_path;
     std::vector<std::string> command;
@@ -91,7 +91,8 @@ struct platform::implementation {
     ticks end_at = never;
     ticks border = never;             ///< of the slice that ranks run together
     std::vector<std::size_t> untold;  ///< nodes that have ended, which other ranks do not know
-    std::vector<std::pair<std::size_t, ticks>> fault_orders;  ///< faults of other ranks whose marks have come here, and when they happen
+    std::vector<std::pair<std::size_t, ticks>>
+        fault_orders;  ///< faults of other ranks whose marks have come here, and when they happen
     std::chrono::duration<double> wall{0};
 
     host::host_complex& host(std::size_t node) { return hardware->nodes[node]->host; }

@@ -10,8 +10,8 @@ namespace fabricvp {
 
 class platform;
 
-/// Tells on standard error how a long run is getting on: a person at a terminal about once a second, in one line that is
-/// written over; elsewhere a line every half minute.
+/// Tells on standard error how a long run is getting on: a person at a terminal about once a second, in one line that
+/// is written over; elsewhere a line every half minute.
 class progress_line {
 public:
     /// \param limit end of the run, `never` if unknown

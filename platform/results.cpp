@@ -61,7 +61,8 @@ std::string csv_cell(const std::string& text) {
 std::string number_text(double value) {
     if (!std::isfinite(value)) return "null";
     constexpr double exact = 9007199254740992.0;  // 2^53
-    if (value == std::floor(value) && std::abs(value) <= exact) return fmt::format("{}", static_cast<std::int64_t>(value));
+    if (value == std::floor(value) && std::abs(value) <= exact)
+        return fmt::format("{}", static_cast<std::int64_t>(value));
     return fmt::format("{}", value);
 }
 
@@ -81,7 +82,8 @@ statistic_notes notes_of(const std::string& path) {
     if (const auto rank = rank_notes(path); !rank.help.empty()) return rank;
     for (const auto* s : all_statistics()) {
         const auto& own = s->path();
-        if (path == own || (path.compare(0, own.size(), own) == 0 && path[own.size()] == '.')) return {s->unit(), s->help()};
+        if (path == own || (path.compare(0, own.size(), own) == 0 && path[own.size()] == '.'))
+            return {s->unit(), s->help()};
     }
     return {};
 }
@@ -92,8 +94,9 @@ std::string regions_json(const std::vector<const std::vector<host::marker::regio
     for (std::size_t i = 0; i < nodes.size(); ++i)
         for (const auto& r : *nodes[i]) {
             const auto seconds = [](ticks t) { return number_text(static_cast<double>(t) / ticks_per_second); };
-            out += fmt::format("{}{{\"node\": {}, \"label\": {}, \"from_s\": {}, \"to_s\": {}, \"statistics\": {}}}", separator, i,
-                               nlohmann::json(r.label).dump(), seconds(r.from), seconds(r.to), statistics_json(r.values));
+            out += fmt::format("{}{{\"node\": {}, \"label\": {}, \"from_s\": {}, \"to_s\": {}, \"statistics\": {}}}",
+                               separator, i, nlohmann::json(r.label).dump(), seconds(r.from), seconds(r.to),
+                               statistics_json(r.values));
             separator = ",\n";
         }
     return out + "]\n";
@@ -108,7 +111,8 @@ std::map<std::string, statistic_notes> notes_of(const statistics_snapshot& value
         if (const auto verdict = verdict_notes(path); !verdict.help.empty()) return verdict;
         if (const auto rank = rank_notes(path); !rank.help.empty()) return rank;
         for (auto end = path.size(); end != std::string::npos && end != 0; end = path.rfind('.', end - 1))
-            if (const auto s = known.find(std::string_view(path).substr(0, end)); s != known.end()) return {s->second->unit(), s->second->help()};
+            if (const auto s = known.find(std::string_view(path).substr(0, end)); s != known.end())
+                return {s->second->unit(), s->second->help()};
         return {};
     };
     std::map<std::string, statistic_notes> notes;
@@ -120,7 +124,8 @@ std::string statistics_csv(const statistics_snapshot& values, const std::map<std
     std::string out = "path,value,unit,help\n";
     for (const auto& [path, value] : values) {
         const auto& known = notes.at(path);
-        out += fmt::format("{},{},{},{}\n", csv_cell(path), number_text(value), csv_cell(known.unit), csv_cell(known.help));
+        out += fmt::format("{},{},{},{}\n", csv_cell(path), number_text(value), csv_cell(known.unit),
+                           csv_cell(known.help));
     }
     return out;
 }
@@ -147,7 +152,11 @@ const char* name_of(node_state state) {
 std::string run_json(const run_record& r) {
     using json = nlohmann::ordered_json;
     const auto seconds = [](ticks t) { return static_cast<double>(t) / ticks_per_second; };
-    json out = {{"complete", r.complete}, {"version", FABRICVP_VERSION}, {"command", r.command}, {"seed", r.seed}, {"until", r.until}};
+    json out = {{"complete", r.complete},
+                {"version", FABRICVP_VERSION},
+                {"command", r.command},
+                {"seed", r.seed},
+                {"until", r.until}};
     if (r.result) {
         out["outcome"] = name_of(r.result->outcome);
         out["status"] = r.result->guest_status;
@@ -176,7 +185,8 @@ statistics_snapshot read_statistics(const std::string& path) {
     std::error_code ignored;
     const bool folder = std::filesystem::is_directory(path, ignored);
     if (const auto run = std::filesystem::path(path) / "run.json"; folder && std::filesystem::exists(run, ignored))
-        if (const auto parsed = nlohmann::json::parse(read_file(run.string(), 1 << 24), nullptr, false); !parsed.is_object() || !parsed.value("complete", false))
+        if (const auto parsed = nlohmann::json::parse(read_file(run.string(), 1 << 24), nullptr, false);
+            !parsed.is_object() || !parsed.value("complete", false))
             throw input_error(run.string() + ": this run has not ended, or was killed: there are no results");
     const auto file = folder ? (std::filesystem::path(path) / "stats.json").string() : path;
     const auto parsed = nlohmann::json::parse(read_file(file, 1 << 28), nullptr, false);

@@ -53,7 +53,8 @@ std::string run_json(const run_record& r);
 const char* name_of(run_outcome outcome);
 const char* name_of(node_state state);
 
-/// Reads a stats.json (or the folder that holds one). \throws input_error, where the run of the folder did not end for instance
+/// Reads a stats.json (or the folder that holds one). \throws input_error, where the run of the folder did not end for
+/// instance
 statistics_snapshot read_statistics(const std::string& path);
 
 }  // namespace fabricvp

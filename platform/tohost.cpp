@@ -14,7 +14,11 @@ constexpr std::uint64_t most_bytes = 1 << 16;  // of one write call
 
 tohost_port::tohost_port(std::uint64_t tohost, std::optional<std::uint64_t> fromhost, reader read, writer write,
                          std::function<void(char)> print)
-    : m_tohost(tohost), m_fromhost(fromhost), m_read(std::move(read)), m_write(std::move(write)), m_print(std::move(print)) {}
+    : m_tohost(tohost),
+      m_fromhost(fromhost),
+      m_read(std::move(read)),
+      m_write(std::move(write)),
+      m_print(std::move(print)) {}
 
 std::uint64_t tohost_port::load(std::uint64_t address) const {
     std::uint64_t value = 0;

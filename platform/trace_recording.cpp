@@ -31,7 +31,8 @@ std::string glob_of(const std::string& filter) {
 
 }  // namespace
 
-trace_recording::trace_recording(ticks from, ticks to, const std::string& filter, std::uint64_t most_bytes, const std::string& path)
+trace_recording::trace_recording(ticks from, ticks to, const std::string& filter, std::uint64_t most_bytes,
+                                 const std::string& path)
     : m_path(path.empty() ? temporary_path(m_temporary) : path) {
     trace::stop();
     try {

@@ -10,12 +10,13 @@
 
 namespace fabricvp {
 
-/// The trace that is being recorded: into a file of the user's, or into a temporary one that goes with the process, however
-/// that ends.
+/// The trace that is being recorded: into a file of the user's, or into a temporary one that goes with the process,
+/// however that ends.
 class trace_recording {
 public:
     /// Starts at once, and ends a trace that is still being recorded. \throws input_error
-    trace_recording(ticks from, ticks to, const std::string& filter, std::uint64_t most_bytes, const std::string& path = {});
+    trace_recording(ticks from, ticks to, const std::string& filter, std::uint64_t most_bytes,
+                    const std::string& path = {});
     ~trace_recording();
     trace_recording(const trace_recording&) = delete;
     trace_recording& operator=(const trace_recording&) = delete;

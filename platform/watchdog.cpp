@@ -31,7 +31,8 @@ void collect(const sc_core::sc_object& under, std::vector<const model*>& blocks)
 }
 
 std::string text_of(const std::string& name, const model::wait& w, ticks now) {
-    return fmt::format("{} has waited {:.6f} s for {}", name, static_cast<double>(now - w.since) / ticks_per_second, w.what);
+    return fmt::format("{} has waited {:.6f} s for {}", name, static_cast<double>(now - w.since) / ticks_per_second,
+                       w.what);
 }
 
 }  // namespace
@@ -48,7 +49,8 @@ std::vector<watchdog::stalled> watchdog::stalls(ticks latest) const {
     std::vector<stalled> found;
     for (const auto* block : blocks)
         if (auto w = block->waits(); w && w->since <= latest) found.push_back({block, std::move(*w)});
-    std::stable_sort(found.begin(), found.end(), [](const stalled& a, const stalled& b) { return a.wait.since < b.wait.since; });
+    std::stable_sort(found.begin(), found.end(),
+                     [](const stalled& a, const stalled& b) { return a.wait.since < b.wait.since; });
     return found;
 }
 
@@ -74,7 +76,8 @@ std::optional<std::string> watchdog::check(ticks now) {
             if (retired != p.instructions || !should_progress(*hart)) p = {retired, now};
             if (now - p.since >= m_patience)
                 return fmt::format("watchdog: no instruction since {:.6f} s: {}",
-                                   static_cast<double>(p.since) / ticks_per_second, state_of(*hart)) + debtors_of(*n);
+                                   static_cast<double>(p.since) / ticks_per_second, state_of(*hart)) +
+                       debtors_of(*n);
         }
     return std::nullopt;
 }

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The whole machine of `make demo`: two nodes of four GPUs each, booted from U-Boot, with everything at work that the platform has."""
+"""The whole machine of `make demo`: two nodes of four GPUs each, booted from U-Boot, with everything at work that the
+platform has."""
+
 from __future__ import annotations
 
 import re
@@ -23,11 +25,23 @@ PROMPT = "=> "
 OPTIONS = {"nodes": 2, "size": 4096, "bytes": 256 << 10, "messages": 512, "rows": 128, "columns": 256, "iterations": 20}
 #: Of the links between GPUs, as firmware sets them.
 SETTINGS = {"plain": "neither", "netcrafter": "NetCrafter", "lanes": "turning lanes", "netcrafter_lanes": "both"}
-PARTS = {"spmv": "sparse matrix times vector over four GPUs, by the settings of the links", "exchange": "messages among a node's GPUs over PCIe",
-         "writes": "messages that kernels post by themselves (GPUrdma)", "jacobi": "Jacobi's method, halos from GPU to GPU (ComP-Net)"}
+PARTS = {
+    "spmv": "sparse matrix times vector over four GPUs, by the settings of the links",
+    "exchange": "messages among a node's GPUs over PCIe",
+    "writes": "messages that kernels post by themselves (GPUrdma)",
+    "jacobi": "Jacobi's method, halos from GPU to GPU (ComP-Net)",
+}
 #: What the run leaves besides an experiment's own files.
-LEFT = {"page": "index.html", "topology": "machine.svg", "traffic of node 0's fabric": "fabric.svg", "packets between the nodes, for Wireshark": "packets.pcap",
-        "trace of Jacobi's method, for ui.perfetto.dev": "trace.json", "statistics": "stats.json", "regions": "regions.json", "console": "console.node0.log"}
+LEFT = {
+    "page": "index.html",
+    "topology": "machine.svg",
+    "traffic of node 0's fabric": "fabric.svg",
+    "packets between the nodes, for Wireshark": "packets.pcap",
+    "trace of Jacobi's method, for ui.perfetto.dev": "trace.json",
+    "statistics": "stats.json",
+    "regions": "regions.json",
+    "console": "console.node0.log",
+}
 _TRACED_S = 60e-6
 _PATIENCE = "1 s"  #: simulated; some 70 ms are needed
 
@@ -47,7 +61,13 @@ def _boot(machine: Any, options: dict[str, Any], show: Callable[[str], None]) ->
         node.console.expect(PROMPT)
     arguments = " ".join(f"{key}={value}" for key, value in options.items())
     for node in machine.nodes:
-        for line in ["virtio scan", "virtio read ${kernel_addr_r} 0 800", "fdt addr ${fdtcontroladdr}", "fdt move ${fdtcontroladdr} ${fdt_addr_r} 10000", f"setenv bootargs {arguments}"]:
+        for line in [
+            "virtio scan",
+            "virtio read ${kernel_addr_r} 0 800",
+            "fdt addr ${fdtcontroladdr}",
+            "fdt move ${fdtcontroladdr} ${fdt_addr_r} 10000",
+            f"setenv bootargs {arguments}",
+        ]:
             node.console.type(line + "\n")
             match = node.console.expect(PROMPT)
             if node.index == 0:
@@ -57,7 +77,10 @@ def _boot(machine: Any, options: dict[str, Any], show: Callable[[str], None]) ->
 
 def _picoseconds(text: str, pattern: str) -> dict[str, float]:
     """What the console tells: name → ps."""
-    return {name: float(value) * (1e3 if unit == "ns" else 1) for name, value, unit in re.findall(pattern, text, re.MULTILINE)}
+    return {
+        name: float(value) * (1e3 if unit == "ns" else 1)
+        for name, value, unit in re.findall(pattern, text, re.MULTILINE)
+    }
 
 
 def _bars(values: dict[str, dict[str, float]], label: str) -> Figure:
@@ -78,31 +101,85 @@ def _report(report: Report, texts: list[str], outcome: Any, found: congestion.Se
     for part, meaning in PARTS.items():
         for number, text in enumerate(texts):
             report.check(f"{part}, node {number}", re.search(rf"^{part} +ok$", text, re.MULTILINE) is not None, meaning)
-    report.check("both nodes powered off with success", outcome.outcome == "power_off", f"{outcome.outcome} {outcome.detail}")
+    report.check(
+        "both nodes powered off with success", outcome.outcome == "power_off", f"{outcome.outcome} {outcome.detail}"
+    )
     spmv = [_picoseconds(text, r"^# spmv \d+ rows \d+ gpus (\w+) (\d+) (ns)") for text in texts]
     for number, times in enumerate(spmv):
         for name, value in times.items():
-            report.row(f"sparse matrix of {options['size']} rows times vector, GPUs of node {number}, {SETTINGS[name]}", "µs", value / 1e6, None, "kernels alone")
+            report.row(
+                f"sparse matrix of {options['size']} rows times vector, GPUs of node {number}, {SETTINGS[name]}",
+                "µs",
+                value / 1e6,
+                None,
+                "kernels alone",
+            )
     exchange = _picoseconds(texts[0], r"^# exchange \d+ gpus \d+ bytes (\w+) order (\d+) (ps)")
     predicted = {"natural": found.natural_s, "best": found.best_s, "worst": found.worst_s}
     for name, value in exchange.items():
-        report.row(f"exchange of {options['bytes'] >> 10} KiB each over PCIe, {name} order", "µs", value / 1e6, None, f"in closed form {predicted[name] * 1e6:.1f}")
+        report.row(
+            f"exchange of {options['bytes'] >> 10} KiB each over PCIe, {name} order",
+            "µs",
+            value / 1e6,
+            None,
+            f"in closed form {predicted[name] * 1e6:.1f}",
+        )
     if match := re.search(r"^# writes (\d+) messages (\d+) bytes (\d+) ps", texts[0], re.MULTILINE):
         messages, size, time_ps = map(int, match.groups())
-        report.row("what kernels write into the other node's GPU", "GB/s", messages * size / time_ps * 1e3, None, f"{messages} messages of {size} bytes, four work-groups")
+        report.row(
+            "what kernels write into the other node's GPU",
+            "GB/s",
+            messages * size / time_ps * 1e3,
+            None,
+            f"{messages} messages of {size} bytes, four work-groups",
+        )
     jacobi = _picoseconds(texts[0], r"^# jacobi (\w+) .* iterations (\d+) (ps)")
     for name, value in jacobi.items():
-        who = {"cpu": "by the CPUs", "processor": "by GPUs, the network by the command processors (ComP-Net)"}.get(name, name)
-        report.row(f"iteration of Jacobi's method on two nodes, {who}", "µs", value / 1e6 / options["iterations"], None, f"{options['rows']} × {options['columns']} points a node")
+        who = {"cpu": "by the CPUs", "processor": "by GPUs, the network by the command processors (ComP-Net)"}.get(
+            name, name
+        )
+        report.row(
+            f"iteration of Jacobi's method on two nodes, {who}",
+            "µs",
+            value / 1e6 / options["iterations"],
+            None,
+            f"{options['rows']} × {options['columns']} points a node",
+        )
     if spmv[0]:
-        report.plot("spmv", _bars({f"node {n}": {SETTINGS[k]: v / 1e6 for k, v in times.items()} for n, times in enumerate(spmv)}, "µs"),
-                    "Sparse matrix times vector over a node's four GPUs, by what firmware has set at the links between them")
+        report.plot(
+            "spmv",
+            _bars(
+                {f"node {n}": {SETTINGS[k]: v / 1e6 for k, v in times.items()} for n, times in enumerate(spmv)}, "µs"
+            ),
+            "Sparse matrix times vector over a node's four GPUs, by what firmware has set at the links between them",
+        )
     if exchange:
-        report.plot("exchange", _bars({"on the tree": {k: v / 1e6 for k, v in exchange.items()}, "in closed form": {k: predicted[k] * 1e6 for k in exchange}}, "µs"),
-                    "Everybody to everybody over PCIe, by the order of messages. The search has evaluated all of them in closed form")
-        report.table("orders", pandas.DataFrame([{"order": name, "of GPU 0, GPU 1, …": " ".join("→".join(map(str, d)) for d in order)}
-                                                 for name, order in (("natural", congestion.natural_order("all", 4)), ("best", found.best_order), ("worst", found.worst_order))]),
-                     f"Orders of the {found.orders:,} that there are")
+        report.plot(
+            "exchange",
+            _bars(
+                {
+                    "on the tree": {k: v / 1e6 for k, v in exchange.items()},
+                    "in closed form": {k: predicted[k] * 1e6 for k in exchange},
+                },
+                "µs",
+            ),
+            "Everybody to everybody over PCIe, by the order of messages. The search has evaluated all of them in closed"
+            " form",
+        )
+        report.table(
+            "orders",
+            pandas.DataFrame(
+                [
+                    {"order": name, "of GPU 0, GPU 1, …": " ".join("→".join(map(str, d)) for d in order)}
+                    for name, order in (
+                        ("natural", congestion.natural_order("all", 4)),
+                        ("best", found.best_order),
+                        ("worst", found.worst_order),
+                    )
+                ]
+            ),
+            f"Orders of the {found.orders:,} that there are",
+        )
 
 
 def run(folder: Path, show: Callable[[str], None], options: dict[str, Any] | None = None) -> Report:
@@ -124,11 +201,26 @@ def run(folder: Path, show: Callable[[str], None], options: dict[str, Any] | Non
         texts = [node.console.output.replace("\r", "") for node in machine.nodes]
         show(machine.nodes[0].console.unread)
         machine.write_results(folder)
-    subprocess.run([Path(sys.prefix) / "bin" / "fabricvp", "describe", "cluster", "--svg", folder / "machine.svg"], check=True, stdout=subprocess.DEVNULL)
+    subprocess.run(
+        [Path(sys.prefix) / "bin" / "fabricvp", "describe", "cluster", "--svg", folder / "machine.svg"],
+        check=True,
+        stdout=subprocess.DEVNULL,
+    )
     _report(report, texts, outcome, found, options)
     report.used(machines.used())
     report.picture("topology", (folder / "machine.svg").read_text(), "The machine")
     for number, file in enumerate(("fabric.svg", "fabric.node1.svg")):
-        report.picture(f"traffic_node{number}", (folder / file).read_text(), f"What the fabric of node {number} has carried while kernels were measured")
-    write(folder, Experiment("cluster", "Two nodes of four GPUs", "Everything at work together, started by U-Boot.", None), report, "make demo", time.monotonic() - started, options)
+        report.picture(
+            f"traffic_node{number}",
+            (folder / file).read_text(),
+            f"What the fabric of node {number} has carried while kernels were measured",
+        )
+    write(
+        folder,
+        Experiment("cluster", "Two nodes of four GPUs", "Everything at work together, started by U-Boot.", None),
+        report,
+        "make demo",
+        time.monotonic() - started,
+        options,
+    )
     return report

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`make demo`: Debian's OpenSBI and U-Boot boot to the prompt and answer commands, then our own firmware does its turn: on a
-bare host, on a PCIe tree with eight copy engines, and, started by U-Boot, on two nodes of four GPUs each with everything at work. Ends with
-a table of what ran; exit status 0 only if all of it was right."""
+"""`make demo`: Debian's OpenSBI and U-Boot boot to the prompt and answer commands, then our own firmware does its turn:
+on a bare host, on a PCIe tree with eight copy engines, and, started by U-Boot, on two nodes of four GPUs each with
+everything at work. Ends with a table of what ran; exit status 0 only if all of it was right."""
+
 import os
 import pathlib
 import shutil
@@ -45,9 +46,13 @@ def summary(folder, statistics):
     table.add_row("instructions", f"{instructions:,.0f}")
     table.add_row("speed", f"{instructions / wall / 1e6:,.0f} million instructions a second")
     table.add_row("calendar events", f"{statistics['sim.events']:,.0f}")
-    for path, text in [("stats.json", "statistics"), ("config.resolved.yaml", "every parameter of the machine"),
-                       ("console.node0.log", "what the guest printed"), ("console.node0.input", "what was typed, and when"),
-                       ("trace.json", "trace of its first 50 ms, for a Perfetto viewer")]:
+    for path, text in [
+        ("stats.json", "statistics"),
+        ("config.resolved.yaml", "every parameter of the machine"),
+        ("console.node0.log", "what the guest printed"),
+        ("console.node0.input", "what was typed, and when"),
+        ("trace.json", "trace of its first 50 ms, for a Perfetto viewer"),
+    ]:
         file = folder / path
         if file.exists():
             table.add_row(text, f"{relative(file)} ({file.stat().st_size:,} bytes)")
@@ -56,7 +61,9 @@ def summary(folder, statistics):
 
 def some_statistics(statistics, most=12):
     """The largest counters of the machine itself."""
-    chosen = sorted(((value, path) for path, value in statistics.items() if value and not path.startswith("sim.")), reverse=True)
+    chosen = sorted(
+        ((value, path) for path, value in statistics.items() if value and not path.startswith("sim.")), reverse=True
+    )
     table = Table(title=f"The largest of {len(statistics)} statistics", title_justify="left")
     table.add_column("statistic")
     table.add_column("value", justify="right")
@@ -84,8 +91,10 @@ def u_boot(folder):
         console.type("poweroff\n")
         result = machine.run("5 s")
         show(console.unread)
-        screen.print(f"\n[bold]{result.outcome}[/bold] after {result.time * 1e3:.1f} ms of simulated time; "
-                     f"\"Hit any key\" came after {to_banner:.2f} s of wall time")
+        screen.print(
+            f"\n[bold]{result.outcome}[/bold] after {result.time * 1e3:.1f} ms of simulated time; "
+            f'"Hit any key" came after {to_banner:.2f} s of wall time'
+        )
         machine.write_results(folder)
         statistics = machine.statistics.snapshot()
     summary(folder, statistics)
@@ -94,7 +103,14 @@ def u_boot(folder):
 
 
 def from_command_line(machine, folder, *options):
-    command = [pathlib.Path(sys.prefix) / "bin" / "fabricvp", "run", TREE / "configs" / machine, *options, "--out", folder]
+    command = [
+        pathlib.Path(sys.prefix) / "bin" / "fabricvp",
+        "run",
+        TREE / "configs" / machine,
+        *options,
+        "--out",
+        folder,
+    ]
     screen.print("$ " + " ".join(relative(part) if isinstance(part, pathlib.Path) else part for part in command))
     return subprocess.run(command, stdin=subprocess.DEVNULL, timeout=600).returncode == 0
 
@@ -105,16 +121,29 @@ def hello(folder):
 
 
 def pcie(folder):
-    title("A PCIe tree found, configured and used by our own firmware: configs/cs_storm.yaml with interrupts by MSI-X\n"
-          "(the warnings belong to its tests of errors)")
-    return from_command_line("cs_storm.yaml", folder, "--firmware", "firmware:pcie_demo.elf", "--set", "node.images.kernel=",
-                             "--set", "node.host.interrupts=aplic_imsic")
+    title(
+        "A PCIe tree found, configured and used by our own firmware: configs/cs_storm.yaml with interrupts by MSI-X\n"
+        "(the warnings belong to its tests of errors)"
+    )
+    return from_command_line(
+        "cs_storm.yaml",
+        folder,
+        "--firmware",
+        "firmware:pcie_demo.elf",
+        "--set",
+        "node.images.kernel=",
+        "--set",
+        "node.host.interrupts=aplic_imsic",
+    )
 
 
 def cluster(folder):
-    title("Two nodes, each with four GPUs in two clusters and an RDMA adapter, started by U-Boot: configs/cluster.yaml\n"
-          "SpMV over four GPUs with NetCrafter and turning lanes off and on; messages over PCIe in the order that the congestion model\n"
-          "finds best; messages that kernels post (GPUrdma); Jacobi's method with halos from GPU to GPU (ComP-Net)")
+    title(
+        "Two nodes, each with four GPUs in two clusters and an RDMA adapter, started by U-Boot:"
+        " configs/cluster.yaml\nSpMV over four GPUs with NetCrafter and turning lanes off and on; messages over PCIe in"
+        " the order that the congestion model\nfinds best; messages that kernels post (GPUrdma); Jacobi's method with"
+        " halos from GPU to GPU (ComP-Net)"
+    )
     with screen.status("two nodes boot and work …"):
         report = cluster_demo.run(folder, show)
     table = Table(title="What was measured", title_justify="left")
@@ -135,8 +164,18 @@ def outcome(ran):
     for column in ("part", "result", "seconds", "outputs"):
         table.add_column(column, justify="right" if column == "seconds" else "left")
     for name, ok, seconds, folder in ran:
-        files = ", ".join(sorted(f.name for f in folder.iterdir() if f.suffix in (".html", ".svg", ".json", ".pcap", ".yaml", ".log"))) if folder.exists() else ""
-        table.add_row(name, "ok" if ok else "[bold red]FAILED[/bold red]", f"{seconds:.1f}", f"{relative(folder)}/: {files}")
+        files = (
+            ", ".join(
+                sorted(
+                    f.name for f in folder.iterdir() if f.suffix in (".html", ".svg", ".json", ".pcap", ".yaml", ".log")
+                )
+            )
+            if folder.exists()
+            else ""
+        )
+        table.add_row(
+            name, "ok" if ok else "[bold red]FAILED[/bold red]", f"{seconds:.1f}", f"{relative(folder)}/: {files}"
+        )
     screen.print(table)
 
 
@@ -154,11 +193,12 @@ def main():
             ok = False
         ran.append((name, ok, time.monotonic() - started, folder))
     title("Now by hand")
-    screen.print("The run folders are in build/demo; build/demo/cluster/index.html is the page. Try:\n"
-                 "  .venv/bin/fabricvp run configs/uboot.yaml            a console to type into\n"
-                 "  .venv/bin/fabricvp run configs/cluster.yaml          the same before two nodes of four GPUs; the file says what to type\n"
-                 "  .venv/bin/fabricvp describe configs/uboot.yaml       the machine as a tree\n"
-                 "  .venv/bin/fabricvp --help")
+    screen.print(
+        "The run folders are in build/demo; build/demo/cluster/index.html is the page. Try:\n  .venv/bin/fabricvp run"
+        " configs/uboot.yaml            a console to type into\n  .venv/bin/fabricvp run configs/cluster.yaml         "
+        " the same before two nodes of four GPUs; the file says what to type\n  .venv/bin/fabricvp describe"
+        " configs/uboot.yaml       the machine as a tree\n  .venv/bin/fabricvp --help"
+    )
     outcome(ran)
     return 0 if all(ok for _, ok, _, _ in ran) else 1
 

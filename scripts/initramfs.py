@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""initramfs.py ROOT OUTPUT [rdma PROGRAM...]: writes a small initramfs (cpio, newc) whose shell runs on the kernel's console.
+"""initramfs.py ROOT OUTPUT [rdma PROGRAM...]: writes a small initramfs (cpio, newc) whose shell runs on the kernel's
+console.
 
-ROOT holds unpacked Debian packages: busybox-static, a kernel, pciutils and the libraries it needs. The shell's prompt is
-`~ # `; `poweroff` powers off cleanly, `poweroff -f` at once; `modules` loads what disks need. With `rdma` it has the tools of
-libibverbs and perftest, infiniband-diags and opensm; `rdma` loads what adapters need, with its arguments for ib_mthca, and
-`network ADDRESS` what the first virtio network adapter needs, and gives it that IP address. Folders and device nodes exist in
-the archive only, so no privileges are needed. Programs that do not exist are left out.
-"""
+ROOT holds unpacked Debian packages: busybox-static, a kernel, pciutils and the libraries it needs. The shell's prompt
+is `~ # `; `poweroff` powers off cleanly, `poweroff -f` at once; `modules` loads what disks need. With `rdma` it has the
+tools of libibverbs and perftest, infiniband-diags and opensm; `rdma` loads what adapters need, with its arguments for
+ib_mthca, and `network ADDRESS` what the first virtio network adapter needs, and gives it that IP address. Folders and
+device nodes exist in the archive only, so no privileges are needed. Programs that do not exist are left out."""
+
 import lzma
 import pathlib
 import shutil
@@ -20,8 +21,12 @@ import tempfile
 MODULES = ["virtio_blk", "crc16", "crc32c_generic", "mbcache", "jbd2", "ext4"]
 RDMA_MODULES = ["ib_core", "ib_uverbs", "ib_umad", "ib_mthca"]
 NETWORK_MODULES = ["failover", "net_failover", "virtio_net"]
-RDMA_TOOLS = ["ibv_devinfo", "ibv_devices", *(f"ibv_{kind}_pingpong" for kind in ("rc", "uc", "ud", "srq")),
-              *(f"ib_{verb}_{what}" for verb in ("write", "read", "send", "atomic") for what in ("bw", "lat"))]
+RDMA_TOOLS = [
+    "ibv_devinfo",
+    "ibv_devices",
+    *(f"ibv_{kind}_pingpong" for kind in ("rc", "uc", "ud", "srq")),
+    *(f"ib_{verb}_{what}" for verb in ("write", "read", "send", "atomic") for what in ("bw", "lat")),
+]
 SUBNET_TOOLS = ["opensm", "ibnetdiscover", "smpquery", "ibstat", "perfquery"]
 
 INITTAB = """\
@@ -62,8 +67,7 @@ PROFILE = "cd /\nexport HOME=/ PATH=/bin PS1='~ # '\n"
 
 def record(number, name, mode, data=b"", device=(0, 0), links=1):
     header = "070701" + "".join(
-        f"{field:08x}"
-        for field in (number, mode, 0, 0, links, 0, len(data), 0, 0, *device, len(name) + 1, 0)
+        f"{field:08x}" for field in (number, mode, 0, 0, links, 0, len(data), 0, 0, *device, len(name) + 1, 0)
     )
     head = header.encode() + name.encode() + b"\0"
     return head + b"\0" * (-len(head) % 4) + data + b"\0" * (-len(data) % 4)
@@ -71,7 +75,7 @@ def record(number, name, mode, data=b"", device=(0, 0), links=1):
 
 def needed(program):
     """Names of the shared libraries that an ELF64 file asks for, and of its interpreter."""
-    offset, = struct.unpack_from("<Q", program, 32)
+    (offset,) = struct.unpack_from("<Q", program, 32)
     size, count = struct.unpack_from("<HH", program, 54)
     segments = [struct.unpack_from("<IIQQQQ", program, offset + i * size) for i in range(count)]
     names, dynamic = [], {}
@@ -80,7 +84,7 @@ def needed(program):
         return next(o + address - a for kind, _, o, a, _, length in segments if kind == 1 and a <= address < a + length)
 
     def text(at):
-        return program[at:program.index(b"\0", at)].decode()
+        return program[at : program.index(b"\0", at)].decode()
 
     for kind, _, at, _, _, length in segments:
         if kind == 3:
@@ -116,7 +120,8 @@ def kernel_module(root, name):
 
 
 def stripped(module):
-    """A module without the symbols that nobody needs to load it: a tenth of the time. Without a tool for it, as it is."""
+    """A module without the symbols that nobody needs to load it: a tenth of the time. Without a tool for it, as it
+    is."""
     tool = next(filter(None, map(shutil.which, ("riscv64-linux-gnu-objcopy", "riscv64-unknown-elf-objcopy"))), None)
     if not tool:
         return module
@@ -129,7 +134,7 @@ def stripped(module):
 
 def rdma_entries(root, programs):
     """Modules, tools, libraries of RDMA, programs beside them, and what tells libibverbs of its driver."""
-    provider, = root.glob("usr/lib/*/libibverbs/libmthca-rdmav*.so")
+    (provider,) = root.glob("usr/lib/*/libibverbs/libmthca-rdmav*.so")
     tools = {name: next(root.glob(f"usr/*bin/{name}")).read_bytes() for name in RDMA_TOOLS + SUBNET_TOOLS}
     tools |= {program.name: program.read_bytes() for program in programs if program.exists()}
     found = libraries(root, provider.read_bytes())
@@ -140,23 +145,45 @@ def rdma_entries(root, programs):
     if missing := [name for name, data in modules.items() if data is None]:
         sys.exit(f"initramfs: the kernel has no modules {', '.join(missing)}")
     folder = provider.relative_to(root).parent
-    parents = [*reversed(folder.parents)][1:] + [folder, *map(pathlib.PurePosixPath, ("etc/libibverbs.d", "var", "var/cache", "var/cache/opensm", "var/log"))]
+    parents = [*reversed(folder.parents)][1:] + [
+        folder,
+        *map(pathlib.PurePosixPath, ("etc/libibverbs.d", "var", "var/cache", "var/cache/opensm", "var/log")),
+    ]
     yield from ((str(parent), stat.S_IFDIR | 0o755, b"", (0, 0)) for parent in parents)
     yield f"{folder}/{provider.name}", stat.S_IFREG | 0o755, provider.read_bytes(), (0, 0)
     yield "etc/libibverbs.d/mthca.driver", stat.S_IFREG | 0o644, b"driver mthca\n", (0, 0)
     yield "bin/rdma", stat.S_IFREG | 0o755, LOAD_RDMA.encode(), (0, 0)
     yield "bin/network", stat.S_IFREG | 0o755, LOAD_NETWORK.encode(), (0, 0)
-    yield from ((f"lib/modules/{name}_order", stat.S_IFREG | 0o644, "".join(f"{m}\n" for m in order).encode(), (0, 0)) for name, order in orders.items())
+    yield from (
+        (f"lib/modules/{name}_order", stat.S_IFREG | 0o644, "".join(f"{m}\n" for m in order).encode(), (0, 0))
+        for name, order in orders.items()
+    )
     yield from ((f"bin/{name}", stat.S_IFREG | 0o755, data, (0, 0)) for name, data in tools.items())
     yield from ((f"lib/{name}", stat.S_IFREG | 0o755, data, (0, 0)) for name, data in sorted(found.items()))
-    yield from ((f"lib/modules/{name}.ko", stat.S_IFREG | 0o644, stripped(data), (0, 0)) for name, data in modules.items())
+    yield from (
+        (f"lib/modules/{name}.ko", stat.S_IFREG | 0o644, stripped(data), (0, 0)) for name, data in modules.items()
+    )
 
 
 def main(root, output, wanted="", *programs):
     root = pathlib.Path(root)
     program = (root / "usr/bin/busybox").read_bytes()
     lspci = (root / "usr/bin/lspci").read_bytes()
-    folders = ("bin", "dev", "etc", "lib", "lib/modules", "mnt", "proc", "sys", "tmp", "root", "usr", "usr/share", "usr/share/misc")
+    folders = (
+        "bin",
+        "dev",
+        "etc",
+        "lib",
+        "lib/modules",
+        "mnt",
+        "proc",
+        "sys",
+        "tmp",
+        "root",
+        "usr",
+        "usr/share",
+        "usr/share/misc",
+    )
     entries = [(folder, stat.S_IFDIR | 0o755, b"", (0, 0)) for folder in folders]
     entries += [
         ("dev/console", stat.S_IFCHR | 0o600, b"", (5, 1)),
@@ -170,7 +197,9 @@ def main(root, output, wanted="", *programs):
         ("etc/rc", stat.S_IFREG | 0o755, RC.encode(), (0, 0)),
         ("etc/profile", stat.S_IFREG | 0o644, PROFILE.encode(), (0, 0)),
     ]
-    entries += [(f"lib/{name}", stat.S_IFREG | 0o755, data, (0, 0)) for name, data in sorted(libraries(root, lspci).items())]
+    entries += [
+        (f"lib/{name}", stat.S_IFREG | 0o755, data, (0, 0)) for name, data in sorted(libraries(root, lspci).items())
+    ]
     modules = {name: data for name in MODULES if (data := kernel_module(root, name)) is not None}
     entries += [(f"lib/modules/{name}.ko", stat.S_IFREG | 0o644, data, (0, 0)) for name, data in modules.items()]
     entries += [("lib/modules/order", stat.S_IFREG | 0o644, "".join(f"{name}\n" for name in modules).encode(), (0, 0))]

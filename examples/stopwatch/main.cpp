@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A program of its own around the platform: a kind of device that configurations may name then, somebody else's model put on
-// the bus by hand, and a firmware that uses both.
+// A program of its own around the platform: a kind of device that configurations may name then, somebody else's model
+// put on the bus by hand, and a firmware that uses both.
 #include <cstdio>
 
 #include <systemc>
@@ -21,7 +21,8 @@ int main(int argc, char* argv[]) {
         return 2;
     }
     try {
-        fabricvp::host::add_device_kind(fabricvp::host::make_device_kind<stopwatch, stopwatch_params>("stopwatch", "counts and rings"));
+        fabricvp::host::add_device_kind(
+            fabricvp::host::make_device_kind<stopwatch, stopwatch_params>("stopwatch", "counts and rings"));
         auto platform = fabricvp::platform::from_config(argv[1]);
         auto& host = platform->hardware().nodes[0]->host;
 
@@ -36,7 +37,8 @@ int main(int argc, char* argv[]) {
         platform->serial(0).on_output([](char c) { std::putchar(c); });
         const auto& watch = dynamic_cast<const stopwatch&>(*host.devices.at(0));
         const auto result = platform->run_until(fabricvp::ticks_per_second);
-        std::printf("%s; the alarm rang %llu times\n", result.detail.c_str(), static_cast<unsigned long long>(watch.alarms.value()));
+        std::printf("%s; the alarm rang %llu times\n", result.detail.c_str(),
+                    static_cast<unsigned long long>(watch.alarms.value()));
         return result.outcome == fabricvp::run_outcome::power_off ? result.guest_status : 1;
     } catch (const fabricvp::input_error& e) {
         std::fprintf(stderr, "%s\n", e.what());

@@ -5,9 +5,9 @@
 #include <cstdint>
 #include <cstring>
 
+#include <tlm_utils/simple_target_socket.h>
 #include <systemc>
 #include <tlm>
-#include <tlm_utils/simple_target_socket.h>
 
 struct scratchpad : sc_core::sc_module {
     tlm_utils::simple_target_socket<scratchpad, 64> socket{"socket"};

@@ -7,7 +7,8 @@ void stopwatch_params::describe(fabricvp::parameter_visitor& v) {
     v.field("resolution", resolution, fabricvp::between{1e3, 1e9}, "steps in which it counts");
 }
 
-stopwatch::stopwatch(const sc_core::sc_module_name& name, const stopwatch_params& p) : host_device(name, STOPWATCH_SIZE), params(p) {
+stopwatch::stopwatch(const sc_core::sc_module_name& name, const stopwatch_params& p)
+    : host_device(name, STOPWATCH_SIZE), params(p) {
     control.on_write([this](std::size_t, std::uint64_t) { start_or_stop(); });
     elapsed.on_read([this](std::size_t) { return elapsed_ns(); });
     alarm.on_write([this](std::size_t, std::uint64_t) { set_alarm(); });

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A device in the style of the house: declared registers, one calendar event, and the interrupt wire of all host devices.
+// A device in the style of the house: declared registers, one calendar event, and the interrupt wire of all host
+// devices.
 #pragma once
 
 #include "base/parameters.h"
@@ -20,13 +21,14 @@ public:
 
     fabricvp::counter alarms{*this, "alarms", "1", "times the alarm rang"};
 
-    fabricvp::device_register control{registers, "control", STOPWATCH_CONTROL, 4, 0,
-                                      {{"running", 0, 1, access::read_write, "time is being counted"}}};
-    fabricvp::device_register elapsed{registers, "elapsed", STOPWATCH_ELAPSED, 8, 0,
-                                      {{"ns", 0, 64, access::read_only, "nanoseconds it has run"}}};
+    fabricvp::device_register control{
+        registers, "control", STOPWATCH_CONTROL,
+        4,         0,         {{"running", 0, 1, access::read_write, "time is being counted"}}};
+    fabricvp::device_register elapsed{
+        registers, "elapsed", STOPWATCH_ELAPSED, 8, 0, {{"ns", 0, 64, access::read_only, "nanoseconds it has run"}}};
     fabricvp::device_register alarm{registers, "alarm", STOPWATCH_ALARM, 8, 0};
-    fabricvp::device_register status{registers, "status", STOPWATCH_STATUS, 4, 0,
-                                     {{"rang", 0, 1, access::write_one_to_clear, "the alarm rang"}}};
+    fabricvp::device_register status{
+        registers, "status", STOPWATCH_STATUS, 4, 0, {{"rang", 0, 1, access::write_one_to_clear, "the alarm rang"}}};
 
     stopwatch(const sc_core::sc_module_name& name, const stopwatch_params& params);
 

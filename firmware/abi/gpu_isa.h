@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What lanes know beyond RV64IMAFD: custom-0 instructions and read-only custom CSRs. Plain C99, and usable in assembly. */
+/* What lanes know beyond RV64IMAFD: custom-0 instructions and read-only custom CSRs. Plain C99, and usable in assembly.
+ */
 #ifndef FABRICVP_ABI_GPU_ISA_H
 #define FABRICVP_ABI_GPU_ISA_H
 
 /* custom-0 (major opcode 0x0b), I-type, distinguished by funct3. */
 #define GPU_OPCODE 0x0b
-#define GPU_FUNCT_END 0               /* the lane has finished */
-#define GPU_FUNCT_BARRIER 1           /* waits until all live lanes of the work-group are here */
-#define GPU_FUNCT_FENCE 2             /* immediate: scope | GPU_FENCE_ACQUIRE | GPU_FENCE_RELEASE */
-#define GPU_FUNCT_LOAD_W 3            /* rd = sign-extended word at rs1 + immediate, past the L1 cache */
-#define GPU_FUNCT_LOAD_D 4            /* rd = double word at rs1 + immediate, past the L1 cache */
+#define GPU_FUNCT_END 0     /* the lane has finished */
+#define GPU_FUNCT_BARRIER 1 /* waits until all live lanes of the work-group are here */
+#define GPU_FUNCT_FENCE 2   /* immediate: scope | GPU_FENCE_ACQUIRE | GPU_FENCE_RELEASE */
+#define GPU_FUNCT_LOAD_W 3  /* rd = sign-extended word at rs1 + immediate, past the L1 cache */
+#define GPU_FUNCT_LOAD_D 4  /* rd = double word at rs1 + immediate, past the L1 cache */
 
 /* Scopes. A plain fence has system scope. */
 #define GPU_SCOPE_WORK_GROUP 0
@@ -21,13 +22,13 @@
 /* CSRs, read-only, 64 bits. _X, then _Y and _Z behind it. */
 #define GPU_CSR_LOCAL_ID_X 0xcc0
 #define GPU_CSR_GROUP_ID_X 0xcc3
-#define GPU_CSR_GROUP_SIZE_X 0xcc6    /* of the dispatch; the last group of a dimension may be smaller */
-#define GPU_CSR_GRID_SIZE_X 0xcc9     /* work-items */
-#define GPU_CSR_LANE 0xccc            /* 0…63 */
-#define GPU_CSR_WAVEFRONT 0xccd       /* index in the work-group */
-#define GPU_CSR_GPU 0xcce             /* index of the GPU in its node */
+#define GPU_CSR_GROUP_SIZE_X 0xcc6 /* of the dispatch; the last group of a dimension may be smaller */
+#define GPU_CSR_GRID_SIZE_X 0xcc9  /* work-items */
+#define GPU_CSR_LANE 0xccc         /* 0…63 */
+#define GPU_CSR_WAVEFRONT 0xccd    /* index in the work-group */
+#define GPU_CSR_GPU 0xcce          /* index of the GPU in its node */
 #define GPU_CSR_COMPUTE_UNIT 0xccf
-#define GPU_CSR_CYCLE 0xc00           /* of the GPU's clock */
-#define GPU_CSR_TIME 0xc01            /* ns of simulated time */
+#define GPU_CSR_CYCLE 0xc00 /* of the GPU's clock */
+#define GPU_CSR_TIME 0xc01  /* ns of simulated time */
 
 #endif

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* RDMA adapter (HCA) with the programming interface of Mellanox' InfiniHost III Lx (MT25204) without memory of its own, as
- * Linux's ib_mthca and rdma-core's libmthca drive it: identity, BARs, registers, commands. Everything is big-endian. What
- * mailboxes, contexts, work queue entries, completions and events look like: hca_mailbox.h, hca_context.h, hca_queues.h. */
+/* RDMA adapter (HCA) with the programming interface of Mellanox' InfiniHost III Lx (MT25204) without memory of its own,
+ * as Linux's ib_mthca and rdma-core's libmthca drive it: identity, BARs, registers, commands. Everything is big-endian.
+ * What mailboxes, contexts, work queue entries, completions and events look like: hca_mailbox.h, hca_context.h,
+ * hca_queues.h. */
 #ifndef FABRICVP_ABI_HCA_H
 #define FABRICVP_ABI_HCA_H
 
@@ -24,10 +25,10 @@ enum {
 /* BAR 0. QUERY_FW tells the addresses of all but HCR and RESET. */
 enum {
     HCA_HCR = 0x80680,
-    HCA_RESET = 0xf0010,      /* writing 1 resets the device */
-    HCA_CLR_INT = 0xf00d8,    /* 64 bits: lets INTx go */
+    HCA_RESET = 0xf0010,        /* writing 1 resets the device */
+    HCA_CLR_INT = 0xf00d8,      /* 64 bits: lets INTx go */
     HCA_ERROR_BUFFER = 0xf0100, /* HCA_ERROR_WORDS double words, zero while all is well */
-    HCA_EQ_ARM = 0xf0200,     /* 64 bits; bit n of the low half arms EQ n */
+    HCA_EQ_ARM = 0xf0200,       /* 64 bits; bit n of the low half arms EQ n */
     HCA_EQ_SET_CI = 0xf0400,    /* 8 bytes an EQ, whose consumer counter is the first word */
     HCA_EQ_STRIDE = 8,
     HCA_ERROR_WORDS = 16
@@ -133,7 +134,7 @@ enum {
 /* op_modifier */
 enum {
     HCA_HW2SW_NO_OUTPUT = 1,
-    HCA_2RST_NO_OUTPUT = 1,        /* bit 0; Linux's 3 and 2 differ in it */
+    HCA_2RST_NO_OUTPUT = 1, /* bit 0; Linux's 3 and 2 differ in it */
     HCA_SPECIAL_SMI = 0,
     HCA_SPECIAL_GSI = 1,
     HCA_MAD_IGNORE_MKEY = 1,
@@ -149,7 +150,7 @@ enum {
     HCA_SEND_FENCE = HCA_FIELD(0, 5, 1),
     HCA_SEND_OPCODE = HCA_FIELD(0, 0, 5), /* of the first */
     HCA_SEND_QPN = HCA_FIELD(4, 8, 24),
-    HCA_SEND_SIZE = HCA_FIELD(4, 0, 6)    /* of the first, in 16 bytes */
+    HCA_SEND_SIZE = HCA_FIELD(4, 0, 6) /* of the first, in 16 bytes */
 };
 enum {
     HCA_ARM_SEQUENCE = HCA_FIELD(0, 28, 2),

@@ -147,7 +147,13 @@ enum {
     HCA_PATH_SIZE = 0x20
 };
 enum hca_qp_state {
-    HCA_QP_RESET = 0, HCA_QP_INIT = 1, HCA_QP_RTR = 2, HCA_QP_RTS = 3, HCA_QP_SQE = 4, HCA_QP_SQD = 5, HCA_QP_ERR = 6,
+    HCA_QP_RESET = 0,
+    HCA_QP_INIT = 1,
+    HCA_QP_RTR = 2,
+    HCA_QP_RTS = 3,
+    HCA_QP_SQE = 4,
+    HCA_QP_SQD = 5,
+    HCA_QP_ERR = 6,
     HCA_QP_DRAINING = 7
 };
 enum hca_qp_type { HCA_QP_RC = 0, HCA_QP_UC = 1, HCA_QP_UD = 3, HCA_QP_MLX = 7 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Work queue entries, completions and doorbells in whole words, for those who post and poll: drivers on the host, lanes of a
- * GPU. A word here holds two double words of hca_queues.h as they stand in memory, the first in its lower half. */
+/* Work queue entries, completions and doorbells in whole words, for those who post and poll: drivers on the host, lanes
+ * of a GPU. A word here holds two double words of hca_queues.h as they stand in memory, the first in its lower half. */
 #ifndef FABRICVP_ABI_HCA_POST_H
 #define FABRICVP_ABI_HCA_POST_H
 
@@ -33,16 +33,19 @@ enum {
     HCA_WORD_REST = 2   /* segments */
 };
 
-/* What an entry says of the one behind it. \param offset in the buffer of the queue, a multiple of 64 \param size in 16 bytes */
+/* What an entry says of the one behind it. \param offset in the buffer of the queue, a multiple of 64 \param size in 16
+ * bytes */
 static inline uint64_t hca_link(uint32_t offset, unsigned opcode, unsigned fence, unsigned size) {
     return hca_pair(offset | opcode, 0x80 | fence << 6 | size);
 }
 static inline uint64_t hca_flags(unsigned signalled, unsigned solicited, uint32_t immediate) {
     return hca_pair(1 | solicited << 1 | signalled << 3, immediate);
 }
-/* The same for queue pairs 0 and 1. \param management on virtual lane 15 \param lid where it goes; 0xffff: the source LID stays that, too */
+/* The same for queue pairs 0 and 1. \param management on virtual lane 15 \param lid where it goes; 0xffff: the source
+ * LID stays that, too */
 static inline uint64_t hca_raw_flags(unsigned management, uint16_t lid, unsigned service_level) {
-    return hca_pair(1 | 1 << 3 | service_level << 8 | (lid == 0xffff ? 1u << 16 : 0) | management << 17, (uint32_t)lid << 16);
+    return hca_pair(1 | 1 << 3 | service_level << 8 | (lid == 0xffff ? 1u << 16 : 0) | management << 17,
+                    (uint32_t)lid << 16);
 }
 /* Second word of a remote address segment; the first is hca_swap64(address). */
 static inline uint64_t hca_remote_key(uint32_t rkey) { return hca_pair(rkey, 0); }
@@ -51,8 +54,10 @@ static inline uint64_t hca_data(uint32_t bytes, uint32_t lkey) { return hca_pair
 /* The double word before inline data, which follow it at once; all is padded to 16 bytes. */
 static inline uint32_t hca_inline(uint32_t bytes) { return hca_swap32(0x80000000u | bytes); }
 
-/* What HCA_UAR_SEND takes. \param index counter of the send queue before these entries \param opcode, fence, size of the first */
-static inline uint64_t hca_send_doorbell(uint32_t qpn, unsigned count, uint16_t index, unsigned opcode, unsigned fence, unsigned size) {
+/* What HCA_UAR_SEND takes. \param index counter of the send queue before these entries \param opcode, fence, size of
+ * the first */
+static inline uint64_t hca_send_doorbell(uint32_t qpn, unsigned count, uint16_t index, unsigned opcode, unsigned fence,
+                                         unsigned size) {
     return hca_pair(count << 24 | (uint32_t)index << 8 | fence << 5 | opcode, qpn << 8 | size);
 }
 /* What HCA_UAR_CQ takes. \param command HCA_ARM_NEXT or HCA_ARM_SOLICITED */

@@ -14,7 +14,14 @@ enum {
     HCA_RECORD_COMMAND = HCA_FIELD(0x4, 0, 3),
     HCA_RECORD_SIZE = 8
 };
-enum { HCA_RECORD_CQ_CONSUMER = 1, HCA_RECORD_CQ_ARM = 2, HCA_RECORD_SQ = 3, HCA_RECORD_RQ = 4, HCA_RECORD_SRQ = 5, HCA_RECORD_SEPARATOR = 7 };
+enum {
+    HCA_RECORD_CQ_CONSUMER = 1,
+    HCA_RECORD_CQ_ARM = 2,
+    HCA_RECORD_SQ = 3,
+    HCA_RECORD_RQ = 4,
+    HCA_RECORD_SRQ = 5,
+    HCA_RECORD_SEPARATOR = 7
+};
 
 /* Work queue entries begin with a next segment. Opcode, fence and size are those of the entry behind. */
 enum {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Headers of InfiniBand packets as software writes them for queue pairs 0 and 1: InfiniBand Architecture Specification, volume 1,
- * sections 7.7 (local route), 9.2 (base transport), 9.3.2 (datagram extended transport). Big-endian. */
+/* Headers of InfiniBand packets as software writes them for queue pairs 0 and 1: InfiniBand Architecture Specification,
+ * volume 1, sections 7.7 (local route), 9.2 (base transport), 9.3.2 (datagram extended transport). Big-endian. */
 #ifndef FABRICVP_ABI_IB_PACKET_H
 #define FABRICVP_ABI_IB_PACKET_H
 
@@ -15,7 +15,14 @@ enum {
     IB_LRH_SOURCE = HCA_HALF(6, 0, 16),
     IB_LRH_SIZE = 8
 };
-enum { IB_NEXT_BTH = 2, IB_NEXT_GRH = 3, IB_MANAGEMENT_LANE = 15, IB_PERMISSIVE_LID = 0xffff, IB_FIRST_MULTICAST_LID = 0xc000, IB_MULTICAST_QP = 0xffffff };
+enum {
+    IB_NEXT_BTH = 2,
+    IB_NEXT_GRH = 3,
+    IB_MANAGEMENT_LANE = 15,
+    IB_PERMISSIVE_LID = 0xffff,
+    IB_FIRST_MULTICAST_LID = 0xc000,
+    IB_MULTICAST_QP = 0xffffff
+};
 enum {
     IB_BTH_OPCODE = HCA_BYTE(0, 0, 8),
     IB_BTH_MIGRATED = HCA_BYTE(1, 6, 1),

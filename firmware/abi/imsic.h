@@ -7,15 +7,17 @@
 
 #include "abi/registers.h"
 
-#define IMSIC_REGISTERS(R)                                                                      \
-    R(IMSIC_SETEIPNUM_LE, 0x000, 4, 64, 0x1000) /* write an identity: it becomes pending */      \
+/* clang-format off */
+#define IMSIC_REGISTERS(R)                                                                  \
+    R(IMSIC_SETEIPNUM_LE, 0x000, 4, 64, 0x1000) /* write an identity: it becomes pending */ \
     R(IMSIC_SETEIPNUM_BE, 0x004, 4, 64, 0x1000) /* the same in big-endian byte order; unused */
+/* clang-format on */
 
 enum { IMSIC_REGISTERS(ABI_OFFSET) };
 enum { IMSIC_FILE_STRIDE = 0x1000 };
 
 enum {
-    IMSIC_EIDELIVERY = 0x70, /* 1: interrupts are signalled to the hart */
+    IMSIC_EIDELIVERY = 0x70,  /* 1: interrupts are signalled to the hart */
     IMSIC_EITHRESHOLD = 0x72, /* identities from this one on are not signalled; 0: all are */
     IMSIC_EIP0 = 0x80,        /* pending bits; with XLEN 64 only even numbers, 64 bits each */
     IMSIC_EIE0 = 0xc0         /* enable bits, the same way */

@@ -10,12 +10,13 @@
 
 struct kernel_descriptor {
     uint32_t magic;
-    uint32_t kernarg_bytes;  /* size of the argument block */
-    uint64_t entry;          /* address in the code aperture (GPU_CODE_BASE + offset in the image) */
-    uint64_t image_offset;   /* of this descriptor from the start of the image: the image lies at kernel_object - image_offset */
-    uint32_t lds_bytes;      /* static, a work-group */
-    uint32_t scratch_bytes;  /* a lane */
-    char name[32];           /* zero-terminated */
+    uint32_t kernarg_bytes; /* size of the argument block */
+    uint64_t entry;         /* address in the code aperture (GPU_CODE_BASE + offset in the image) */
+    uint64_t image_offset;  /* of this descriptor from the start of the image: the image lies at kernel_object -
+                               image_offset */
+    uint32_t lds_bytes;     /* static, a work-group */
+    uint32_t scratch_bytes; /* a lane */
+    char name[32];          /* zero-terminated */
 };
 
 #endif

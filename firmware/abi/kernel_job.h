@@ -11,45 +11,45 @@
 #define KERNEL_JOB_MAGIC UINT64_C(0x31424f4a4b505646) /* "FVPKJOB1" */
 
 enum kernel_job_state {
-    KERNEL_JOB_NONE = 0,        /* the application waits until there is one */
-    KERNEL_JOB_READY = 1,       /* to be run */
-    KERNEL_JOB_DONE = 2,        /* it has run, and the buffers are back */
-    KERNEL_JOB_FAULT = 3,       /* it has ended with `fault`; the console says more */
-    KERNEL_JOB_MALFORMED = 4,   /* it cannot be run; the console says why */
-    KERNEL_JOB_LEAVE = 5        /* the application ends */
+    KERNEL_JOB_NONE = 0,      /* the application waits until there is one */
+    KERNEL_JOB_READY = 1,     /* to be run */
+    KERNEL_JOB_DONE = 2,      /* it has run, and the buffers are back */
+    KERNEL_JOB_FAULT = 3,     /* it has ended with `fault`; the console says more */
+    KERNEL_JOB_MALFORMED = 4, /* it cannot be run; the console says why */
+    KERNEL_JOB_LEAVE = 5      /* the application ends */
 };
 
-enum { KERNEL_JOB_KEEP = 1 };   /* flags: after the job the application waits for the next state that is not its own */
+enum { KERNEL_JOB_KEEP = 1 }; /* flags: after the job the application waits for the next state that is not its own */
 
 #define KERNEL_JOB_ALL_GPUS UINT32_C(0xffffffff)
 
 enum { KERNEL_JOB_IN = 1, KERNEL_JOB_OUT = 2 };
 struct kernel_job_buffer {
     uint64_t bytes;
-    uint64_t contents;          /* offset; needed if IN or OUT */
-    uint64_t argument;          /* offset inside the arguments of the 8 bytes that get the buffer's address */
-    uint32_t flags;             /* IN: has contents at first, zeros otherwise. OUT: is copied back */
+    uint64_t contents; /* offset; needed if IN or OUT */
+    uint64_t argument; /* offset inside the arguments of the 8 bytes that get the buffer's address */
+    uint32_t flags;    /* IN: has contents at first, zeros otherwise. OUT: is copied back */
     uint32_t reserved;
-    uint64_t address;           /* written by the application: where kernels see it */
+    uint64_t address; /* written by the application: where kernels see it */
 };
 
 struct kernel_job {
     uint64_t magic;
-    uint64_t bytes;             /* of everything, this header included */
+    uint64_t bytes; /* of everything, this header included */
     uint32_t flags;
-    uint32_t gpu;               /* that runs it and holds the buffers, or KERNEL_JOB_ALL_GPUS */
-    uint64_t elf, elf_bytes;    /* kernels of any number, linked as firmware/gpu/gpu.ld does */
-    char kernel[32];            /* which of them; empty: the first. Zero-terminated if shorter */
-    uint32_t items[3];          /* of the grid; at least 1 each */
-    uint32_t group[3];          /* of a work-group */
-    uint32_t lds_bytes;         /* dynamic, a work-group */
-    uint32_t argument_bytes;    /* at most 256 */
-    uint64_t arguments;         /* offset */
-    uint64_t buffers;           /* offset of struct kernel_job_buffer[buffer_count], 8-byte aligned */
+    uint32_t gpu;            /* that runs it and holds the buffers, or KERNEL_JOB_ALL_GPUS */
+    uint64_t elf, elf_bytes; /* kernels of any number, linked as firmware/gpu/gpu.ld does */
+    char kernel[32];         /* which of them; empty: the first. Zero-terminated if shorter */
+    uint32_t items[3];       /* of the grid; at least 1 each */
+    uint32_t group[3];       /* of a work-group */
+    uint32_t lds_bytes;      /* dynamic, a work-group */
+    uint32_t argument_bytes; /* at most 256 */
+    uint64_t arguments;      /* offset */
+    uint64_t buffers;        /* offset of struct kernel_job_buffer[buffer_count], 8-byte aligned */
     uint32_t buffer_count;
-    uint32_t fault;             /* written by the application: enum gpu_fault, or 256 if it ran too long */
-    uint64_t nanoseconds;       /* written by the application: from the launch to the kernel's end */
-    uint32_t state;             /* enum kernel_job_state: the application writes it last */
+    uint32_t fault;       /* written by the application: enum gpu_fault, or 256 if it ran too long */
+    uint64_t nanoseconds; /* written by the application: from the launch to the kernel's end */
+    uint32_t state;       /* enum kernel_job_state: the application writes it last */
     uint32_t reserved;
 };
 

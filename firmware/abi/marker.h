@@ -6,11 +6,13 @@
 
 #include "abi/registers.h"
 
-#define MARKER_REGISTERS(R)                                                               \
-    R(MARKER_ID, 0x00, 4, 1, 4)      /* reads MARKER_MAGIC */                              \
-    R(MARKER_COMMAND, 0x04, 4, 1, 4) /* write one of the commands below */                 \
+/* clang-format off */
+#define MARKER_REGISTERS(R)                                                                  \
+    R(MARKER_ID, 0x00, 4, 1, 4)      /* reads MARKER_MAGIC */                                \
+    R(MARKER_COMMAND, 0x04, 4, 1, 4) /* write one of the commands below */                   \
     R(MARKER_LABEL, 0x08, 1, 1, 1)   /* write the label's characters one by one; 0 clears */ \
     R(MARKER_REGIONS, 0x0c, 4, 1, 4) /* number of dumps so far */
+/* clang-format on */
 
 enum { MARKER_REGISTERS(ABI_OFFSET) };
 enum {

@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Queues in which a work-group leaves requests for the network, for a thread that drives an RDMA adapter: a hart of the command
- * processor, or of the host. One producer and one consumer a queue. Plain C99.
+/* Queues in which a work-group leaves requests for the network, for a thread that drives an RDMA adapter: a hart of the
+ * command processor, or of the host. One producer and one consumer a queue. Plain C99.
  *
- * The producer writes an entry and then its status, with release. The consumer looks at the status of the next entry, with
- * acquire; performs what stands there; sets the status to what came of it, with release; and counts entries that can be
- * written again in `read_index`. So three things are shared: entries, their status, read_index; each side keeps an index of
- * its own, and the producer a copy of read_index. */
+ * The producer writes an entry and then its status, with release. The consumer looks at the status of the next entry,
+ * with acquire; performs what stands there; sets the status to what came of it, with release; and counts entries that
+ * can be written again in `read_index`. So three things are shared: entries, their status, read_index; each side keeps
+ * an index of its own, and the producer a copy of read_index. */
 #ifndef FABRICVP_ABI_NETWORK_QUEUE_H
 #define FABRICVP_ABI_NETWORK_QUEUE_H
 
 #include <stdint.h>
 
 enum network_operation {
-    NETWORK_PUT = 1,        /* `bytes` from local to the peer's memory */
-    NETWORK_PUT_DATA = 2,   /* up to NETWORK_MOST_DATA bytes that stand in the entry itself */
-    NETWORK_GET = 3,        /* `bytes` from the peer's memory to local */
-    NETWORK_ADD = 4,        /* data[0] to 8 bytes of the peer's memory; what stood there comes to local */
+    NETWORK_PUT = 1,         /* `bytes` from local to the peer's memory */
+    NETWORK_PUT_DATA = 2,    /* up to NETWORK_MOST_DATA bytes that stand in the entry itself */
+    NETWORK_GET = 3,         /* `bytes` from the peer's memory to local */
+    NETWORK_ADD = 4,         /* data[0] to 8 bytes of the peer's memory; what stood there comes to local */
     NETWORK_COMPARE_SWAP = 5 /* where data[1] stands there, data[0] takes its place; what stood there comes to local */
 };
 enum { NETWORK_MOST_DATA = 8 };
@@ -25,8 +25,8 @@ enum network_status { NETWORK_DONE = 0, NETWORK_PENDING = 1, NETWORK_FAILED = 0x
 
 struct network_entry {
     uint32_t status;
-    uint16_t operation;     /* enum network_operation */
-    uint16_t peer;          /* index among those that the consumer knows */
+    uint16_t operation; /* enum network_operation */
+    uint16_t peer;      /* index among those that the consumer knows */
     uint32_t bytes;
     uint32_t reserved;
     uint64_t local, remote; /* addresses in the regions of whose keys the consumer knows */
@@ -36,38 +36,40 @@ struct network_entry {
 
 enum { NETWORK_LINE = 64, NETWORK_MOST_LOG_ENTRIES = 6 };
 struct network_queue {
-    uint64_t read_index;    /* entries ever that can be written again */
-    uint64_t failed;        /* status of the first that failed, 0: none */
-    uint64_t closed;        /* status of all that have none yet: nobody serves any more; 0: somebody does */
+    uint64_t read_index; /* entries ever that can be written again */
+    uint64_t failed;     /* status of the first that failed, 0: none */
+    uint64_t closed;     /* status of all that have none yet: nobody serves any more; 0: somebody does */
     uint64_t reserved[5];
     struct network_entry entry[]; /* a power of two of them */
 };
-static inline uint64_t network_queue_bytes(unsigned log_entries) { return NETWORK_LINE + ((uint64_t)sizeof(struct network_entry) << log_entries); }
+static inline uint64_t network_queue_bytes(unsigned log_entries) {
+    return NETWORK_LINE + ((uint64_t)sizeof(struct network_entry) << log_entries);
+}
 
 /* What a consumer is told, once. Addresses as he sees them: a hart of the command processor, those of lanes. */
 enum { NETWORK_MOST_PEERS = 16, NETWORK_MOST_QUEUES = 64, NETWORK_MOST_LOG_SENDS = 6 };
 struct network_peer {
-    uint64_t pair, cq;      /* struct rdma_pair and struct rdma_cq (gpu/verbs/queues.h); no pair: none of his peers */
+    uint64_t pair, cq; /* struct rdma_pair and struct rdma_cq (gpu/verbs/queues.h); no pair: none of his peers */
     uint32_t lkey, rkey;
 };
 struct network_duty {
     uint32_t queues, log_entries, peers, reserved;
-    uint64_t first_queue, pitch;  /* of his queues, and from one to the next */
+    uint64_t first_queue, pitch; /* of his queues, and from one to the next */
     struct network_peer peer[NETWORK_MOST_PEERS];
 };
 
 /* What a work-group is told of the network: who performs its requests. Addresses as lanes see them. */
 enum network_performer {
-    NETWORK_SERVED = 1,     /* a thread that looks at the work-group's queue */
-    NETWORK_NATIVE = 2      /* the work-group itself: it has queue pairs of its own */
+    NETWORK_SERVED = 1, /* a thread that looks at the work-group's queue */
+    NETWORK_NATIVE = 2  /* the work-group itself: it has queue pairs of its own */
 };
-struct network_progress {         /* native, by peer: counters from one kernel to the next */
+struct network_progress { /* native, by peer: counters from one kernel to the next */
     uint32_t posted, ended, consumer, failed;
 };
 struct network_access {
     uint32_t performer, peers;
     uint32_t log_entries, reserved;
-    uint64_t queue;               /* served: struct network_queue */
+    uint64_t queue;                               /* served: struct network_queue */
     struct network_peer peer[NETWORK_MOST_PEERS]; /* native */
     struct network_progress progress[NETWORK_MOST_PEERS];
 };
@@ -76,11 +78,12 @@ struct network_access {
  * GPU_HOST_REQUEST; the firmware answers in `taken`. */
 #define GPU_SRAM_NETWORK 0x3c00
 struct gpu_network {
-    uint32_t state, taken;        /* enum gpu_queue_state */
+    uint32_t state, taken; /* enum gpu_queue_state */
     uint32_t address_space;
-    uint32_t lock;                /* 1: L2 locks lines of queues while there are requests in them */
-    uint64_t duty;                /* where struct network_duty lies */
-    uint64_t lines, lines_bytes;  /* of the queues of all harts: physical address (abi/gpu_queue_lines.h); 0 bytes: L2 is not told */
+    uint32_t lock; /* 1: L2 locks lines of queues while there are requests in them */
+    uint64_t duty; /* where struct network_duty lies */
+    uint64_t lines,
+        lines_bytes; /* of the queues of all harts: physical address (abi/gpu_queue_lines.h); 0 bytes: L2 is not told */
     uint64_t reserved[3];
 };
 

@@ -18,23 +18,25 @@ enum {
 };
 
 /* Common configuration. Registers from QUEUE_SIZE on are those of the queue selected. */
-#define VIRTIO_COMMON_REGISTERS(R)                                                          \
-    R(VIRTIO_DEVICE_FEATURE_SELECT, 0x00, 4, 1, 4)                                          \
-    R(VIRTIO_DEVICE_FEATURE, 0x04, 4, 1, 4)        /* read-only: 32 bits of the offered */  \
-    R(VIRTIO_DRIVER_FEATURE_SELECT, 0x08, 4, 1, 4)                                          \
-    R(VIRTIO_DRIVER_FEATURE, 0x0c, 4, 1, 4)        /* 32 bits of the accepted */            \
-    R(VIRTIO_CONFIG_VECTOR, 0x10, 2, 1, 2)                                                  \
-    R(VIRTIO_NUM_QUEUES, 0x12, 2, 1, 2)            /* read-only */                          \
-    R(VIRTIO_DEVICE_STATUS, 0x14, 1, 1, 1)         /* writing 0 resets */                   \
-    R(VIRTIO_CONFIG_GENERATION, 0x15, 1, 1, 1)     /* read-only */                          \
-    R(VIRTIO_QUEUE_SELECT, 0x16, 2, 1, 2)                                                   \
-    R(VIRTIO_QUEUE_SIZE, 0x18, 2, 1, 2)                                                     \
-    R(VIRTIO_QUEUE_VECTOR, 0x1a, 2, 1, 2)                                                   \
-    R(VIRTIO_QUEUE_ENABLE, 0x1c, 2, 1, 2)                                                   \
-    R(VIRTIO_QUEUE_NOTIFY_OFF, 0x1e, 2, 1, 2)      /* read-only */                          \
-    R(VIRTIO_QUEUE_DESCRIPTORS, 0x20, 8, 1, 8)                                              \
-    R(VIRTIO_QUEUE_DRIVER, 0x28, 8, 1, 8)          /* available ring */                     \
+/* clang-format off */
+#define VIRTIO_COMMON_REGISTERS(R)                                                         \
+    R(VIRTIO_DEVICE_FEATURE_SELECT, 0x00, 4, 1, 4)                                         \
+    R(VIRTIO_DEVICE_FEATURE, 0x04, 4, 1, 4)        /* read-only: 32 bits of the offered */ \
+    R(VIRTIO_DRIVER_FEATURE_SELECT, 0x08, 4, 1, 4)                                         \
+    R(VIRTIO_DRIVER_FEATURE, 0x0c, 4, 1, 4)        /* 32 bits of the accepted */           \
+    R(VIRTIO_CONFIG_VECTOR, 0x10, 2, 1, 2)                                                 \
+    R(VIRTIO_NUM_QUEUES, 0x12, 2, 1, 2)            /* read-only */                         \
+    R(VIRTIO_DEVICE_STATUS, 0x14, 1, 1, 1)         /* writing 0 resets */                  \
+    R(VIRTIO_CONFIG_GENERATION, 0x15, 1, 1, 1)     /* read-only */                         \
+    R(VIRTIO_QUEUE_SELECT, 0x16, 2, 1, 2)                                                  \
+    R(VIRTIO_QUEUE_SIZE, 0x18, 2, 1, 2)                                                    \
+    R(VIRTIO_QUEUE_VECTOR, 0x1a, 2, 1, 2)                                                  \
+    R(VIRTIO_QUEUE_ENABLE, 0x1c, 2, 1, 2)                                                  \
+    R(VIRTIO_QUEUE_NOTIFY_OFF, 0x1e, 2, 1, 2)      /* read-only */                         \
+    R(VIRTIO_QUEUE_DESCRIPTORS, 0x20, 8, 1, 8)                                             \
+    R(VIRTIO_QUEUE_DRIVER, 0x28, 8, 1, 8)          /* available ring */                    \
     R(VIRTIO_QUEUE_DEVICE, 0x30, 8, 1, 8)          /* used ring */
+/* clang-format on */
 
 enum { VIRTIO_COMMON_REGISTERS(ABI_OFFSET) VIRTIO_COMMON_SIZE = 0x38 };
 
@@ -52,7 +54,7 @@ enum {
 enum { VIRTIO_ISR_QUEUE = 0x1, VIRTIO_ISR_CONFIG = 0x2 };
 
 #define VIRTIO_F_INDIRECT_DESC UINT64_C(0x10000000)
-#define VIRTIO_F_VERSION_1     UINT64_C(0x100000000)
+#define VIRTIO_F_VERSION_1 UINT64_C(0x100000000)
 
 struct virtio_descriptor {
     uint64_t address;

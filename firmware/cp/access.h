@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Memory that the users of queues name may not be there: these accesses say so instead of trapping. Addresses are virtual,
- * those of the address space that the hart has selected. Each \returns 0, or the enum gpu_fault that stopped it. */
+/* Memory that the users of queues name may not be there: these accesses say so instead of trapping. Addresses are
+ * virtual, those of the address space that the hart has selected. Each \returns 0, or the enum gpu_fault that stopped
+ * it. */
 #ifndef FABRICVP_CP_ACCESS_H
 #define FABRICVP_CP_ACCESS_H
 

@@ -20,7 +20,9 @@ extern struct launch launches[MOST_HARTS][LAUNCHES];
 
 /* A launch names itself to the hardware by a cookie. */
 static inline uint32_t make_cookie(unsigned hart, unsigned slot) { return hart << 8 | slot; }
-static inline struct launch* launch_of(uint32_t cookie) { return &launches[cookie >> 8 & (MOST_HARTS - 1)][cookie & (LAUNCHES - 1)]; }
+static inline struct launch* launch_of(uint32_t cookie) {
+    return &launches[cookie >> 8 & (MOST_HARTS - 1)][cookie & (LAUNCHES - 1)];
+}
 
 /* A free one of this hart, NULL if there is none. */
 static inline struct launch* launch_free(unsigned hart) {

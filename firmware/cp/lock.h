@@ -14,6 +14,8 @@ static inline bool lock_try(uint32_t* lock) {
 static inline void lock_take(uint32_t* lock) {
     while (!lock_try(lock)) __asm__ volatile("pause");
 }
-static inline void lock_give(uint32_t* lock) { __asm__ volatile("amoswap.w.rl zero, zero, %0" : "+A"(*lock)::"memory"); }
+static inline void lock_give(uint32_t* lock) {
+    __asm__ volatile("amoswap.w.rl zero, zero, %0" : "+A"(*lock)::"memory");
+}
 
 #endif

@@ -18,7 +18,8 @@ void processor_main(unsigned hart) {
     if (hart == 0) register_write(CP_FIRMWARE_STATE, GPU_FIRMWARE_READY);
     for (;;) {
         const uint32_t events = register_read(pending);
-        if (events & GPU_EVENT_HOST) register_write(banked(CP_HOST_PENDING, hart, WORD_STRIDE), 1); /* whoever hears it */
+        if (events & GPU_EVENT_HOST)
+            register_write(banked(CP_HOST_PENDING, hart, WORD_STRIDE), 1); /* whoever hears it */
         enum work found = WORK_NONE;
         for (unsigned s = 0; s < SERVICES; ++s) {
             if (events & services[s]->events) services[s]->take(hart, events);

@@ -47,7 +47,8 @@ void networking_abandon(unsigned hart) {
     if (!serves[hart]) return;
     serves[hart] = false;
     for (unsigned i = 0; i < threads[hart].queues && i < NETWORK_MOST_QUEUES; ++i)
-        virtual_store((uint64_t)threads[hart].served[i].queue - GPU_VIRTUAL(0) + offsetof(struct network_queue, closed), NETWORK_FAILED | HCA_ABORTED);
+        virtual_store((uint64_t)threads[hart].served[i].queue - GPU_VIRTUAL(0) + offsetof(struct network_queue, closed),
+                      NETWORK_FAILED | HCA_ABORTED);
     release();
 }
 

@@ -32,7 +32,7 @@ uint32_t signal_complete(uint64_t signal, uint64_t start_ns, uint32_t fault) {
     if (problem) return problem;
     release();
     const uint64_t value = signal + offsetof(struct aql_signal, value);
-    problem = fault ? virtual_store(value, (uint64_t)-(int64_t)fault) : virtual_add(value, -1);
+    problem = fault ? virtual_store(value, (uint64_t) - (int64_t)fault) : virtual_add(value, -1);
     if (!problem && (uint32_t)event) register_write(CP_INTERRUPT, GPU_VECTOR_SIGNAL);
     return problem;
 }
@@ -95,7 +95,8 @@ static enum progress dispatch(struct queue* q, const struct aql_kernel_dispatch*
     if (!good || items > GPU_GROUP_ITEMS) return fail(failure, GPU_FAULT_PACKET, 0);
 
     struct kernel_descriptor k = {0}; /* its name is for people */
-    const uint32_t problem = virtual_load(p->kernel_object, (uint64_t*)&k, offsetof(struct kernel_descriptor, name) / 8);
+    const uint32_t problem =
+        virtual_load(p->kernel_object, (uint64_t*)&k, offsetof(struct kernel_descriptor, name) / 8);
     if (problem) return fail(failure, problem, p->kernel_object);
     if (!kernel_fits(&k)) return fail(failure, GPU_FAULT_KERNEL, p->kernel_object);
     if (k.kernarg_bytes && !p->kernarg_address) return fail(failure, GPU_FAULT_PACKET, 0);
@@ -152,7 +153,8 @@ enum progress packet_execute(struct queue* q, const uint64_t packet[8], struct f
     const uint64_t signal = packet[7];
     if (header & AQL_HEADER_BARRIER && q->under_way) return PROGRESS_WAITS;
     if (signal % 64) return fail(failure, GPU_FAULT_PACKET, signal);
-    if ((header & AQL_HEADER_TYPE_MASK) == AQL_TYPE_KERNEL_DISPATCH) return dispatch(q, (const struct aql_kernel_dispatch*)packet, failure);
+    if ((header & AQL_HEADER_TYPE_MASK) == AQL_TYPE_KERNEL_DISPATCH)
+        return dispatch(q, (const struct aql_kernel_dispatch*)packet, failure);
     const uint64_t start = register_read64(CP_TIME_NS);
     enum progress outcome;
     switch (header & AQL_HEADER_TYPE_MASK) {

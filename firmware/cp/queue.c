@@ -13,7 +13,8 @@
 static struct queue queues[GPU_QUEUES];
 static uint64_t mine[MOST_HARTS]; /* by hart, as of the host's last request: queues whose doorbells it hears */
 static unsigned turn[MOST_HARTS]; /* the queue that was served last */
-static uint64_t rung[MOST_HARTS][PRIORITIES]; /* bit n: the packet at `next` of queue n, which is active, may be ready */
+static uint64_t rung[MOST_HARTS]
+                    [PRIORITIES]; /* bit n: the packet at `next` of queue n, which is active, may be ready */
 
 static void set_rung(const struct queue* q, bool is) {
     uint64_t* mask = &rung[q->hart][q->priority];
@@ -31,7 +32,9 @@ static unsigned lowest(uint64_t mask) {
     return n;
 }
 
-static volatile struct gpu_queue* shared(const struct queue* q) { return SRAM(struct gpu_queue, GPU_SRAM_QUEUES) + q->index; }
+static volatile struct gpu_queue* shared(const struct queue* q) {
+    return SRAM(struct gpu_queue, GPU_SRAM_QUEUES) + q->index;
+}
 
 static void select_space(const struct queue* q) { virtual_select(q->hart, q->address_space); }
 
@@ -145,8 +148,8 @@ static enum progress step(struct queue* q) {
             set_rung(q, false); /* its doorbell comes when it has been written */
             return PROGRESS_WAITS;
         }
-        /* The header was written last and is loaded first, as harts load in order: of the host's memory from there, of the
-         * GPU's as one line. So the rest is there, and needs no second acquire. */
+        /* The header was written last and is loaded first, as harts load in order: of the host's memory from there, of
+         * the GPU's as one line. So the rest is there, and needs no second acquire. */
         failure.fault = virtual_load(at + 8, packet + 1, 7);
     }
     if (!failure.fault) outcome = packet_execute(q, packet, &failure);
@@ -217,4 +220,5 @@ static void take(unsigned hart, uint32_t events) {
     if (events & GPU_EVENT_DOORBELL) queues_rung(hart);
 }
 
-const struct service launching = {GPU_EVENT_DOORBELL | GPU_EVENT_DISPATCH | GPU_EVENT_HOST, queues_update, take, queues_work};
+const struct service launching = {GPU_EVENT_DOORBELL | GPU_EVENT_DISPATCH | GPU_EVENT_HOST, queues_update, take,
+                                  queues_work};

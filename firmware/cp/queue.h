@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* User-mode queues. Each belongs to one hart from its activation to its end, so that nothing of them needs a lock: to the
- * one that CP_QUEUE_HART names then. */
+/* User-mode queues. Each belongs to one hart from its activation to its end, so that nothing of them needs a lock: to
+ * the one that CP_QUEUE_HART names then. */
 #ifndef FABRICVP_CP_QUEUE_H
 #define FABRICVP_CP_QUEUE_H
 
@@ -16,8 +16,8 @@ struct queue {
     unsigned hart, index;
     uint32_t packets, address_space, priority;
     uint64_t ring, read_index_at, scratch, scratch_bytes;
-    uint64_t next;       /* packet to look at */
-    unsigned under_way;  /* kernels launched and not finished */
+    uint64_t next;        /* packet to look at */
+    unsigned under_way;   /* kernels launched and not finished */
     uint64_t waits_since; /* the packet at `next` waits for a word, ns; 0: it does not */
 };
 

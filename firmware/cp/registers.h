@@ -26,7 +26,8 @@ enum { WORD_STRIDE = 4, DISPATCH_STRIDE = 0x100 };
 
 /* The data cache in front of the GPU's L2 is kept coherent by these alone. Reads that come after acquire() see what the
  * host, lanes and other harts had written before it; writes that came before release() are seen by them before anything
- * that comes after it. Neither is needed for the own memory, registers, or what lies beyond the GPU, which is not cached. */
+ * that comes after it. Neither is needed for the own memory, registers, or what lies beyond the GPU, which is not
+ * cached. */
 static inline void acquire(void) { __asm__ volatile("fence r, rw" ::: "memory"); }
 static inline void release(void) { __asm__ volatile("fence rw, w" ::: "memory"); }
 

@@ -16,7 +16,8 @@ struct service {
     uint32_t events; /* enum gpu_event: those that it hears */
     /* Called once on each hart, before any other. May be null, as take(). */
     void (*start)(unsigned hart);
-    /* Takes events, of which at least one is its own. What the host asked for is cleared already, the rest is for it to clear. */
+    /* Takes events, of which at least one is its own. What the host asked for is cleared already, the rest is for it to
+     * clear. */
     void (*take)(unsigned hart, uint32_t events);
     /* Does one piece of work. */
     enum work (*step)(unsigned hart);

@@ -65,7 +65,8 @@ static enum progress wait_completion(struct queue* q, const struct aql_stream_co
     if (problem) return fail(q, failure, problem, p->at);
     if (!p->record) return done(q);
     uint64_t record = 0;
-    problem = p->record % 8 ? GPU_FAULT_MISALIGNED : virtual_load(p->record, &record, 1); /* its upper half is the queue's name */
+    problem = p->record % 8 ? GPU_FAULT_MISALIGNED
+                            : virtual_load(p->record, &record, 1); /* its upper half is the queue's name */
     release();
     if (!problem) problem = virtual_store(p->record, (record & ~UINT64_C(0xffffffff)) | hca_swap32(p->consumer));
     return problem ? fail(q, failure, problem, p->record) : done(q);

@@ -91,7 +91,8 @@ static void on_message(unsigned identity, void* context) {
     (void)identity;
     const unsigned source = (unsigned)(uintptr_t)context;
     if (lines[source].handler) lines[source].handler(source);
-    if (mmio_read32(base + APLIC_IN_CLRIP + source / 32 * 4) >> source % 32 & 1) mmio_write32(base + APLIC_SETIPNUM, source);
+    if (mmio_read32(base + APLIC_IN_CLRIP + source / 32 * 4) >> source % 32 & 1)
+        mmio_write32(base + APLIC_SETIPNUM, source);
 }
 
 /* Reset promises nothing about sources. */

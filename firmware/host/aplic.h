@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Interrupt lines through an APLIC's machine-level domain, which signals harts itself or sends messages to their IMSICs,
- * as the device tree says. external_handle() uses it where there is no PLIC. */
+/* Interrupt lines through an APLIC's machine-level domain, which signals harts itself or sends messages to their
+ * IMSICs, as the device tree says. external_handle() uses it where there is no PLIC. */
 #ifndef FABRICVP_HOST_APLIC_H
 #define FABRICVP_HOST_APLIC_H
 

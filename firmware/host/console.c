@@ -18,7 +18,8 @@ void console_initialize(void) {
 }
 
 static void put_raw(char c) {
-    while (!(mmio_read8(uart(UART_LSR)) & UART_LSR_THRE)) {}
+    while (!(mmio_read8(uart(UART_LSR)) & UART_LSR_THRE)) {
+    }
     mmio_write8(uart(UART_THR), (uint8_t)c);
 }
 

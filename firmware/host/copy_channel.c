@@ -44,7 +44,8 @@ void copy_channel_restart(struct copy_channel* c) {
     c->stopped = false;
 }
 
-void copy_channel_post_as(struct copy_channel* c, uint64_t destination, uint64_t source, uint32_t bytes, uint32_t flags, uint32_t space) {
+void copy_channel_post_as(struct copy_channel* c, uint64_t destination, uint64_t source, uint32_t bytes, uint32_t flags,
+                          uint32_t space) {
     volatile struct copy_engine_descriptor* d = &c->ring[c->posted++ % COPY_RING_SIZE];
     d->source = source;
     d->destination = destination;

@@ -39,7 +39,8 @@ bool copy_engine_open(struct copy_engine* e, struct pci_function* f, enum pci_de
     e->channel = heap_allocate(e->channels * sizeof *e->channel);
     if (!e->channel) return false;
     for (unsigned i = 0; i < e->channels; ++i)
-        if (!copy_channel_open(&e->channel[i], e->registers + i * COPY_ENGINE_CHANNEL_STRIDE, &e->delivery)) return false;
+        if (!copy_channel_open(&e->channel[i], e->registers + i * COPY_ENGINE_CHANNEL_STRIDE, &e->delivery))
+            return false;
     e->delivery = pci_connect(f, e->channels * COPY_ENGINE_VECTORS, best, on_interrupt, e);
     return true;
 }

@@ -2,7 +2,12 @@
 #ifndef FABRICVP_HOST_CSR_H
 #define FABRICVP_HOST_CSR_H
 
-#define csr_read(name) ({ unsigned long v_; __asm__ volatile("csrr %0, " #name : "=r"(v_)::"memory"); v_; })
+#define csr_read(name)                                            \
+    ({                                                            \
+        unsigned long v_;                                         \
+        __asm__ volatile("csrr %0, " #name : "=r"(v_)::"memory"); \
+        v_;                                                       \
+    })
 #define csr_write(name, value) __asm__ volatile("csrw " #name ", %0" ::"rK"((unsigned long)(value)) : "memory")
 #define csr_set(name, bits) __asm__ volatile("csrs " #name ", %0" ::"rK"((unsigned long)(bits)) : "memory")
 #define csr_clear(name, bits) __asm__ volatile("csrc " #name ", %0" ::"rK"((unsigned long)(bits)) : "memory")

@@ -14,7 +14,8 @@ bool fdt_open(struct fdt* tree, const void* blob) {
     const uint32_t size = big_endian(header + 4), structure = big_endian(header + 8), strings = big_endian(header + 12);
     const uint32_t strings_size = big_endian(header + 32), structure_size = big_endian(header + 36);
     if (big_endian(header + 24) > 17 || big_endian(header + 20) < 17) return false;
-    if (structure > size || structure_size > size - structure || strings > size || strings_size > size - strings) return false;
+    if (structure > size || structure_size > size - structure || strings > size || strings_size > size - strings)
+        return false;
     tree->blob = header;
     tree->size = size;
     tree->structure = header + structure;

@@ -16,7 +16,8 @@ static void pad(struct sink* s, int n, char c) {
     while (n-- > 0) put(s, c);
 }
 
-static void put_number(struct sink* s, uint64_t value, unsigned base, bool negative, bool upper, int width, bool left, bool zero) {
+static void put_number(struct sink* s, uint64_t value, unsigned base, bool negative, bool upper, int width, bool left,
+                       bool zero) {
     char digits[20];
     int n = 0;
     do {
@@ -61,8 +62,10 @@ int format_text(char* to, size_t room, const char* format, va_list given) {
         }
         bool left = false, zero = false;
         for (++format; *format == '-' || *format == '0'; ++format) {
-            if (*format == '-') left = true;
-            else zero = true;
+            if (*format == '-')
+                left = true;
+            else
+                zero = true;
         }
         const int width = read_number(&format, &arguments);
         int precision = -1;

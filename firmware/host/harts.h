@@ -25,7 +25,9 @@ struct ticket_lock {
 void ticket_lock(struct ticket_lock* lock);
 void ticket_unlock(struct ticket_lock* lock);
 
-static inline uint64_t atomic_add(volatile uint64_t* p, uint64_t n) { return __atomic_fetch_add(p, n, __ATOMIC_ACQ_REL); }
+static inline uint64_t atomic_add(volatile uint64_t* p, uint64_t n) {
+    return __atomic_fetch_add(p, n, __ATOMIC_ACQ_REL);
+}
 
 /* `pause` of Zihintpause; a hint that older harts ignore. */
 static inline void relax(void) { __asm__ volatile(".word 0x0100000f" ::: "memory"); }

@@ -96,7 +96,8 @@ void heap_free(void* pointer) {
     if (!pointer) return;
     struct block* b = (struct block*)pointer - 1;
     const unsigned long were = spin_lock(&lock);
-    const bool live = ((uintptr_t)pointer & (ALIGNMENT - 1)) == 0 && b >= first && b < end && b->check == (CHECK ^ (uintptr_t)b) && used(b);
+    const bool live = ((uintptr_t)pointer & (ALIGNMENT - 1)) == 0 && b >= first && b < end &&
+                      b->check == (CHECK ^ (uintptr_t)b) && used(b);
     if (live) {
         make(b, size_of(b), false);
         join_free(b);

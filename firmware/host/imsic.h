@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Message-signalled interrupts to machine mode, through the harts' IMSICs. An identity belongs to one user on all harts;
- * lower identities come first. Messages arrive as interrupt 11: interrupt_enable(11, true). */
+/* Message-signalled interrupts to machine mode, through the harts' IMSICs. An identity belongs to one user on all
+ * harts; lower identities come first. Messages arrive as interrupt 11: interrupt_enable(11, true). */
 #ifndef FABRICVP_HOST_IMSIC_H
 #define FABRICVP_HOST_IMSIC_H
 

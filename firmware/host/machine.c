@@ -95,7 +95,8 @@ const char* machine_isa(unsigned hart) {
 
 void power_off(unsigned status) {
     if (machine.finisher)
-        mmio_write32(machine.finisher + FINISHER_COMMAND, status ? FINISHER_FAIL | (status & 0xffff) << 16 : FINISHER_PASS);
+        mmio_write32(machine.finisher + FINISHER_COMMAND,
+                     status ? FINISHER_FAIL | (status & 0xffff) << 16 : FINISHER_PASS);
     for (;;) __asm__ volatile("wfi");
 }
 
@@ -128,7 +129,7 @@ static void make_heap(void) {
 
 void firmware_start(uintptr_t hart, const void* device_tree) {
     (void)hart;
-    if (!machine_discover(device_tree)) return;  /* nothing is known, not even a console to say so */
+    if (!machine_discover(device_tree)) return; /* nothing is known, not even a console to say so */
     console_initialize();
     make_heap();
     power_off((unsigned)main());

@@ -10,8 +10,8 @@ struct machine {
     struct fdt tree;
     uint64_t memory_base, memory_size;
     uint64_t initrd, initrd_end; /* initial RAM disk; 0: none */
-    uint64_t timebase; /* Hz */
-    unsigned harts;    /* identifiers 0 … harts - 1 */
+    uint64_t timebase;           /* Hz */
+    unsigned harts;              /* identifiers 0 … harts - 1 */
     uintptr_t uart, clint, plic, finisher, rtc, marker, ecam;
     unsigned uart_shift; /* register n lies at n << shift */
     unsigned uart_irq, rtc_irq;
@@ -28,7 +28,8 @@ const char* machine_isa(unsigned hart);
 void power_off(unsigned status) __attribute__((noreturn));
 /* Prints and powers off with failure. */
 void panic(const char* format, ...) __attribute__((noreturn, format(printf, 1, 2)));
-/* The same where the user has asked for what cannot be: what, the value, what may stand there. Ends the whole run with status 2. */
+/* The same where the user has asked for what cannot be: what, the value, what may stand there. Ends the whole run with
+ * status 2. */
 void refuse(const char* format, ...) __attribute__((noreturn, format(printf, 1, 2)));
 
 /* Every firmware has it; its result is the status of the power-off. */

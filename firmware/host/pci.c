@@ -6,15 +6,9 @@
 
 enum { READY_WITHIN_US = 1000000, RETRY_EVERY_US = 1000, RESET_TAKES_US = 100000 };
 
-uint8_t pci_read8(const struct pci_function* f, unsigned offset) {
-    return mmio_read8(f->configuration + offset);
-}
-uint16_t pci_read16(const struct pci_function* f, unsigned offset) {
-    return mmio_read16(f->configuration + offset);
-}
-uint32_t pci_read32(const struct pci_function* f, unsigned offset) {
-    return mmio_read32(f->configuration + offset);
-}
+uint8_t pci_read8(const struct pci_function* f, unsigned offset) { return mmio_read8(f->configuration + offset); }
+uint16_t pci_read16(const struct pci_function* f, unsigned offset) { return mmio_read16(f->configuration + offset); }
+uint32_t pci_read32(const struct pci_function* f, unsigned offset) { return mmio_read32(f->configuration + offset); }
 void pci_write8(const struct pci_function* f, unsigned offset, uint8_t value) {
     mmio_write8(f->configuration + offset, value);
 }

@@ -5,9 +5,7 @@
 
 #define MIB (UINT64_C(1) << 20) /* bridge windows begin and end on such */
 
-static uint64_t align(uint64_t value, uint64_t to) {
-    return (value + to - 1) & ~(to - 1);
-}
+static uint64_t align(uint64_t value, uint64_t to) { return (value + to - 1) & ~(to - 1); }
 
 static bool has_wide_window(const struct pci_function* bridge) {
     return (pci_read16(bridge, PCI_PREFETCHABLE_BASE) & 0xf) == PCI_WINDOW_WIDE;

@@ -9,6 +9,6 @@ bool region_available(void);
 void region_begin(const char* label); /* statistics count from zero */
 void region_end(void);                /* they are recorded under the label */
 void region_note(const char* label);
-unsigned region_count(void);          /* regions recorded so far */
+unsigned region_count(void); /* regions recorded so far */
 
 #endif

@@ -27,7 +27,8 @@ void timer_wait(uint64_t microseconds) {
 }
 
 /* With interrupts off wfi returns all the same, so none can slip in between the look at `done` and the sleep. The timer
- * wakes the hart by being pending; it is taken only where timer_start() put a handler behind it, and its ticks wake too. */
+ * wakes the hart by being pending; it is taken only where timer_start() put a handler behind it, and its ticks wake
+ * too. */
 static bool sleep_until(uint64_t end, bool (*done)(void*), void* context, bool take_interrupts) {
     const unsigned long were_on = csr_read(mstatus) & MSTATUS_MIE, ticking = csr_read(mie) & MIE_TIMER;
     interrupts_off();
@@ -46,7 +47,9 @@ static bool sleep_until(uint64_t end, bool (*done)(void*), void* context, bool t
     return is_done;
 }
 
-void timer_sleep(uint64_t microseconds) { sleep_until(timer_now() + microseconds * machine.timebase / 1000000, NULL, NULL, false); }
+void timer_sleep(uint64_t microseconds) {
+    sleep_until(timer_now() + microseconds * machine.timebase / 1000000, NULL, NULL, false);
+}
 
 bool timer_wait_for(bool (*done)(void*), void* context, uint64_t microseconds) {
     return sleep_until(timer_now() + microseconds * machine.timebase / 1000000, done, context, true);

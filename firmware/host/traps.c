@@ -24,8 +24,10 @@ void interrupts_on(void) { csr_set(mstatus, MSTATUS_MIE); }
 void interrupts_off(void) { csr_clear(mstatus, MSTATUS_MIE); }
 
 void interrupt_enable(unsigned code, bool on) {
-    if (on) csr_set(mie, 1ul << code);
-    else csr_clear(mie, 1ul << code);
+    if (on)
+        csr_set(mie, 1ul << code);
+    else
+        csr_clear(mie, 1ul << code);
 }
 
 static uintptr_t plic_context(uintptr_t base, uintptr_t stride) {
@@ -73,5 +75,6 @@ void trap_dispatch(struct trap_frame* frame) {
         frame->x[0] = (uint64_t)probe_load_failed;
         return;
     }
-    panic("hart %u: exception %lu at 0x%lx, mtval 0x%lx", hart_id(), cause, (unsigned long)frame->x[0], csr_read(mtval));
+    panic("hart %u: exception %lu at 0x%lx, mtval 0x%lx", hart_id(), cause, (unsigned long)frame->x[0],
+          csr_read(mtval));
 }

@@ -35,7 +35,8 @@ GPU_INLINE void network_close(struct network* n) {
 /* ---- by the work-group itself ---- */
 
 /* Takes what has come of a peer's requests. */
-GPU_INLINE void network_collect(const struct rdma_pair* pair, const struct rdma_cq* cq, volatile struct network_progress* p) {
+GPU_INLINE void network_collect(const struct rdma_pair* pair, const struct rdma_cq* cq,
+                                volatile struct network_progress* p) {
     struct rdma_completion c;
     uint32_t consumer = p->consumer;
     if (!rdma_poll(cq, &consumer, &c)) return;
@@ -44,16 +45,26 @@ GPU_INLINE void network_collect(const struct rdma_pair* pair, const struct rdma_
     if (c.syndrome && !p->failed) p->failed = NETWORK_FAILED | c.syndrome;
 }
 
-GPU_INLINE uint32_t network_post_native(const struct network* n, unsigned operation, unsigned peer, uint64_t local, uint64_t remote, uint32_t bytes, uint64_t data) {
+GPU_INLINE uint32_t network_post_native(const struct network* n, unsigned operation, unsigned peer, uint64_t local,
+                                        uint64_t remote, uint32_t bytes, uint64_t data) {
     const struct network_peer* to = &n->access->peer[peer];
     const struct rdma_pair pair = *(const struct rdma_pair*)(uintptr_t)to->pair;
     const struct rdma_cq cq = *(const struct rdma_cq*)(uintptr_t)to->cq;
     volatile struct network_progress* p = &network_progress[peer];
-    const struct rdma_work work = {.opcode = operation == NETWORK_GET ? HCA_OP_READ : operation == NETWORK_ADD ? HCA_OP_FETCH_ADD : HCA_OP_WRITE, .signalled = true,
-                                   .remote = remote, .rkey = to->rkey, .local = local, .lkey = to->lkey, .bytes = bytes, .swap_add = data};
+    const struct rdma_work work = {.opcode = operation == NETWORK_GET   ? HCA_OP_READ
+                                             : operation == NETWORK_ADD ? HCA_OP_FETCH_ADD
+                                                                        : HCA_OP_WRITE,
+                                   .signalled = true,
+                                   .remote = remote,
+                                   .rkey = to->rkey,
+                                   .local = local,
+                                   .lkey = to->lkey,
+                                   .bytes = bytes,
+                                   .swap_add = data};
     while (p->posted - p->ended >= 1u << pair.log_sends) network_collect(&pair, &cq, p);
     const uint32_t number = p->posted++;
-    const unsigned size = operation == NETWORK_PUT_DATA ? rdma_write_inline(&pair, number, &work, data, 0) : rdma_write_entry(&pair, number, &work);
+    const unsigned size = operation == NETWORK_PUT_DATA ? rdma_write_inline(&pair, number, &work, data, 0)
+                                                        : rdma_write_entry(&pair, number, &work);
     rdma_link(&pair, number, work.opcode, false, size);
     rdma_ring(&pair, number, 1, work.opcode, false, size);
     return number;
@@ -61,29 +72,34 @@ GPU_INLINE uint32_t network_post_native(const struct network* n, unsigned operat
 
 /* ---- for all ---- */
 
-GPU_INLINE struct network_request network_start(struct network* n, unsigned operation, unsigned peer, uint64_t local, uint64_t remote, uint32_t bytes, uint64_t data) {
+GPU_INLINE struct network_request network_start(struct network* n, unsigned operation, unsigned peer, uint64_t local,
+                                                uint64_t remote, uint32_t bytes, uint64_t data) {
     const uint32_t number = n->native ? network_post_native(n, operation, peer, local, remote, bytes, data)
                                       : network_post(&n->producer, operation, peer, local, remote, bytes, data, 0);
     return (struct network_request){number, peer};
 }
 /* `bytes` from `local` to the peer's memory; what this lane has stored before goes along. */
-GPU_INLINE struct network_request network_put(struct network* n, unsigned peer, uint64_t local, uint64_t remote, uint32_t bytes) {
+GPU_INLINE struct network_request network_put(struct network* n, unsigned peer, uint64_t local, uint64_t remote,
+                                              uint32_t bytes) {
     return network_start(n, NETWORK_PUT, peer, local, remote, bytes, 0);
 }
 /* Up to NETWORK_MOST_DATA bytes of `value`. */
-GPU_INLINE struct network_request network_put_data(struct network* n, unsigned peer, uint64_t value, uint64_t remote, uint32_t bytes) {
+GPU_INLINE struct network_request network_put_data(struct network* n, unsigned peer, uint64_t value, uint64_t remote,
+                                                   uint32_t bytes) {
     return network_start(n, NETWORK_PUT_DATA, peer, 0, remote, bytes, value);
 }
-GPU_INLINE struct network_request network_get(struct network* n, unsigned peer, uint64_t local, uint64_t remote, uint32_t bytes) {
+GPU_INLINE struct network_request network_get(struct network* n, unsigned peer, uint64_t local, uint64_t remote,
+                                              uint32_t bytes) {
     return network_start(n, NETWORK_GET, peer, local, remote, bytes, 0);
 }
 /* To 8 bytes of the peer's memory; what stood there comes to `local`. */
-GPU_INLINE struct network_request network_add(struct network* n, unsigned peer, uint64_t local, uint64_t remote, uint64_t addend) {
+GPU_INLINE struct network_request network_add(struct network* n, unsigned peer, uint64_t local, uint64_t remote,
+                                              uint64_t addend) {
     return network_start(n, NETWORK_ADD, peer, local, remote, 8, addend);
 }
 
-/* Waits until a request has ended; of a put: its bytes are in the peer's memory. \returns NETWORK_DONE, or why it, or one before
- * it, failed */
+/* Waits until a request has ended; of a put: its bytes are in the peer's memory. \returns NETWORK_DONE, or why it, or
+ * one before it, failed */
 GPU_INLINE uint32_t network_wait(struct network* n, struct network_request r) {
     if (!n->native) return network_await(&n->producer, r.number);
     const struct network_peer* to = &n->access->peer[r.peer];
@@ -107,8 +123,8 @@ GPU_INLINE uint32_t network_quiet(struct network* n) {
     return failed;
 }
 
-/* Waits until 8 bytes of this GPU's memory, which a peer writes, have an upper half of `number` or more, with all that was put
- * there before them; `seen` gets them. \returns false after `patience` nanoseconds */
+/* Waits until 8 bytes of this GPU's memory, which a peer writes, have an upper half of `number` or more, with all that
+ * was put there before them; `seen` gets them. \returns false after `patience` nanoseconds */
 GPU_INLINE bool network_hear_word(const void* at, uint32_t number, uint64_t patience, uint64_t* seen) {
     const uint64_t end = gpu_time_ns() + patience;
     while ((int32_t)((uint32_t)((*seen = load_scoped_u64(at)) >> 32) - number) < 0)

@@ -10,8 +10,8 @@
 struct network_producer {
     struct network_queue* queue;
     uint32_t log_entries;
-    uint32_t write, read;   /* written; known to be free again: counters */
-    uint32_t closed;        /* status of what could not be written any more; 0: nothing */
+    uint32_t write, read; /* written; known to be free again: counters */
+    uint32_t closed;      /* status of what could not be written any more; 0: nothing */
 };
 enum { NETWORK_LOOKS = 64 }; /* at what is waited for, until one at who serves */
 
@@ -29,12 +29,14 @@ GPU_INLINE bool network_has_room(struct network_producer* p) {
 }
 
 /* \returns whether nobody serves the queue any more. Its requests come to nothing then. */
-GPU_INLINE bool network_is_closed(struct network_producer* p) { return (p->closed = (uint32_t)load_scoped_u64(&p->queue->closed)) != 0; }
+GPU_INLINE bool network_is_closed(struct network_producer* p) {
+    return (p->closed = (uint32_t)load_scoped_u64(&p->queue->closed)) != 0;
+}
 
-/* Waits for room, writes the request and gives it to the consumer, with all that this lane has stored before. \returns its
- * number, for network_await() */
-GPU_INLINE uint32_t network_post(struct network_producer* p, unsigned operation, unsigned peer, uint64_t local, uint64_t remote, uint32_t bytes, uint64_t data0,
-                                 uint64_t data1) {
+/* Waits for room, writes the request and gives it to the consumer, with all that this lane has stored before. \returns
+ * its number, for network_await() */
+GPU_INLINE uint32_t network_post(struct network_producer* p, unsigned operation, unsigned peer, uint64_t local,
+                                 uint64_t remote, uint32_t bytes, uint64_t data0, uint64_t data1) {
     for (uint32_t looks = 1; !network_has_room(p); ++looks) {
         if (p->closed || (looks % NETWORK_LOOKS == 0 && network_is_closed(p))) return p->write;
         gpu_pause();
@@ -48,7 +50,8 @@ GPU_INLINE uint32_t network_post(struct network_producer* p, unsigned operation,
     store_release((uint64_t*)e, NETWORK_PENDING | (uint64_t)operation << 32 | (uint64_t)peer << 48, GPU_SCOPE_SYSTEM);
     return p->write++;
 }
-/* Waits until a request has ended. \returns NETWORK_DONE, or why it failed; once the entry serves another request, of any */
+/* Waits until a request has ended. \returns NETWORK_DONE, or why it failed; once the entry serves another request, of
+ * any */
 GPU_INLINE uint32_t network_await(struct network_producer* p, uint32_t request) {
     volatile struct network_entry* e = &p->queue->entry[request & ((1u << p->log_entries) - 1)];
     if (p->write - request > 1u << p->log_entries) return (uint32_t)load_scoped_u64(&p->queue->failed);
@@ -61,7 +64,8 @@ GPU_INLINE uint32_t network_await(struct network_producer* p, uint32_t request) 
     fence_acquire(GPU_SCOPE_SYSTEM);
     return status;
 }
-/* Waits until all requests have ended, or nobody serves them any more. \returns NETWORK_DONE, or why the first that ever failed did */
+/* Waits until all requests have ended, or nobody serves them any more. \returns NETWORK_DONE, or why the first that
+ * ever failed did */
 GPU_INLINE uint32_t network_drain(struct network_producer* p) {
     for (uint32_t looks = 1; (p->read = (uint32_t)load_scoped_u64(&p->queue->read_index)) != p->write; ++looks) {
         if (looks % NETWORK_LOOKS == 0 && network_is_closed(p)) return p->closed;

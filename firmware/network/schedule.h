@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Who sends what to whom when the same work-group (or program) of every node takes part in an all-reduce: kernels and the host go
- * by it alike. Plain C99.
+/* Who sends what to whom when the same work-group (or program) of every node takes part in an all-reduce: kernels and
+ * the host go by it alike. Plain C99.
  *
- * The vector has parts. In each step a node sends one part of what it has to one other node, takes one from one, or does both;
- * what it takes is added to its own, or stands in for it. Sums are the same on all nodes to the bit, and their order is:
- *   ring: part p is ((x[p] + x[p + 1]) + x[p + 2]) + …, nodes modulo their number;
- *   tree: with s(r, 0) = x[r], s(r, k + 1) = s(r, k) + s(r + 2^k, k) where that node exists, the sum is s(0, log2 of all). */
+ * The vector has parts. In each step a node sends one part of what it has to one other node, takes one from one, or
+ * does both; what it takes is added to its own, or stands in for it. Sums are the same on all nodes to the bit, and
+ * their order is: ring: part p is ((x[p] + x[p + 1]) + x[p + 2]) + …, nodes modulo their number; tree: with s(r, 0) =
+ * x[r], s(r, k + 1) = s(r, k) + s(r + 2^k, k) where that node exists, the sum is s(0, log2 of all). */
 #ifndef FABRICVP_NETWORK_SCHEDULE_H
 #define FABRICVP_NETWORK_SCHEDULE_H
 
@@ -23,19 +23,20 @@ struct network_team {
     uint64_t memory[NETWORK_MOST_PEERS]; /* where that of each begins, as its own lanes see it: what keys name */
 };
 
-/* Words that other nodes write, with a number in their upper half that rises from step to step, and 32 bits of data below. */
+/* Words that other nodes write, with a number in their upper half that rises from step to step, and 32 bits of data
+ * below. */
 struct collective_flags {
-    uint64_t arrived[COLLECTIVE_MOST_STEPS + 1];   /* a part has come: by the node that sends it */
-    uint64_t met[COLLECTIVE_MOST_STEPS];           /* of a barrier */
-    uint64_t exchanged[COLLECTIVE_MOST_STEPS][2];  /* of words that all exchange; by parity of their number */
+    uint64_t arrived[COLLECTIVE_MOST_STEPS + 1];  /* a part has come: by the node that sends it */
+    uint64_t met[COLLECTIVE_MOST_STEPS];          /* of a barrier */
+    uint64_t exchanged[COLLECTIVE_MOST_STEPS][2]; /* of words that all exchange; by parity of their number */
 };
 #define COLLECTIVE_NUMBER(number) ((uint64_t)(number) << 32)
 
 struct collective_step {
-    bool sends, takes, adds;    /* adds: what comes goes to the place for what is to be added */
-    uint8_t to, from;           /* nodes */
+    bool sends, takes, adds; /* adds: what comes goes to the place for what is to be added */
+    uint8_t to, from;        /* nodes */
     uint8_t send_part, take_part;
-    uint8_t place;              /* which of the places, at the node that adds */
+    uint8_t place;                /* which of the places, at the node that adds */
     uint8_t send_flag, take_flag; /* of `arrived`, at the node that takes */
 };
 
@@ -44,12 +45,18 @@ static inline unsigned collective_levels(unsigned nodes) {
     while (1u << levels < nodes) ++levels;
     return levels;
 }
-static inline unsigned collective_parts(enum collective_way way, unsigned nodes) { return way == COLLECTIVE_RING ? nodes : 1; }
+static inline unsigned collective_parts(enum collective_way way, unsigned nodes) {
+    return way == COLLECTIVE_RING ? nodes : 1;
+}
 /* Places of a whole vector's size for what is to be added. */
-static inline unsigned collective_places(enum collective_way way, unsigned nodes) { return way == COLLECTIVE_RING ? 1 : collective_levels(nodes); }
-static inline unsigned collective_steps(enum collective_way way, unsigned nodes) { return way == COLLECTIVE_RING ? 2 * (nodes - 1) : 2 * collective_levels(nodes); }
-/* Where part `part` of `parts` of a vector of floats begins: at a line of 64 bytes of the vector, so that no two nodes, and no two
- * instructions of a wavefront, write to one line. */
+static inline unsigned collective_places(enum collective_way way, unsigned nodes) {
+    return way == COLLECTIVE_RING ? 1 : collective_levels(nodes);
+}
+static inline unsigned collective_steps(enum collective_way way, unsigned nodes) {
+    return way == COLLECTIVE_RING ? 2 * (nodes - 1) : 2 * collective_levels(nodes);
+}
+/* Where part `part` of `parts` of a vector of floats begins: at a line of 64 bytes of the vector, so that no two nodes,
+ * and no two instructions of a wavefront, write to one line. */
 static inline uint64_t collective_begin(uint64_t elements, unsigned parts, unsigned part) {
     return part == parts ? elements : elements * part / parts & ~(uint64_t)15;
 }
@@ -58,19 +65,32 @@ static inline uint64_t collective_begin(uint64_t elements, unsigned parts, unsig
 static inline struct collective_step collective_ring(unsigned rank, unsigned nodes, unsigned step) {
     const bool adds = step < nodes - 1;
     const unsigned sent = (adds ? rank + nodes - step : rank + 1 + nodes - (step - (nodes - 1))) % nodes;
-    return (struct collective_step){.sends = true, .takes = true, .adds = adds, .to = (uint8_t)((rank + 1) % nodes), .from = (uint8_t)((rank + nodes - 1) % nodes),
-                                    .send_part = (uint8_t)sent, .take_part = (uint8_t)((sent + nodes - 1) % nodes)};
+    return (struct collective_step){.sends = true,
+                                    .takes = true,
+                                    .adds = adds,
+                                    .to = (uint8_t)((rank + 1) % nodes),
+                                    .from = (uint8_t)((rank + nodes - 1) % nodes),
+                                    .send_part = (uint8_t)sent,
+                                    .take_part = (uint8_t)((sent + nodes - 1) % nodes)};
 }
 /* Up to node 0, by one level a step, and down again. */
 static inline struct collective_step collective_tree(unsigned rank, unsigned nodes, unsigned step) {
-    const unsigned levels = collective_levels(nodes), level = step < levels ? step : 2 * levels - 1 - step, distance = 1u << level;
-    const bool up = step < levels, parent = !(rank & (2 * distance - 1)) && rank + distance < nodes, child = (rank & (2 * distance - 1)) == distance;
+    const unsigned levels = collective_levels(nodes), level = step < levels ? step : 2 * levels - 1 - step,
+                   distance = 1u << level;
+    const bool up = step < levels, parent = !(rank & (2 * distance - 1)) && rank + distance < nodes,
+               child = (rank & (2 * distance - 1)) == distance;
     const unsigned flag = up ? level : levels;
-    return (struct collective_step){.sends = up ? child : parent, .takes = up ? parent : child, .adds = up, .to = (uint8_t)(up ? rank - distance : rank + distance),
-                                    .from = (uint8_t)(up ? rank + distance : rank - distance), .place = (uint8_t)level, .send_flag = (uint8_t)flag,
+    return (struct collective_step){.sends = up ? child : parent,
+                                    .takes = up ? parent : child,
+                                    .adds = up,
+                                    .to = (uint8_t)(up ? rank - distance : rank + distance),
+                                    .from = (uint8_t)(up ? rank + distance : rank - distance),
+                                    .place = (uint8_t)level,
+                                    .send_flag = (uint8_t)flag,
                                     .take_flag = (uint8_t)flag};
 }
-static inline struct collective_step collective_step(enum collective_way way, unsigned rank, unsigned nodes, unsigned step) {
+static inline struct collective_step collective_step(enum collective_way way, unsigned rank, unsigned nodes,
+                                                     unsigned step) {
     return way == COLLECTIVE_RING ? collective_ring(rank, nodes, step) : collective_tree(rank, nodes, step);
 }
 

@@ -2,7 +2,8 @@
 #include "network/service.h"
 
 static void copy_words(void* to, uint64_t from, unsigned bytes) {
-    for (unsigned i = 0; i < bytes / 8; ++i) ((uint64_t*)to)[i] = rdma_load64((const volatile uint64_t*)(uintptr_t)from + i);
+    for (unsigned i = 0; i < bytes / 8; ++i)
+        ((uint64_t*)to)[i] = rdma_load64((const volatile uint64_t*)(uintptr_t)from + i);
 }
 
 void network_begin(struct network_thread* t, const struct network_duty* from, uint64_t aperture) {
@@ -13,7 +14,8 @@ void network_begin(struct network_thread* t, const struct network_duty* from, ui
     t->log_entries = duty.log_entries;
     t->peers = duty.peers;
     for (unsigned i = 0; i < t->queues; ++i)
-        t->served[i] = (struct network_served){.queue = (struct network_queue*)(uintptr_t)(duty.first_queue + i * duty.pitch + aperture)};
+        t->served[i] = (struct network_served){
+            .queue = (struct network_queue*)(uintptr_t)(duty.first_queue + i * duty.pitch + aperture)};
     for (unsigned i = 0; i < t->peers; ++i) {
         struct network_sends* s = &t->sends[i];
         s->head = s->ended = s->rung = s->consumer = 0;
@@ -41,7 +43,8 @@ static void retire(struct network_thread* t, unsigned queue, unsigned entry, uin
     rdma_order();
     *(volatile uint32_t*)&q->queue->entry[entry].status = status;
     q->ended |= UINT64_C(1) << entry;
-    for (; q->free != q->taken && q->ended >> (q->free & mask) & 1; ++q->free) q->ended &= ~(UINT64_C(1) << (q->free & mask));
+    for (; q->free != q->taken && q->ended >> (q->free & mask) & 1; ++q->free)
+        q->ended &= ~(UINT64_C(1) << (q->free & mask));
     if (q->free == before) return;
     rdma_order();
     *(volatile uint64_t*)&q->queue->read_index = q->free;
@@ -54,7 +57,8 @@ static bool collect(struct network_thread* t, struct network_sends* s) {
     const uint32_t ended = rdma_ended(&s->pair, s->ended, c.offset);
     for (; s->ended != ended; ++s->ended) {
         const unsigned owner = s->owner[s->ended & ((1u << s->pair.log_sends) - 1)];
-        retire(t, owner >> 8, owner & 0xff, c.syndrome && s->ended + 1 == ended ? NETWORK_FAILED | c.syndrome : NETWORK_DONE);
+        retire(t, owner >> 8, owner & 0xff,
+               c.syndrome && s->ended + 1 == ended ? NETWORK_FAILED | c.syndrome : NETWORK_DONE);
     }
     return true;
 }
@@ -71,18 +75,29 @@ static unsigned opcode_of(unsigned operation) {
 }
 
 static bool makes_sense(const struct network_thread* t, unsigned operation, unsigned peer, uint32_t bytes) {
-    if (operation < NETWORK_PUT || operation > NETWORK_COMPARE_SWAP || peer >= t->peers || !t->sends[peer].pair.number || !bytes) return false;
+    if (operation < NETWORK_PUT || operation > NETWORK_COMPARE_SWAP || peer >= t->peers ||
+        !t->sends[peer].pair.number || !bytes)
+        return false;
     return operation != NETWORK_PUT_DATA || bytes <= NETWORK_MOST_DATA;
 }
 
-/* Writes the entry for the adapter; ring() announces it. Every one has a completion of its own, so that nobody waits for what
- * comes behind. */
+/* Writes the entry for the adapter; ring() announces it. Every one has a completion of its own, so that nobody waits
+ * for what comes behind. */
 static void write(struct network_sends* s, const struct network_entry* e, unsigned owner) {
-    const struct rdma_work work = {.opcode = opcode_of(e->operation), .signalled = true, .remote = e->remote, .rkey = s->rkey, .local = e->local, .lkey = s->lkey,
-                                   .bytes = e->bytes, .swap_add = e->data[0], .compare = e->data[1]};
+    const struct rdma_work work = {.opcode = opcode_of(e->operation),
+                                   .signalled = true,
+                                   .remote = e->remote,
+                                   .rkey = s->rkey,
+                                   .local = e->local,
+                                   .lkey = s->lkey,
+                                   .bytes = e->bytes,
+                                   .swap_add = e->data[0],
+                                   .compare = e->data[1]};
     unsigned size;
-    if (e->operation == NETWORK_PUT_DATA) size = rdma_write_inline(&s->pair, s->head, &work, e->data[0], 0);
-    else size = rdma_write_entry(&s->pair, s->head, &work);
+    if (e->operation == NETWORK_PUT_DATA)
+        size = rdma_write_inline(&s->pair, s->head, &work, e->data[0], 0);
+    else
+        size = rdma_write_entry(&s->pair, s->head, &work);
     rdma_link(&s->pair, s->head, work.opcode, false, size);
     if (s->head == s->rung) s->opcode = work.opcode, s->size = size;
     s->owner[s->head & ((1u << s->pair.log_sends) - 1)] = (uint16_t)owner;
@@ -103,8 +118,10 @@ static bool take(struct network_thread* t, unsigned queue) {
     struct network_sends* s = &t->sends[e.peer];
     if (right && s->head - s->ended >= 1u << s->pair.log_sends) return false;
     ++q->taken;
-    if (right) write(s, &e, queue << 8 | index);
-    else retire(t, queue, index, NETWORK_FAILED);
+    if (right)
+        write(s, &e, queue << 8 | index);
+    else
+        retire(t, queue, index, NETWORK_FAILED);
     return true;
 }
 

@@ -49,7 +49,7 @@ inline std::vector<double> water_fill(double capacity, const std::vector<double>
 struct ingress_group {
     std::size_t from;                  ///< direction that feeds it, or a number of its own for a source
     std::vector<std::size_t> members;  ///< indices of flows
-    bool crosses_root = false;  ///< came down through the root complex
+    bool crosses_root = false;         ///< came down through the root complex
 };
 
 /// An egress port that communications use.

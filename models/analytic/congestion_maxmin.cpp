@@ -2,11 +2,12 @@
 // The form of a switch with shared ingress FIFOs and round robin per TLP, solved bottleneck by bottleneck.
 //
 // In each round all communications run through the tree from their sources. At a port the ingress groups share max-min.
-// A group that gets less than it brings stands in its FIFO, which slows the port before, whose ingress groups share max-min
-// what is left of it, and so on back to the sources. The communication with the smallest result cannot be helped by any
-// later decision, so it is settled, and from then on it holds the ports before its bottleneck: what it passes there is what
-// it has got beyond, and the round robin gives no other group there more turns than its. Each round settles at least one.
-// Rarely one that is settled loses to others that were released elsewhere; it is then opened again.
+// A group that gets less than it brings stands in its FIFO, which slows the port before, whose ingress groups share
+// max-min what is left of it, and so on back to the sources. The communication with the smallest result cannot be
+// helped by any later decision, so it is settled, and from then on it holds the ports before its bottleneck: what it
+// passes there is what it has got beyond, and the round robin gives no other group there more turns than its. Each
+// round settles at least one. Rarely one that is settled loses to others that were released elsewhere; it is then
+// opened again.
 //
 // Below the root complex a communication that crossed it has more and smaller TLPs: it costs more of a link, and takes
 // more turns of the round robin for the same bytes. An ingress group's weight is the mean of what its TLPs cost.
@@ -24,9 +25,15 @@ constexpr std::size_t none = std::numeric_limits<std::size_t>::max();
 
 class congestion_model::maxmin_solver {
 public:
-    maxmin_solver(const std::vector<flow>& flows, std::vector<used_port> ports, double crossing_rate, double crossing_tlps)
-        : m_ports(std::move(ports)), m_cost_below(flows.size(), 1.0), m_tlps_below(flows.size(), 1.0), m_before(flows.size()),
-          m_passed(m_ports.size(), std::vector<double>(flows.size())), m_settled(flows.size(), -1.0), m_settled_at(flows.size(), 0) {
+    maxmin_solver(const std::vector<flow>& flows, std::vector<used_port> ports, double crossing_rate,
+                  double crossing_tlps)
+        : m_ports(std::move(ports)),
+          m_cost_below(flows.size(), 1.0),
+          m_tlps_below(flows.size(), 1.0),
+          m_before(flows.size()),
+          m_passed(m_ports.size(), std::vector<double>(flows.size())),
+          m_settled(flows.size(), -1.0),
+          m_settled_at(flows.size(), 0) {
         for (std::size_t f = 0; f < flows.size(); ++f) {
             m_before[f].assign(m_ports.size(), none);
             if (!flows[f].route->crosses_root) continue;
@@ -115,7 +122,8 @@ private:
             }
             if (some.empty()) continue;
             demand.push_back(load(some, k));
-            weight.push_back(turn(some, before, k) * std::max(ours, congestion_epsilon) / std::max(all, congestion_epsilon));
+            weight.push_back(turn(some, before, k) * std::max(ours, congestion_epsilon) /
+                             std::max(all, congestion_epsilon));
             groups.push_back(std::move(some));
         }
         const auto part = water_fill(room, demand, weight);
@@ -149,19 +157,21 @@ private:
         double turns = std::numeric_limits<double>::infinity();  // that any group gets, if somebody holds this port
         for (std::size_t g = 0; g < groups.size(); ++g)
             for (auto f : groups[g].members)
-                if (m_settled[f] >= 0 && k < m_settled_at[f]) turns = std::min(turns, room_for(f, groups[g].members, k) / weight[g]);
+                if (m_settled[f] >= 0 && k < m_settled_at[f])
+                    turns = std::min(turns, room_for(f, groups[g].members, k) / weight[g]);
         const auto part = water_fill(1.0, demand, weight);
-        for (std::size_t g = 0; g < groups.size(); ++g) cut(groups[g].members, k, k, std::min(part[g], turns * weight[g]));
+        for (std::size_t g = 0; g < groups.size(); ++g)
+            cut(groups[g].members, k, k, std::min(part[g], turns * weight[g]));
         for (auto f : m_ports[k].members) m_passed[k][f] = m_level[f];
     }
 
     const std::vector<used_port> m_ports;
-    std::vector<double> m_cost_below, m_tlps_below;     // of a crossing flow below the root, beside a direct one
-    std::vector<std::vector<std::size_t>> m_before;     // [flow][port] the port before on its path
-    std::vector<std::vector<double>> m_passed;          // [port][flow] in the present round
-    std::vector<double> m_settled;                      // negative: open
-    std::vector<std::size_t> m_settled_at;              // port; a settled flow holds those before
-    std::vector<double> m_level;                        // in the present round
+    std::vector<double> m_cost_below, m_tlps_below;  // of a crossing flow below the root, beside a direct one
+    std::vector<std::vector<std::size_t>> m_before;  // [flow][port] the port before on its path
+    std::vector<std::vector<double>> m_passed;       // [port][flow] in the present round
+    std::vector<double> m_settled;                   // negative: open
+    std::vector<std::size_t> m_settled_at;           // port; a settled flow holds those before
+    std::vector<double> m_level;                     // in the present round
     std::vector<std::size_t> m_bottleneck;
 };
 

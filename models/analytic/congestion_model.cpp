@@ -10,9 +10,14 @@
 
 namespace fabricvp::analytic {
 
-congestion_model::congestion_model(pcie_tree tree, double tau, double bandwidth, congestion_form form, double crossing_bandwidth)
-    : m_tree(std::move(tree)), m_tau(tau), m_bandwidth(bandwidth), m_form(form),
-      m_crossing_rate(crossing_bandwidth == 0 ? 1.0 : crossing_bandwidth / bandwidth), m_order(m_tree.topological_order()) {
+congestion_model::congestion_model(pcie_tree tree, double tau, double bandwidth, congestion_form form,
+                                   double crossing_bandwidth)
+    : m_tree(std::move(tree)),
+      m_tau(tau),
+      m_bandwidth(bandwidth),
+      m_form(form),
+      m_crossing_rate(crossing_bandwidth == 0 ? 1.0 : crossing_bandwidth / bandwidth),
+      m_order(m_tree.topological_order()) {
     if (!(tau >= 0 && tau < 0.5)) throw std::invalid_argument("tau must be at least 0 and below 0.5");
     if (!(bandwidth > 0)) throw std::invalid_argument("the bandwidth must be above 0");
     if (!(m_crossing_rate > 0 && m_crossing_rate <= 1))
@@ -37,7 +42,8 @@ std::vector<congestion_model::used_port> congestion_model::used_ports(const std:
             const auto at = std::find(way.begin(), way.end(), d);
             if (at == way.end()) continue;
             const auto from = at == way.begin() ? m_tree.directions() + f : *(at - 1);
-            auto g = std::find_if(p.groups.begin(), p.groups.end(), [&](const ingress_group& i) { return i.from == from; });
+            auto g =
+                std::find_if(p.groups.begin(), p.groups.end(), [&](const ingress_group& i) { return i.from == from; });
             if (g == p.groups.end()) g = p.groups.insert(p.groups.end(), {from, {}, false});
             g->members.push_back(f);
             g->crosses_root = g->crosses_root || (!p.up && flows[f].route->crosses_root);

@@ -4,7 +4,8 @@
 // events (start or end of any communication), so a communication's elapsed time is (1/B) * sum of m_i / rho_i.
 //
 // Two closed forms:
-//  - published: upstream ports share in proportion to what arrives; downstream ports share by round robin between ingress
+//  - published: upstream ports share in proportion to what arrives; downstream ports share by round robin between
+//  ingress
 //    ports with the root-complex penalty tau; communications that share an upstream port advance together (FIFO
 //    coupling); what that frees goes to the competitors (redistribution); iterated to a fixed point.
 //  - maxmin: what a switch with shared ingress FIFOs and round robin per TLP does. Every port, upstream too, shares
@@ -32,7 +33,8 @@ class congestion_model {
 public:
     /// \param tau penalty of crossing the root complex, in [0, 1/2)
     /// \param bandwidth of a link without congestion, bytes a second
-    /// \param crossing_bandwidth of a communication alone that crosses the root complex, whose smaller TLPs spend more of
+    /// \param crossing_bandwidth of a communication alone that crosses the root complex, whose smaller TLPs spend more
+    /// of
     ///        a link on headers; 0: the same as `bandwidth`. Only the form maxmin knows it
     /// \throws std::invalid_argument
     congestion_model(pcie_tree tree, double tau, double bandwidth, congestion_form form = congestion_form::published,
@@ -44,12 +46,12 @@ public:
     std::vector<double> factors(const std::vector<communication>& active) const;
 
     struct phase {
-        double end = 0;                    ///< seconds
-        std::vector<double> factors;       ///< one a communication; 0 where it is not under way
+        double end = 0;               ///< seconds
+        std::vector<double> factors;  ///< one a communication; 0 where it is not under way
     };
     struct result {
         std::vector<phase> phases;
-        std::vector<double> finish;        ///< seconds, one a communication
+        std::vector<double> finish;  ///< seconds, one a communication
         double end = 0;
     };
     /// Runs communications from their starts to their ends. \throws std::invalid_argument
@@ -71,9 +73,9 @@ private:
     double m_tau;
     double m_bandwidth;
     congestion_form m_form;
-    double m_crossing_rate;  // of a communication alone, as a factor
-    std::vector<std::size_t> m_order;                           // directions, feeders first
-    std::vector<std::vector<pcie_tree::path>> m_routes;         // [source][destination]
+    double m_crossing_rate;                              // of a communication alone, as a factor
+    std::vector<std::size_t> m_order;                    // directions, feeders first
+    std::vector<std::vector<pcie_tree::path>> m_routes;  // [source][destination]
 };
 
 }  // namespace fabricvp::analytic

@@ -11,9 +11,10 @@ namespace fabricvp::analytic {
 namespace {
 
 /// Shares of a downstream port's ingress groups. The printed bounds are 1/n - tau for a group that crossed the root
-/// complex and 1/n + tau for the others; capacity that a group leaves goes to its competitors, which is what the paper's
-/// example does in its last column.
-std::vector<double> downstream_shares(const std::vector<ingress_group>& groups, const std::vector<double>& demand, double tau) {
+/// complex and 1/n + tau for the others; capacity that a group leaves goes to its competitors, which is what the
+/// paper's example does in its last column.
+std::vector<double> downstream_shares(const std::vector<ingress_group>& groups, const std::vector<double>& demand,
+                                      double tau) {
     const double n = static_cast<double>(groups.size());
     double crossing = 0;
     for (const auto& g : groups) crossing += g.crosses_root;

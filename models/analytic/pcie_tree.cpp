@@ -28,8 +28,7 @@ std::size_t pcie_tree::add_endpoint(std::size_t parent) {
 pcie_tree::path pcie_tree::route(std::size_t source, std::size_t destination) const {
     if (source >= endpoints() || destination >= endpoints())
         throw std::invalid_argument("no endpoint " + std::to_string(std::max(source, destination)));
-    if (source == destination)
-        throw std::invalid_argument("endpoint " + std::to_string(source) + " sends to itself");
+    if (source == destination) throw std::invalid_argument("endpoint " + std::to_string(source) + " sends to itself");
     path p;
     std::vector<std::size_t> down{down_to_endpoint(destination)};
     p.directions.push_back(up_from_endpoint(source));
@@ -67,7 +66,8 @@ std::string pcie_tree::shape(std::size_t node) const {
     std::vector<std::string> parts;
     for (std::size_t s = 1; s < m_parent.size(); ++s)
         if (m_parent[s] == node) parts.push_back(shape(s));
-    parts.insert(parts.end(), static_cast<std::size_t>(std::count(m_attached_to.begin(), m_attached_to.end(), node)), "e");
+    parts.insert(parts.end(), static_cast<std::size_t>(std::count(m_attached_to.begin(), m_attached_to.end(), node)),
+                 "e");
     std::sort(parts.begin(), parts.end());
     std::string text = "(";
     for (const auto& p : parts) text += p;

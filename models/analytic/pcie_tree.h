@@ -13,7 +13,10 @@ class pcie_tree {
 public:
     static constexpr std::size_t root = 0;
 
-    pcie_tree() { m_parent.push_back(root); m_depth.push_back(0); }
+    pcie_tree() {
+        m_parent.push_back(root);
+        m_depth.push_back(0);
+    }
 
     /// Adds a switch below `parent` (root, or what add_switch() returned). \throws std::invalid_argument
     std::size_t add_switch(std::size_t parent);

@@ -67,7 +67,8 @@ schedule_search_result search_schedules(const congestion_model& model, const exc
     double orders = 1;
     for (const auto& n : pattern.neighbours)
         for (std::size_t k = 2; k <= n.size(); ++k)
-            if ((orders *= static_cast<double>(k)) > most_orders) throw std::invalid_argument("the pattern is too large to search exactly");
+            if ((orders *= static_cast<double>(k)) > most_orders)
+                throw std::invalid_argument("the pattern is too large to search exactly");
     std::size_t steps = 0;
     std::vector<sender_orders> choice(senders);
     for (std::size_t s = 0; s < senders; ++s) {
@@ -85,7 +86,8 @@ schedule_search_result search_schedules(const congestion_model& model, const exc
     for (std::size_t s = 0; s < senders; ++s) {
         radix[s] = numbers;
         numbers *= pattern.neighbours[s].size() + 1;
-        if (numbers > (std::uint64_t{1} << 28)) throw std::invalid_argument("the pattern is too large to search exactly");
+        if (numbers > (std::uint64_t{1} << 28))
+            throw std::invalid_argument("the pattern is too large to search exactly");
     }
     const auto relabellings = model.tree().automorphisms();
     std::map<communication_graph, double> solved;

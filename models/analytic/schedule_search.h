@@ -26,9 +26,9 @@ struct exchange_pattern {
 using exchange_order = std::vector<std::vector<std::size_t>>;
 
 struct schedule_search_result {
-    std::uint64_t orders = 0;            ///< number of orders evaluated
-    std::uint64_t distinct_graphs = 0;   ///< different step graphs among them
-    std::uint64_t solved_graphs = 0;     ///< of these, different up to relabelling: what the model solved
+    std::uint64_t orders = 0;           ///< number of orders evaluated
+    std::uint64_t distinct_graphs = 0;  ///< different step graphs among them
+    std::uint64_t solved_graphs = 0;    ///< of these, different up to relabelling: what the model solved
     double best_s = 0, worst_s = 0, natural_s = 0, mean_s = 0;
     exchange_order best_order, worst_order;
     std::vector<std::uint64_t> histogram;  ///< orders by duration, equal bins from best_s to worst_s

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an access to memory does, in one word for everything that carries it from end to end: a wavefront's instruction, the
-// line requests that it becomes, the packets that take those to another GPU.
+// What an access to memory does, in one word for everything that carries it from end to end: a wavefront's instruction,
+// the line requests that it becomes, the packets that take those to another GPU.
 #pragma once
 
 #include <cstdint>

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <cstdint>
 #include <stdexcept>
-#include <utility>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/sparse_memory.h"

@@ -9,8 +9,8 @@ namespace fabricvp {
 
 namespace {
 
-constexpr unsigned smallest_bits = 6;   // 64 B
-constexpr unsigned classes = 15;        // … 1 MiB; larger ones come from the heap and go back to it
+constexpr unsigned smallest_bits = 6;  // 64 B
+constexpr unsigned classes = 15;       // … 1 MiB; larger ones come from the heap and go back to it
 constexpr unsigned unpooled = classes;
 
 std::array<buffer*, classes> free_lists{};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Bytes under way. A buffer is allocated where data enter a protocol, travels by reference and is never copied; who wants
-// a part of it holds a slice. Storage is pooled by size, so that no packet costs a heap allocation.
+// Bytes under way. A buffer is allocated where data enter a protocol, travels by reference and is never copied; who
+// wants a part of it holds a slice. Storage is pooled by size, so that no packet costs a heap allocation.
 #pragma once
 
 #include <cstddef>

@@ -59,10 +59,12 @@ Unsigned modify(atomic_extension::operation op, Unsigned old, Unsigned operand, 
 }
 
 template <class Signed, class Unsigned>
-std::uint64_t perform(atomic_extension::operation op, std::uint8_t* bytes, std::uint64_t operand, std::uint64_t compare) {
+std::uint64_t perform(atomic_extension::operation op, std::uint8_t* bytes, std::uint64_t operand,
+                      std::uint64_t compare) {
     Unsigned old;
     std::memcpy(&old, bytes, sizeof old);
-    const Unsigned now = modify<Signed, Unsigned>(op, old, static_cast<Unsigned>(operand), static_cast<Unsigned>(compare));
+    const Unsigned now =
+        modify<Signed, Unsigned>(op, old, static_cast<Unsigned>(operand), static_cast<Unsigned>(compare));
     std::memcpy(bytes, &now, sizeof now);
     return old;
 }

@@ -20,10 +20,23 @@ using bus_target_socket = tlm::tlm_target_socket<bus_width>;
 bus_payload* allocate_payload();
 
 /// An atomic read-modify-write. Mandatory (ignorable phase none): the payload's command is TLM_IGNORE_COMMAND, its data
-/// pointer holds the operand on the way in and the old value on the way out (compare operand behind it for compare_swap).
+/// pointer holds the operand on the way in and the old value on the way out (compare operand behind it for
+/// compare_swap).
 struct atomic_extension : tlm::tlm_extension<atomic_extension> {
-    enum class operation { swap, add, bit_xor, bit_or, bit_and, min, max, min_unsigned, max_unsigned, compare_swap,
-                           load_reserved, store_conditional };
+    enum class operation {
+        swap,
+        add,
+        bit_xor,
+        bit_or,
+        bit_and,
+        min,
+        max,
+        min_unsigned,
+        max_unsigned,
+        compare_swap,
+        load_reserved,
+        store_conditional
+    };
     operation op = operation::swap;
     /// Set by a target that performed it; without it the initiator reports a fault.
     bool performed = false;
@@ -42,11 +55,13 @@ std::uint64_t perform_atomic(atomic_extension::operation op, std::uint8_t* bytes
 struct initiator_extension : tlm::tlm_extension<initiator_extension> {
     const sc_core::sc_object* initiator = nullptr;
     tlm::tlm_extension_base* clone() const override { return new initiator_extension(*this); }
-    void copy_from(const tlm::tlm_extension_base& from) override { *this = static_cast<const initiator_extension&>(from); }
+    void copy_from(const tlm::tlm_extension_base& from) override {
+        *this = static_cast<const initiator_extension&>(from);
+    }
 };
 
-/// A memory-mapped block. Derived classes implement access() and, where the answer takes time that is not known at once,
-/// return `pending` and call complete() later.
+/// A memory-mapped block. Derived classes implement access() and, where the answer takes time that is not known at
+/// once, return `pending` and call complete() later.
 class bus_target : public model, private tlm::tlm_fw_transport_if<> {
 public:
     bus_target_socket bus{"bus"};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What blocks read from their bus and write to it, in words, one line each: `fabricvp run … --log-bus hca`. It says what the
-// bytes mean, which only the block knows. Costs one test while nobody asks.
+// What blocks read from their bus and write to it, in words, one line each: `fabricvp run … --log-bus hca`. It says
+// what the bytes mean, which only the block knows. Costs one test while nobody asks.
 #pragma once
 
 #include <functional>

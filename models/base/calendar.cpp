@@ -42,7 +42,10 @@ calendar::calendar(const sc_core::sc_module_name& name) : sc_module(name), m_whe
 }
 
 calendar::~calendar() {
-    m_wheel->for_each([](calendar_event& e) { e.m_when = never; e.m_calendar = nullptr; });
+    m_wheel->for_each([](calendar_event& e) {
+        e.m_when = never;
+        e.m_calendar = nullptr;
+    });
     the_calendar = nullptr;
 }
 
@@ -157,7 +160,8 @@ ticks calendar::run_until(ticks limit) {
     try {
         wake_at_once();
         do advance_kernel(limit, sc_core::SC_EXIT_ON_STARVATION);
-        while (limit == kernel_now() && sc_core::sc_pending_activity_at_current_time() && !m_stop_requested && !ended() && m_woken);
+        while (limit == kernel_now() && sc_core::sc_pending_activity_at_current_time() && !m_stop_requested &&
+               !ended() && m_woken);
         // The kernel is behind after a stop (or sc_pause()), or where it has nothing to do before the limit.
         const bool idle = m_wheel->empty() && !sc_core::sc_pending_activity();
         const bool halted = m_stop_requested || m_wheel->next() <= limit ||
@@ -180,8 +184,9 @@ ticks calendar::run_until(ticks limit) {
 }  // namespace fabricvp
 
 #if defined(__SANITIZE_ADDRESS__)
-// SystemC tells AddressSanitizer about its coroutines, but gives no bounds when it switches back to the main stack, after
-// which exceptions that are thrown there are reported as errors. Told nothing, the sanitizer keeps to the main stack.
+// SystemC tells AddressSanitizer about its coroutines, but gives no bounds when it switches back to the main stack,
+// after which exceptions that are thrown there are reported as errors. Told nothing, the sanitizer keeps to the main
+// stack.
 extern "C" {
 void __sanitizer_start_switch_fiber(void**, const void*, std::size_t);
 void __sanitizer_finish_switch_fiber(void*, const void**, std::size_t*);

@@ -6,7 +6,8 @@
 // to the SystemC kernel for every distinct time stamp costs more than the events themselves. The contract:
 //
 //  - horizon = the earliest of the kernel's next pending activity, the run limit, and a slice (100 us). It is read
-//    again after every call into foreign code (note_foreign_call()). Where it is zero the calendar yields a delta cycle.
+//    again after every call into foreign code (note_foreign_call()). Where it is zero the calendar yields a delta
+//    cycle.
 //  - Inside a callback now() is the event's time. Outside it is the kernel's time.
 //  - At equal times insertion order decides. All calendar events of a time are executed before foreign processes that
 //    wake at that time; what those insert comes after.
@@ -87,8 +88,8 @@ public:
     /// To be called after a callback has called into code that may have notified SystemC events.
     void note_foreign_call() { m_horizon_stale = true; }
 
-    /// Runs the simulation until `limit` (events at the limit included), or until stop(), or until nothing is left to do.
-    /// Not from within a callback. On return the kernel's time equals the calendar's. Returns the time reached.
+    /// Runs the simulation until `limit` (events at the limit included), or until stop(), or until nothing is left to
+    /// do. Not from within a callback. On return the kernel's time equals the calendar's. Returns the time reached.
     /// \throws whatever a callback threw; the simulation can be run on.
     ticks run_until(ticks limit);
 
@@ -124,7 +125,7 @@ private:
     bool m_stop_requested = false;
     bool m_running = false;
     bool m_frozen = false;  // no callbacks while the kernel catches up
-    bool m_woken = false;  // m_wake will fire at the kernel's present time
+    bool m_woken = false;   // m_wake will fire at the kernel's present time
 };
 
 }  // namespace fabricvp

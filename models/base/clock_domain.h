@@ -7,13 +7,14 @@
 
 namespace fabricvp {
 
-/// Converts between cycles and ticks. Edge n lies at n / frequency, rounded down to a picosecond each time anew, so that
-/// frequencies whose period is not a whole number of picoseconds do not drift.
+/// Converts between cycles and ticks. Edge n lies at n / frequency, rounded down to a picosecond each time anew, so
+/// that frequencies whose period is not a whole number of picoseconds do not drift.
 class clock_domain {
 public:
     /// \throws std::invalid_argument unless the frequency is 1 Hz … 1 THz.
     explicit clock_domain(frequency f) : m_hertz(f.hertz) {
-        if (m_hertz == 0 || m_hertz > ticks_per_second) throw std::invalid_argument("clock frequency must be 1 Hz ... 1 THz");
+        if (m_hertz == 0 || m_hertz > ticks_per_second)
+            throw std::invalid_argument("clock frequency must be 1 Hz ... 1 THz");
     }
 
     frequency rate() const { return {m_hertz}; }

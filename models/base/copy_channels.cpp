@@ -14,14 +14,16 @@ register_array blocks(std::size_t count) { return {count, COPY_ENGINE_CHANNEL_ST
 }  // namespace
 
 copy_channels::copy_channels(register_bank& registers, std::size_t count, std::size_t fetches, copy_engine_core& core)
-    : channels(registers, "channels", COPY_ENGINE_CHANNELS, 4, count, {{"count", 0, 32, field_access::read_only, "DMA channels"}}),
+    : channels(registers, "channels", COPY_ENGINE_CHANNELS, 4, count,
+               {{"count", 0, 32, field_access::read_only, "DMA channels"}}),
       pending(registers, "pending", COPY_ENGINE_PENDING, 4, 0,
               {{"channels", 0, 32, field_access::read_only, "bit c: channel c has an interrupt cause"}}),
       control(registers, "control", COPY_ENGINE_CONTROL, 4, 0,
               {{"enable", 0, 1, field_access::read_write, "fetch and execute descriptors"}}, blocks(count)),
       status(registers, "status", COPY_ENGINE_STATUS, 4, 0,
              {{"busy", 0, 1, field_access::read_only, "descriptors are being executed"},
-              {"failed", 1, 1, field_access::read_only, "stopped: a descriptor could not be fetched"}}, blocks(count)),
+              {"failed", 1, 1, field_access::read_only, "stopped: a descriptor could not be fetched"}},
+             blocks(count)),
       ring_base(registers, "ring_base", COPY_ENGINE_RING_BASE, 8, 0, {}, blocks(count)),
       ring_size(registers, "ring_size", COPY_ENGINE_RING_SIZE, 4, 0, {}, blocks(count)),
       doorbell(registers, "doorbell", COPY_ENGINE_DOORBELL, 4, 0, {}, blocks(count)),
@@ -29,7 +31,8 @@ copy_channels::copy_channels(register_bank& registers, std::size_t count, std::s
                 {{"count", 0, 32, field_access::read_only, "descriptors ever completed"}}, blocks(count)),
       interrupt(registers, "interrupt", COPY_ENGINE_INTERRUPT, 4, 0,
                 {{"done", 0, 1, field_access::write_one_to_clear, "a descriptor that asked for it is done"},
-                 {"error", 1, 1, field_access::write_one_to_clear, "a copy failed, or the channel has stopped"}}, blocks(count)),
+                 {"error", 1, 1, field_access::write_one_to_clear, "a copy failed, or the channel has stopped"}},
+                blocks(count)),
       m_core(core),
       m_fetches(fetches),
       m_channels(count) {
@@ -56,7 +59,9 @@ void copy_channels::kick(std::size_t c) {
         ch.performing = true;
         m_core.perform(c, ch.present);
     }
-    if (ch.fetching || !ch.ready.empty() || (ch.performing && m_fetches == 1) || status.get(c) & COPY_ENGINE_STATUS_FAILED) return;
+    if (ch.fetching || !ch.ready.empty() || (ch.performing && m_fetches == 1) ||
+        status.get(c) & COPY_ENGINE_STATUS_FAILED)
+        return;
     if (doorbell.get(c) == completed.get(c)) {
         status.set(status.get(c) & ~std::uint64_t{COPY_ENGINE_STATUS_BUSY}, c);
         return;
@@ -96,7 +101,8 @@ void copy_channels::finished(std::size_t c, std::uint32_t code) {
     auto& ch = m_channels[c];
     const auto answer = allocate_slice(4);
     std::memcpy(answer.data(), &code, 4);
-    const auto at = ch.base + ch.performed++ % ch.size * sizeof(copy_engine_descriptor) + offsetof(copy_engine_descriptor, status);
+    const auto at =
+        ch.base + ch.performed++ % ch.size * sizeof(copy_engine_descriptor) + offsetof(copy_engine_descriptor, status);
     ch.stores.push_back({code != COPY_ENGINE_DONE, (ch.present.flags & COPY_ENGINE_FLAG_INTERRUPT) != 0});
     ch.performing = false;
     m_core.store(c, at, answer, ch.epoch);
@@ -108,8 +114,10 @@ void copy_channels::stored(std::size_t c, std::uint32_t ticket) {
     const auto last = ch.stores.front();
     ch.stores.pop_front();
     completed.set((completed.get(c) + 1) & 0xffffffff, c);
-    if (last.error) notify(c, COPY_ENGINE_VECTOR_ERROR);
-    else if (last.wanted) notify(c, COPY_ENGINE_VECTOR_DONE);
+    if (last.error)
+        notify(c, COPY_ENGINE_VECTOR_ERROR);
+    else if (last.wanted)
+        notify(c, COPY_ENGINE_VECTOR_DONE);
     kick(c);
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The programming interface of copy engines (abi/copy_engine.h): DMA channels with a ring of descriptors in memory,
-// doorbells, interrupt causes. This is what all of them have in common, whatever they copy and whatever they are plugged
-// into: descriptors are fetched in order, performed by the engine one after the other, and told their status.
+// doorbells, interrupt causes. This is what all of them have in common, whatever they copy and whatever they are
+// plugged into: descriptors are fetched in order, performed by the engine one after the other, and told their status.
 #pragma once
 
 #include <cstdint>
@@ -21,8 +21,10 @@ public:
     virtual void fetch(std::size_t channel, std::uint64_t address, const buffer_slice& into, std::uint32_t ticket) = 0;
     /// Performs a descriptor; finished() ends it, inside this call or later.
     virtual void perform(std::size_t channel, const copy_engine_descriptor& d) = 0;
-    /// Writes a status behind what the descriptor wrote; stored() with the same ticket ends it, inside this call or later.
-    virtual void store(std::size_t channel, std::uint64_t address, const buffer_slice& status, std::uint32_t ticket) = 0;
+    /// Writes a status behind what the descriptor wrote; stored() with the same ticket ends it, inside this call or
+    /// later.
+    virtual void store(std::size_t channel, std::uint64_t address, const buffer_slice& status,
+                       std::uint32_t ticket) = 0;
     /// Forgets what the channel performs.
     virtual void abandon(std::size_t channel) = 0;
     /// The channel has stopped: its ring is wrong, or a descriptor could not be fetched.
@@ -57,12 +59,12 @@ private:
         std::uint64_t base = 0;   // of the ring, as of the last fetch
         std::uint32_t size = 0;
         bool fetching = false, performing = false;
-        buffer_slice fetched;     // being fetched
+        buffer_slice fetched;  // being fetched
         std::deque<copy_engine_descriptor> ready;
         copy_engine_descriptor present{};
         std::uint32_t taken = 0, performed = 0;  // descriptors ever
         struct outcome {
-            bool error, wanted;   // an interrupt
+            bool error, wanted;  // an interrupt
         };
         std::deque<outcome> stores;
     };

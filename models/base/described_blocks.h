@@ -14,7 +14,9 @@ namespace fabricvp {
 
 /// Whether a text may be the name of a block: letters, digits and _.
 inline bool is_block_name(const std::string& text) {
-    const auto letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_'; };
+    const auto letter = [](char c) {
+        return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+    };
     return !text.empty() && std::all_of(text.begin(), text.end(), letter);
 }
 
@@ -30,7 +32,8 @@ protected:
     /// Whether the innermost list is one of blocks, and what its items are called.
     bool lists_blocks() const { return m_open.back().blocks; }
     std::string item_name(std::size_t index) const {
-        return lists_blocks() && index < m_open.back().names.size() ? m_open.back().names[index] : std::to_string(index);
+        return lists_blocks() && index < m_open.back().names.size() ? m_open.back().names[index]
+                                                                    : std::to_string(index);
     }
 
 private:
@@ -42,9 +45,11 @@ private:
     std::vector<list> m_open;
 };
 
-/// Describes a list of blocks, and gives names to those without one. Items have a text `name`, described under that key.
+/// Describes a list of blocks, and gives names to those without one. Items have a text `name`, described under that
+/// key.
 template <class Params>
-void describe_blocks(parameter_visitor& v, const char* key, std::vector<Params>& items, const char* prefix, const char* help) {
+void describe_blocks(parameter_visitor& v, const char* key, std::vector<Params>& items, const char* prefix,
+                     const char* help) {
     std::vector<std::string> names;
     for (const auto& item : items) names.push_back(item.name);
     v.expect_blocks(prefix, names);

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// The calendar's queue: a hierarchical timing wheel of intrusive lists. Times count in granules of 64 ps; level k has one
-// slot for each value of the k-th digit (base 512) of a granule number. Slots so small mostly hold one event, which makes
-// the branches below predictable; with coarser ones the wheel was slower (tests/bench/calendar_bench.cpp).
+// The calendar's queue: a hierarchical timing wheel of intrusive lists. Times count in granules of 64 ps; level k has
+// one slot for each value of the k-th digit (base 512) of a granule number. Slots so small mostly hold one event, which
+// makes the branches below predictable; with coarser ones the wheel was slower (tests/bench/calendar_bench.cpp).
 //
 // An event lies at the highest digit in which its granule differs from that of the base, the time of the last event
-// taken. So every slot in use lies ahead of the base's own digit (at level 0: not behind it), and the first occupied slot
-// of the lowest occupied level holds the earliest event. Lists of level 0 are sorted by time, the others by insertion;
-// entering a slot of a higher level deals its events out again, relative to the earliest of them. Either way insertion
-// order survives at equal times.
+// taken. So every slot in use lies ahead of the base's own digit (at level 0: not behind it), and the first occupied
+// slot of the lowest occupied level holds the earliest event. Lists of level 0 are sorted by time, the others by
+// insertion; entering a slot of a higher level deals its events out again, relative to the earliest of them. Either way
+// insertion order survives at equal times.
 #pragma once
 
 #include <array>
@@ -88,7 +88,8 @@ struct calendar::wheel {
                 }
                 return head;
             }
-            // Where all of the slot is due, its beginning serves as well as its earliest event, which costs a look at each.
+            // Where all of the slot is due, its beginning serves as well as its earliest event, which costs a look at
+            // each.
             const ticks span = ticks{1} << (granule_bits + level * digit_bits);
             const ticks begin = head->m_when & ~(span - 1);
             const ticks first = horizon - begin >= span && begin <= horizon ? begin : earliest(head);
@@ -111,7 +112,11 @@ struct calendar::wheel {
     void for_each(Function f) {
         for (auto& l : m_levels)
             for (auto* head : l.heads)
-                if (auto* e = head) do { auto* next = e->m_next; f(*e); e = next; } while (e != head);
+                if (auto* e = head) do {
+                        auto* next = e->m_next;
+                        f(*e);
+                        e = next;
+                    } while (e != head);
     }
 
 private:

@@ -4,7 +4,8 @@
 //
 //     struct bit_error_arguments {
 //         double rate = 1e-6;
-//         void describe(parameter_visitor& v) { v.field("rate", rate, between{0, 1e-3}, "chance that a bit arrives wrong"); }
+//         void describe(parameter_visitor& v) { v.field("rate", rate, between{0, 1e-3}, "chance that a bit arrives
+//         wrong"); }
 //     };
 //     fault_kind<bit_error_arguments> bit_errors{*this, "bit_errors", "the link corrupts bits from now on",
 //                                                [this](const auto& a) { channel.set_bit_error_rate(a.rate); }};
@@ -67,7 +68,8 @@ public:
 
     Arguments usual;  ///< where no other ones are given
 
-    fault_kind(const sc_core::sc_object& owner, const char* kind, const char* help, handler happen, Arguments usual_ = {})
+    fault_kind(const sc_core::sc_object& owner, const char* kind, const char* help, handler happen,
+               Arguments usual_ = {})
         : fault(owner, kind, help), usual(std::move(usual_)), m_happen(std::move(happen)) {}
 
     std::unique_ptr<fault_order> order() override { return std::make_unique<pending>(*this); }

@@ -9,7 +9,8 @@ foreign_initiator_base::foreign_initiator_base(const sc_core::sc_module_name& na
     bus.bind(static_cast<tlm::tlm_bw_transport_if<>&>(*this));
 }
 
-pooled_ptr<foreign_initiator_base::request> foreign_initiator_base::accept(bus_payload& theirs, const sc_core::sc_time& delay,
+pooled_ptr<foreign_initiator_base::request> foreign_initiator_base::accept(bus_payload& theirs,
+                                                                           const sc_core::sc_time& delay,
                                                                            bool blocking) {
     ++accesses;
     auto r = m_pool.make();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Lets a third-party TLM-2.0 initiator work on our bus, whose models run ahead of the SystemC kernel. A call at kernel
-// time t with delay d becomes an access at t + d on the calendar, and returns (b_transport) or is answered (nb_transport)
-// when that access is complete. Direct memory access is refused; debug transport is passed on.
+// time t with delay d becomes an access at t + d on the calendar, and returns (b_transport) or is answered
+// (nb_transport) when that access is complete. Direct memory access is refused; debug transport is passed on.
 #pragma once
 
 #include <cstdint>
@@ -69,7 +69,9 @@ public:
     /// To be bound to the foreign initiator.
     tlm::tlm_target_socket<Width> in{"in"};
 
-    explicit foreign_initiator(const sc_core::sc_module_name& name) : foreign_initiator_base(name) { in.bind(forward()); }
+    explicit foreign_initiator(const sc_core::sc_module_name& name) : foreign_initiator_base(name) {
+        in.bind(forward());
+    }
 
 private:
     tlm::tlm_bw_transport_if<>& foreign() override { return *in.operator->(); }

@@ -55,7 +55,8 @@ void foreign_target_base::work() {
         pooled_ptr<request> r = m_waiting.front();
         m_waiting.pop_front();
         m_under_way.push_back(r);
-        if (!m_waiting.empty()) m_work.notify(sc_core::sc_time::from_value(std::max(m_waiting.front()->due, now()) - now()));
+        if (!m_waiting.empty())
+            m_work.notify(sc_core::sc_time::from_value(std::max(m_waiting.front()->due, now()) - now()));
         sc_core::sc_time delay = run_ahead();
         foreign().b_transport(*r->payload, delay);
         answer_at(*r, (sc_core::sc_time_stamp() + delay).value());
@@ -116,8 +117,10 @@ void foreign_target_base::answer(request& done) {
         foreign().nb_transport_fw(*r->payload, phase, delay);
         timeline().note_foreign_call();
     }
-    if (r->abandoned) abandon(*r->payload);
-    else complete(*r->payload);
+    if (r->abandoned)
+        abandon(*r->payload);
+    else
+        complete(*r->payload);
 }
 
 void foreign_target_base::reset() {

@@ -22,8 +22,8 @@ enum class foreign_protocol {
 
 template <>
 struct choice_traits<foreign_protocol> {
-    static constexpr std::pair<foreign_protocol, const char*> names[] = {{foreign_protocol::blocking, "blocking"},
-                                                                         {foreign_protocol::non_blocking, "non_blocking"}};
+    static constexpr std::pair<foreign_protocol, const char*> names[] = {
+        {foreign_protocol::blocking, "blocking"}, {foreign_protocol::non_blocking, "non_blocking"}};
 };
 
 struct foreign_target_params {
@@ -56,7 +56,7 @@ private:
         foreign_target_base* adapter = nullptr;
         bus_payload* payload = nullptr;
         ticks due = 0;
-        bool abandoned = false;      // by reset()
+        bool abandoned = false;          // by reset()
         bool owes_response_end = false;  // the response came as a return value
         calendar_event answered{method<&request::answer>, this};
     };
@@ -75,7 +75,7 @@ private:
     sc_core::sc_time run_ahead() const;
 
     pool<request> m_pool;
-    std::deque<pooled_ptr<request>> m_waiting;   // not yet called, in order of their time
+    std::deque<pooled_ptr<request>> m_waiting;  // not yet called, in order of their time
     std::deque<pooled_ptr<request>> m_under_way;
     sc_core::sc_event m_work{"work"};
     request* m_in_request_phase = nullptr;

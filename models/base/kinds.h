@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kinds of devices by name. Where a list of devices stands in a configuration, the key `kind` chooses one, and the keys of
-// that kind stand beside. What all kinds of a place share is an abstract struct of settings with
-//   void describe(parameter_visitor&), std::unique_ptr<Settings> copy() const, static std::vector<kind<Settings>>& kinds().
+// Kinds of devices by name. Where a list of devices stands in a configuration, the key `kind` chooses one, and the keys
+// of that kind stand beside. What all kinds of a place share is an abstract struct of settings with
+//   void describe(parameter_visitor&), std::unique_ptr<Settings> copy() const, static std::vector<kind<Settings>>&
+//   kinds().
 #pragma once
 
 #include <memory>

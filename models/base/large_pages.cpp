@@ -47,7 +47,8 @@ stretches& all() {
 
 void extend(stretches& s, std::size_t size) {
     const std::size_t wanted = rounded(size, least_stretch);
-    void* const p = mmap(nullptr, wanted + large_page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    void* const p =
+        mmap(nullptr, wanted + large_page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (p == MAP_FAILED) throw std::bad_alloc();
     s.next = reinterpret_cast<char*>(rounded(reinterpret_cast<std::uintptr_t>(p), large_page));
     s.end = s.next + wanted;

@@ -7,9 +7,9 @@
 
 namespace fabricvp {
 
-/// Storage from a few large stretches that the host is asked to back by large pages: for the many objects of a simulation
-/// that are used in no order, where looking up the host's small pages would cost as much as the work. What is freed is
-/// kept for the next request of that size.
+/// Storage from a few large stretches that the host is asked to back by large pages: for the many objects of a
+/// simulation that are used in no order, where looking up the host's small pages would cost as much as the work. What
+/// is freed is kept for the next request of that size.
 class large_pages {
 public:
     static constexpr std::size_t alignment = 64;  ///< of every object: the host's cache lines
@@ -41,9 +41,13 @@ struct large_page_allocator {
     T* allocate(std::size_t n) { return static_cast<T*>(large_pages::allocate(n * sizeof(T))); }
     void deallocate(T* at, std::size_t n) noexcept { large_pages::free(at, n * sizeof(T)); }
     template <class U>
-    bool operator==(const large_page_allocator<U>&) const { return true; }
+    bool operator==(const large_page_allocator<U>&) const {
+        return true;
+    }
     template <class U>
-    bool operator!=(const large_page_allocator<U>&) const { return false; }
+    bool operator!=(const large_page_allocator<U>&) const {
+        return false;
+    }
 };
 template <class T>
 using large_page_vector = std::vector<T, large_page_allocator<T>>;

@@ -18,8 +18,8 @@ struct misfit {
 
 inline bool is_power_of_two(std::uint64_t n) { return n && !(n & (n - 1)); }
 
-/// For describe(), behind the fields: where values are being read, what does not fit is refused with the place where its key, or
-/// else the struct, is written. \throws std::invalid_argument
+/// For describe(), behind the fields: where values are being read, what does not fit is refused with the place where
+/// its key, or else the struct, is written. \throws std::invalid_argument
 inline void refuse(parameter_visitor& v, const misfit& m) {
     if (!m) return;
     if (const auto where = v.origin_of(m.key); !where.empty()) throw std::invalid_argument(where + ": " + m.why);

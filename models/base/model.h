@@ -17,8 +17,8 @@ public:
     explicit model(const sc_core::sc_module_name& name);
     ~model() override;
 
-    /// Power-on reset. Restores the architectural state of this block and of all blocks inside it, cancels what is under
-    /// way, keeps parameters and statistics. A model with state overrides this and calls model::reset() last.
+    /// Power-on reset. Restores the architectural state of this block and of all blocks inside it, cancels what is
+    /// under way, keeps parameters and statistics. A model with state overrides this and calls model::reset() last.
     virtual void reset();
 
     /// What a block cannot get on without: since when, and what it is (a credit of somebody's, a grant).
@@ -38,8 +38,8 @@ protected:
 
 private:
     calendar& m_calendar;
-    model* m_outer = nullptr;      // the nearest model around this one; plain modules may lie between
-    std::vector<model*> m_inner;   // in order of construction
+    model* m_outer = nullptr;     // the nearest model around this one; plain modules may lie between
+    std::vector<model*> m_inner;  // in order of construction
 };
 
 }  // namespace fabricvp

@@ -111,7 +111,8 @@ std::string parameter::text() const {
         case parameter_kind::choice: return *std::get<std::string*>(value);
         case parameter_kind::text_list: {
             std::string s;
-            for (const auto& item : *std::get<std::vector<std::string>*>(value)) s += (s.empty() ? "" : ", ") + quoted(item);
+            for (const auto& item : *std::get<std::vector<std::string>*>(value))
+                s += (s.empty() ? "" : ", ") + quoted(item);
             return '[' + s + ']';
         }
         default: return quantity_text(kind, *quantity(value));

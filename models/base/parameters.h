@@ -30,7 +30,19 @@ namespace fabricvp {
 template <class Enum>
 struct choice_traits;  // specialise with: static constexpr std::pair<Enum, const char*> names[] = {...};
 
-enum class parameter_kind { boolean, integer, real, text, choice, text_list, duration, frequency, byte_size, bandwidth, cycles };
+enum class parameter_kind {
+    boolean,
+    integer,
+    real,
+    text,
+    choice,
+    text_list,
+    duration,
+    frequency,
+    byte_size,
+    bandwidth,
+    cycles
+};
 
 /// One described field of one parameter struct, bound to a live value.
 class parameter {
@@ -140,8 +152,8 @@ public:
     virtual std::string origin_of(const char*) { return {}; }
 
     // Lists of blocks (described_blocks.h) and keys that choose a kind (kinds.h), for visitors that treat these apart.
-    /// The list that comes next has blocks for items. \param prefix of the names of items without one, before their numbers;
-    /// null: all need a name \param names as far as they are known
+    /// The list that comes next has blocks for items. \param prefix of the names of items without one, before their
+    /// numbers; null: all need a name \param names as far as they are known
     virtual void expect_blocks(const char* prefix, const std::vector<std::string>& names) {}
     /// Whether parameters of all kinds are to be shown where another key chooses one (schemas, reference pages).
     virtual bool wants_kinds() const { return false; }
@@ -162,10 +174,14 @@ protected:
 
 private:
     static parameter make(const char* n, bool& v, const char* h) { return {n, h, parameter_kind::boolean, &v}; }
-    static parameter make(const char* n, std::uint64_t& v, const char* h) { return {n, h, parameter_kind::integer, &v}; }
+    static parameter make(const char* n, std::uint64_t& v, const char* h) {
+        return {n, h, parameter_kind::integer, &v};
+    }
     static parameter make(const char* n, double& v, const char* h) { return {n, h, parameter_kind::real, &v}; }
     static parameter make(const char* n, std::string& v, const char* h) { return {n, h, parameter_kind::text, &v}; }
-    static parameter make(const char* n, std::vector<std::string>& v, const char* h) { return {n, h, parameter_kind::text_list, &v}; }
+    static parameter make(const char* n, std::vector<std::string>& v, const char* h) {
+        return {n, h, parameter_kind::text_list, &v};
+    }
     static parameter make(const char* n, duration& v, const char* h) { return {n, h, parameter_kind::duration, &v}; }
     static parameter make(const char* n, frequency& v, const char* h) { return {n, h, parameter_kind::frequency, &v}; }
     static parameter make(const char* n, byte_size& v, const char* h) { return {n, h, parameter_kind::byte_size, &v}; }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reference-counted objects that go back to their pool instead of the heap. A transaction derives from pooled<> and has a
-// recycle() that drops what it refers to:
+// Reference-counted objects that go back to their pool instead of the heap. A transaction derives from pooled<> and has
+// a recycle() that drops what it refers to:
 //
 //     struct packet : pooled<packet> {
 //         buffer_slice data;

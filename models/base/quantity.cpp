@@ -13,9 +13,9 @@ namespace {
 
 struct unit {
     const char* name;
-    std::uint64_t scale;          // base units of one
-    std::uint64_t divisor = 1;    // 8 for bits
-    bool canonical = true;        // used when printing
+    std::uint64_t scale;        // base units of one
+    std::uint64_t divisor = 1;  // 8 for bits
+    bool canonical = true;      // used when printing
 };
 
 struct family {
@@ -28,20 +28,32 @@ constexpr std::uint64_t k = 1'000, M = 1'000'000, G = 1'000'000'000, T = 1'000'0
 constexpr std::uint64_t Ki = 1ull << 10, Mi = 1ull << 20, Gi = 1ull << 30, Ti = 1ull << 40;
 
 const family& family_of(parameter_kind kind) {
-    static const family time{"a time such as 100 ns", "picoseconds",
+    static const family time{"a time such as 100 ns",
+                             "picoseconds",
                              {{"ps", 1}, {"ns", k}, {"us", M}, {"ms", G}, {"s", T}, {"\u00b5s", M, 1, false}}};
-    static const family rate{"a frequency such as 1.5 GHz", "hertz",
-                             {{"Hz", 1}, {"kHz", k}, {"MHz", M}, {"GHz", G}}};
-    static const family size{"a size such as 4 MiB", "bytes",
-                             {{"B", 1}, {"kB", k}, {"MB", M}, {"GB", G}, {"TB", T},
-                              {"KiB", Ki}, {"MiB", Mi}, {"GiB", Gi}, {"TiB", Ti}}};
-    static const family speed{"a data rate such as 16 GB/s", "bytes a second",
-                              {{"B/s", 1}, {"kB/s", k}, {"MB/s", M}, {"GB/s", G}, {"TB/s", T},
-                               {"KiB/s", Ki}, {"MiB/s", Mi}, {"GiB/s", Gi}, {"TiB/s", Ti},
-                               {"bit/s", 1, 8, false}, {"kbit/s", k, 8, false}, {"Mbit/s", M, 8, false},
-                               {"Gbit/s", G, 8, false}, {"Tbit/s", T, 8, false}}};
-    static const family count{"a number of cycles such as 5000 cycles", "cycles",
-                              {{"cycles", 1}, {"cycle", 1, 1, false}}};
+    static const family rate{"a frequency such as 1.5 GHz", "hertz", {{"Hz", 1}, {"kHz", k}, {"MHz", M}, {"GHz", G}}};
+    static const family size{
+        "a size such as 4 MiB",
+        "bytes",
+        {{"B", 1}, {"kB", k}, {"MB", M}, {"GB", G}, {"TB", T}, {"KiB", Ki}, {"MiB", Mi}, {"GiB", Gi}, {"TiB", Ti}}};
+    static const family speed{"a data rate such as 16 GB/s",
+                              "bytes a second",
+                              {{"B/s", 1},
+                               {"kB/s", k},
+                               {"MB/s", M},
+                               {"GB/s", G},
+                               {"TB/s", T},
+                               {"KiB/s", Ki},
+                               {"MiB/s", Mi},
+                               {"GiB/s", Gi},
+                               {"TiB/s", Ti},
+                               {"bit/s", 1, 8, false},
+                               {"kbit/s", k, 8, false},
+                               {"Mbit/s", M, 8, false},
+                               {"Gbit/s", G, 8, false},
+                               {"Tbit/s", T, 8, false}}};
+    static const family count{
+        "a number of cycles such as 5000 cycles", "cycles", {{"cycles", 1}, {"cycle", 1, 1, false}}};
     switch (kind) {
         case parameter_kind::duration: return time;
         case parameter_kind::frequency: return rate;
@@ -76,13 +88,21 @@ decimal read_decimal(std::string_view s) {
     int zeros = 0;  // held back, so that trailing zeros cost no digits
     bool any = false, point = false;
     for (; i < s.size() && (is_digit(s[i]) || (s[i] == '.' && !point)); ++i) {
-        if (s[i] == '.') { point = true; continue; }
+        if (s[i] == '.') {
+            point = true;
+            continue;
+        }
         any = true;
         if (point) --d.exponent;
-        if (s[i] == '0') { ++zeros; continue; }
+        if (s[i] == '0') {
+            ++zeros;
+            continue;
+        }
         for (; zeros >= 0; --zeros) {
-            if (d.digits >= most_digits) d.too_long = true;
-            else d.digits = d.digits * 10 + (zeros == 0 ? static_cast<unsigned>(s[i] - '0') : 0u);
+            if (d.digits >= most_digits)
+                d.too_long = true;
+            else
+                d.digits = d.digits * 10 + (zeros == 0 ? static_cast<unsigned>(s[i] - '0') : 0u);
         }
         zeros = 0;
     }
@@ -140,9 +160,7 @@ std::string quantity_help(parameter_kind kind) {
 std::uint64_t parse_quantity(parameter_kind kind, std::string_view text) {
     const family& f = family_of(kind);
     text = trim(text);
-    const auto fail = [&](const std::string& why) {
-        throw std::invalid_argument(fmt::format("'{}' {}", text, why));
-    };
+    const auto fail = [&](const std::string& why) { throw std::invalid_argument(fmt::format("'{}' {}", text, why)); };
     const decimal d = read_decimal(text);
     if (d.length == 0) fail("is not " + quantity_help(kind));
     const std::string_view name = trim(text.substr(d.length));

@@ -29,7 +29,8 @@ constexpr std::uint64_t stream_seed(std::uint64_t seed, std::string_view path) {
 std::uint64_t simulation_seed();
 void set_simulation_seed(std::uint64_t seed);
 
-/// Seed of a block's random numbers: follows from its path, and from `given` or, where that is 0, the simulation's seed.
+/// Seed of a block's random numbers: follows from its path, and from `given` or, where that is 0, the simulation's
+/// seed.
 inline std::uint64_t own_seed(const sc_core::sc_object& block, std::uint64_t given = 0) {
     return stream_seed(given ? given : simulation_seed(), block.name());
 }

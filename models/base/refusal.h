@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What refuses values that only a whole can judge (a link to something that does not exist) says where they are written.
+// What refuses values that only a whole can judge (a link to something that does not exist) says where they are
+// written.
 #pragma once
 
 #include <initializer_list>

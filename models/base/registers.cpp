@@ -18,8 +18,13 @@ std::uint64_t bits(unsigned low, unsigned width) {
 
 device_register::device_register(register_bank& bank, const char* name, std::uint64_t offset, unsigned bytes,
                                  std::uint64_t reset, std::vector<register_field> fields, register_array array)
-    : m_name(name), m_offset(offset), m_bytes(bytes), m_reset(reset), m_stride(array.stride ? array.stride : bytes),
-      m_fields(std::move(fields)), m_values(array.count, reset) {
+    : m_name(name),
+      m_offset(offset),
+      m_bytes(bytes),
+      m_reset(reset),
+      m_stride(array.stride ? array.stride : bytes),
+      m_fields(std::move(fields)),
+      m_values(array.count, reset) {
     const auto fail = [name](const char* why) { throw std::logic_error(std::string("register ") + name + ": " + why); };
     if (bytes != 1 && bytes != 2 && bytes != 4 && bytes != 8) fail("size is not 1, 2, 4 or 8 bytes");
     if (array.count == 0 || m_stride < bytes) fail("array is empty or its elements overlap");

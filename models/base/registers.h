@@ -42,11 +42,20 @@ public:
     device_register& operator=(const device_register&) = delete;
 
     /// Called on a bus read; gives the value the guest sees.
-    device_register& on_read(read_handler h) { m_on_read = std::move(h); return *this; }
+    device_register& on_read(read_handler h) {
+        m_on_read = std::move(h);
+        return *this;
+    }
     /// Value for a debugger or loader, without side effect; without this handler it is the stored value.
-    device_register& on_debug_read(read_handler h) { m_on_debug_read = std::move(h); return *this; }
+    device_register& on_debug_read(read_handler h) {
+        m_on_debug_read = std::move(h);
+        return *this;
+    }
     /// Called after the stored value has been updated by a bus write; `written` is the raw value from the bus.
-    device_register& on_write(write_handler h) { m_on_write = std::move(h); return *this; }
+    device_register& on_write(write_handler h) {
+        m_on_write = std::move(h);
+        return *this;
+    }
 
     std::uint64_t get(std::size_t index = 0) const { return m_values[index]; }
     void set(std::uint64_t value, std::size_t index = 0) { m_values[index] = value; }
@@ -100,7 +109,11 @@ public:
 
 private:
     friend class device_register;
-    struct hit { device_register* reg; std::size_t index; unsigned byte; };
+    struct hit {
+        device_register* reg;
+        std::size_t index;
+        unsigned byte;
+    };
     bool locate(std::uint64_t offset, hit& h) const;
     bool admits(std::uint64_t offset, unsigned size) const;
     void add(device_register& added);

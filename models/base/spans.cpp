@@ -28,8 +28,8 @@ ticks uncovered(const std::vector<span>& spans, ticks begin, ticks end) {
     return at < end ? rest + (end - at) : rest;
 }
 
-/// Follows spans back from the end: always one that lasts until the present point, at best exactly. take(span, from, to) gets
-/// each part. \returns length of [begin, end) that no span covers
+/// Follows spans back from the end: always one that lasts until the present point, at best exactly. take(span, from,
+/// to) gets each part. \returns length of [begin, end) that no span covers
 template <class Take>
 ticks follow_back(const std::vector<span>& spans, ticks begin, ticks end, Take take) {
     ticks rest = 0, at = end;
@@ -38,12 +38,16 @@ ticks follow_back(const std::vector<span>& spans, ticks begin, ticks end, Take t
         ticks before = begin;  // the latest end before `at`
         for (const auto& s : spans) {
             if (s.begin >= at) continue;
-            if (s.end < at) before = std::max(before, s.end);
-            else if (!best || s.end < best->end || (s.end == best->end && s.begin < best->begin)) best = &s;
+            if (s.end < at)
+                before = std::max(before, s.end);
+            else if (!best || s.end < best->end || (s.end == best->end && s.begin < best->begin))
+                best = &s;
         }
         const ticks to = best ? std::max(best->begin, begin) : before;
-        if (best) take(*best, to, at);
-        else rest += at - to;
+        if (best)
+            take(*best, to, at);
+        else
+            rest += at - to;
         at = to;
     }
     return rest;
@@ -55,8 +59,10 @@ bool of_several_nodes(const std::vector<trace::step>& steps) {
     for (const auto& s : steps) {
         const std::string_view name = s.track->name(), node = name.substr(0, name.find('.'));
         if (node.substr(0, 4) != "node") continue;
-        if (first.empty()) first = node;
-        else if (first != node) return true;
+        if (first.empty())
+            first = node;
+        else if (first != node)
+            return true;
     }
     return false;
 }
@@ -139,8 +145,8 @@ void span_recorder::keep(std::size_t most) {
     m_most_kept = most;
 }
 
-void span_recorder::finish(span_list& spans, ticks begin, ticks end, const sc_core::sc_object* who, std::string_view what,
-                           std::uint64_t address) {
+void span_recorder::finish(span_list& spans, ticks begin, ticks end, const sc_core::sc_object* who,
+                           std::string_view what, std::uint64_t address) {
     if (s_on) {
         const trace::access number{m_accesses++, address};
         m_total += end - begin;
@@ -162,16 +168,19 @@ void span_recorder::finish(span_list& spans, ticks begin, ticks end, const sc_co
             sum.longest = std::max(sum.longest, length);
             ++sum.count;
             if (trace::on() && sum.object && length)
-                trace::slice(*sum.object, s.kind == span_kind::queueing ? sum.name + " (waits)" : sum.name, s.begin, s.end, number);
+                trace::slice(*sum.object, s.kind == span_kind::queueing ? sum.name + " (waits)" : sum.name, s.begin,
+                             s.end, number);
         }
         if (who && trace::on()) trace::slice(*who, what, begin, end, number);
         if (trace::on()) {
             std::vector<trace::step> steps;
             for (const auto& s : spans.spans())
-                if (const auto* object = m_stages[s.stage].object; object && s.end > s.begin) steps.push_back({object, s.begin, s.end, {}});
+                if (const auto* object = m_stages[s.stage].object; object && s.end > s.begin)
+                    steps.push_back({object, s.begin, s.end, {}});
             if (of_several_nodes(steps)) trace::flow(std::move(steps), what);
         }
-        if (who && m_kept.size() < m_most_kept) m_kept.push_back({number.number, who->name(), std::string(what), address, begin, end, spans.spans()});
+        if (who && m_kept.size() < m_most_kept)
+            m_kept.push_back({number.number, who->name(), std::string(what), address, begin, end, spans.spans()});
     }
     spans.clear();
 }
@@ -193,11 +202,13 @@ std::vector<path_breakdown> span_recorder::paths() const {
         b.total = p.total;
         b.unaccounted = p.unaccounted;
         for (std::size_t i = 0; i < p.stages.size(); ++i)
-            if (const auto& s = p.stages[i]; s.count) b.stages.push_back({m_stages[i].component, m_stages[i].name, s.queueing, s.service, s.count, 0});
+            if (const auto& s = p.stages[i]; s.count)
+                b.stages.push_back({m_stages[i].component, m_stages[i].name, s.queueing, s.service, s.count, 0});
         sort_by_path(b.stages);
         all.push_back(std::move(b));
     }
-    std::sort(all.begin(), all.end(), [](const auto& a, const auto& b) { return std::tie(a.what, a.reach) < std::tie(b.what, b.reach); });
+    std::sort(all.begin(), all.end(),
+              [](const auto& a, const auto& b) { return std::tie(a.what, a.reach) < std::tie(b.what, b.reach); });
     return all;
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Where did the time of an access go? A transaction carries a span_list; each stage that it passes adds time stamps at
-// its borders, queueing (waiting for something) apart from service (being worked on). Whoever ends the transaction hands
-// the list to the recorder, which keeps the break-down a stage; the list itself answers for the single access.
+// its borders, queueing (waiting for something) apart from service (being worked on). Whoever ends the transaction
+// hands the list to the recorder, which keeps the break-down a stage; the list itself answers for the single access.
 //
 //     span_stage m_l1_lookup{*this, "l1_lookup"};
 //     packet.spans.add(m_l1_lookup, span_kind::queueing, arrived, granted);
@@ -30,7 +30,8 @@ enum class span_reach : std::uint8_t { none, own_memory, same_cluster, other_clu
 /// "own memory", "other cluster", …; empty for `none`.
 const char* name_of(span_reach reach);
 
-/// A stage of a component, by value in its model. \throws std::logic_error if the component has one of that name already.
+/// A stage of a component, by value in its model. \throws std::logic_error if the component has one of that name
+/// already.
 class span_stage {
 public:
     span_stage(const sc_core::sc_object& component, const char* name);
@@ -65,13 +66,13 @@ struct stage_time {
 /// The answer for one access or the sum over many.
 struct time_breakdown {
     std::uint64_t accesses = 0;
-    ticks total = 0;        ///< from begin to end of the accesses
-    ticks unaccounted = 0;  ///< part of it that no span covers; spans may overlap
+    ticks total = 0;                 ///< from begin to end of the accesses
+    ticks unaccounted = 0;           ///< part of it that no span covers; spans may overlap
     std::vector<stage_time> stages;  ///< in path order; stages without spans are left out
 };
 
-/// Where the time of accesses of one kind and reach went, counted once: of spans that overlap, the chain that ended last.
-/// The stages' times and `unaccounted` add up to `total`; `longest` is not kept.
+/// Where the time of accesses of one kind and reach went, counted once: of spans that overlap, the chain that ended
+/// last. The stages' times and `unaccounted` add up to `total`; `longest` is not kept.
 struct path_breakdown : time_breakdown {
     std::string what;  ///< "load", "write", …
     span_reach reach = span_reach::none;
@@ -125,8 +126,8 @@ private:
 /// An access that the recorder has kept whole.
 struct kept_access {
     std::uint64_t number;  ///< counted from the restart on, in order of their ends; the trace shows the same
-    std::string who;   ///< hierarchical name of the model where it ended: a reader, the target of a posted write
-    std::string what;  ///< "read", "write", …
+    std::string who;       ///< hierarchical name of the model where it ended: a reader, the target of a posted write
+    std::string what;      ///< "read", "write", …
     std::uint64_t address = 0;
     ticks begin = 0, end = 0;
     std::vector<span> spans;
@@ -150,13 +151,14 @@ public:
 
     /// Ends a transaction that lasted from `begin` to `end`, and clears its list.
     /// \param who where it ended, if it may be kept whole \param what its kind \param address of its first byte
-    void finish(span_list& spans, ticks begin, ticks end, const sc_core::sc_object* who = nullptr, std::string_view what = {},
-                std::uint64_t address = 0);
+    void finish(span_list& spans, ticks begin, ticks end, const sc_core::sc_object* who = nullptr,
+                std::string_view what = {}, std::uint64_t address = 0);
     time_breakdown breakdown() const;
     /// The same along the chains of spans that ended last, by kind of access and reach, in this order.
     std::vector<path_breakdown> paths() const;
-    /// Adds `<component>.<stage>.spans.{count,queueing_ps,service_ps,longest_ps}` and `spans.{accesses,total_ps,unaccounted_ps}`,
-    /// and for accesses with a reach `spans.<what>.<reach>.{accesses,total_ps}`.
+    /// Adds `<component>.<stage>.spans.{count,queueing_ps,service_ps,longest_ps}` and
+    /// `spans.{accesses,total_ps,unaccounted_ps}`, and for accesses with a reach
+    /// `spans.<what>.<reach>.{accesses,total_ps}`.
     void report(statistics_snapshot& to) const;
     /// Starts a region of interest.
     void restart();
@@ -184,9 +186,9 @@ private:
     path_sum& path_of(std::string_view what, span_reach reach);
 
     static bool s_on;
-    std::vector<stage_sum> m_stages;  // by id
+    std::vector<stage_sum> m_stages;                        // by id
     std::set<std::pair<std::string, std::string>> m_names;  // component and stage, of those in use
-    std::vector<path_sum> m_paths;    // few
+    std::vector<path_sum> m_paths;                          // few
     std::uint64_t m_accesses = 0;
     ticks m_total = 0, m_unaccounted = 0;
     std::vector<kept_access> m_kept;

@@ -6,7 +6,8 @@
 // access by harts are right against DMA, debuggers and loaders:
 //  - decoded:  a hart holds decoded instructions of this page; a write must tell the observers,
 //  - reserved: a hart that is not running holds an LR reservation in this page; a write must tell the observers,
-//  - device:   a device has touched this page; harts reach it only through the calendar, at their local time. A hart that
+//  - device:   a device has touched this page; harts reach it only through the calendar, at their local time. A hart
+//  that
 //              then walks through the page, to rising addresses without the device coming back, gets it back; one that
 //              polls a word there does not.
 #pragma once
@@ -21,7 +22,8 @@ namespace fabricvp {
 /// Told when a page becomes restricted or a restricted page is written. Harts implement it.
 class memory_observer {
 public:
-    /// A mark was set: direct mappings of the page must be dropped (writable ones for decoded and reserved, all for device).
+    /// A mark was set: direct mappings of the page must be dropped (writable ones for decoded and reserved, all for
+    /// device).
     virtual void page_marked(class sparse_memory& memory, std::uint64_t page, unsigned mark) = 0;
     /// Bytes [offset, offset + size) of a decoded or reserved page were written by `writer` (null: not a hart).
     virtual void marked_page_written(class sparse_memory& memory, std::uint64_t offset, std::uint64_t size,
@@ -62,7 +64,9 @@ public:
 
     unsigned marks(std::uint64_t page) const { return m_marks[page]; }
     void set_mark(std::uint64_t page, unsigned mark);
-    void clear_mark(std::uint64_t page, unsigned mark) { m_marks[page] = static_cast<std::uint8_t>(m_marks[page] & ~mark); }
+    void clear_mark(std::uint64_t page, unsigned mark) {
+        m_marks[page] = static_cast<std::uint8_t>(m_marks[page] & ~mark);
+    }
     /// Marks all pages of a range as touched by a device; cheap when they are.
     void touch_by_device(std::uint64_t offset, std::uint64_t size);
     /// A hart has reached a byte over the bus; may end the device mark of its page.
@@ -75,9 +79,9 @@ public:
     void clear();
 
 private:
-    struct walk {            // of harts through a page that a device has touched
-        std::uint16_t last;  // highest offset since the device was there
-        std::uint16_t steps; // that were higher than all before
+    struct walk {             // of harts through a page that a device has touched
+        std::uint16_t last;   // highest offset since the device was there
+        std::uint16_t steps;  // that were higher than all before
     };
     std::uint64_t walks_offset() const { return ((m_size >> page_bits) + 7) / 8 * 8; }
     std::uint64_t reserved_for_pages() const { return walks_offset() + (m_size >> page_bits) * sizeof(walk); }

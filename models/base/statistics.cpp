@@ -18,7 +18,8 @@ std::vector<statistic*>& registry() {
 
 auto place(const std::string& path) {
     auto& all = registry();
-    return std::lower_bound(all.begin(), all.end(), path, [](const statistic* s, const std::string& p) { return s->path() < p; });
+    return std::lower_bound(all.begin(), all.end(), path,
+                            [](const statistic* s, const std::string& p) { return s->path() < p; });
 }
 
 bool lies_under(const std::string& path, const std::string& prefix) {
@@ -31,7 +32,8 @@ bool lies_under(const std::string& path, const std::string& prefix) {
 statistic::statistic(const sc_core::sc_object& owner, std::string name, std::string unit, std::string help)
     : m_words(new words{std::string(owner.name()) + '.' + name, std::move(unit), std::move(help)}) {
     const auto at = place(path());
-    if (at != registry().end() && (*at)->path() == path()) throw std::logic_error("statistic " + path() + " exists twice");
+    if (at != registry().end() && (*at)->path() == path())
+        throw std::logic_error("statistic " + path() + " exists twice");
     registry().insert(at, this);
 }
 
@@ -65,8 +67,10 @@ double histogram::percentile(double fraction) const {
             continue;
         }
         // Bucket b holds [2^(b-1), 2^b - 1]; its ends are tightened by the extremes seen.
-        const double low = std::max(b == 0 ? 0.0 : std::ldexp(1.0, static_cast<int>(b) - 1), static_cast<double>(m_min));
-        const double high = std::min(b == 0 ? 0.0 : std::ldexp(1.0, static_cast<int>(b)) - 1, static_cast<double>(m_max));
+        const double low =
+            std::max(b == 0 ? 0.0 : std::ldexp(1.0, static_cast<int>(b) - 1), static_cast<double>(m_min));
+        const double high =
+            std::min(b == 0 ? 0.0 : std::ldexp(1.0, static_cast<int>(b)) - 1, static_cast<double>(m_max));
         return low + (high - low) * (rank - below) / in_bucket;
     }
     return static_cast<double>(m_max);
@@ -91,9 +95,12 @@ void histogram::restart() {
 
 time_series::time_series(const sc_core::sc_object& owner, std::string name, std::string unit, std::string help,
                          ticks window, std::size_t most_windows)
-    : statistic(owner, std::move(name), std::move(unit), std::move(help)), m_window(window), m_initial_window(window),
+    : statistic(owner, std::move(name), std::move(unit), std::move(help)),
+      m_window(window),
+      m_initial_window(window),
       m_most(most_windows) {
-    if (window == 0 || most_windows < 2) throw std::invalid_argument(path() + ": a time series needs a window and room for two");
+    if (window == 0 || most_windows < 2)
+        throw std::invalid_argument(path() + ": a time series needs a window and room for two");
 }
 
 void time_series::add(ticks when, double amount) {

@@ -54,8 +54,14 @@ private:
 class counter final : public statistic {
 public:
     using statistic::statistic;
-    counter& operator++() { ++m_value; return *this; }
-    counter& operator+=(std::uint64_t n) { m_value += n; return *this; }
+    counter& operator++() {
+        ++m_value;
+        return *this;
+    }
+    counter& operator+=(std::uint64_t n) {
+        m_value += n;
+        return *this;
+    }
     std::uint64_t value() const { return m_value - m_base; }
     std::uint64_t total() const { return m_value; }  ///< since construction, whatever the region of interest
     void report(statistics_snapshot& to) const override;

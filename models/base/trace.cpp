@@ -32,8 +32,10 @@ std::string escaped(std::string_view text) {
     std::string s;
     for (const char c : text) {
         if (c == '"' || c == '\\') s += '\\';
-        if (static_cast<unsigned char>(c) < 0x20) s += fmt::format("\\u{:04x}", c);
-        else s += c;
+        if (static_cast<unsigned char>(c) < 0x20)
+            s += fmt::format("\\u{:04x}", c);
+        else
+            s += c;
     }
     return s;
 }
@@ -54,8 +56,10 @@ class writer {
 public:
     explicit writer(const options& o) : m_options(o), m_file(std::fopen(o.path.c_str(), "w")) {
         if (!m_file)
-            throw std::runtime_error(fmt::format("cannot write the trace {}: {}", o.path, std::generic_category().message(errno)));
-        put("{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n{\"ph\":\"M\",\"pid\":1,\"name\":\"process_name\",\"args\":{\"name\":\"simulation\"}}");
+            throw std::runtime_error(
+                fmt::format("cannot write the trace {}: {}", o.path, std::generic_category().message(errno)));
+        put("{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n{\"ph\":\"M\",\"pid\":1,\"name\":\"process_name\",\"args\":"
+            "{\"name\":\"simulation\"}}");
     }
     ~writer() {
         if (!m_file) return;
@@ -73,23 +77,24 @@ public:
         open_lane(object, t, lane);
         t.lanes[lane].busy_until = end;
         t.lanes[lane].recent[t.lanes[lane].next++ % t.lanes[lane].recent.size()] = {begin, end};
-        const auto arguments = of ? fmt::format(R"(,"args":{{"access":{},"address":"{:#x}"}})", of->number, of->address) : std::string();
-        event(fmt::format(R"({{"ph":"X","pid":1,"tid":{},"ts":{},"dur":{},"name":"{}"{}}})", t.lanes[lane].id, microseconds(begin),
-                          microseconds(end - begin), escaped(name), arguments));
+        const auto arguments =
+            of ? fmt::format(R"(,"args":{{"access":{},"address":"{:#x}"}})", of->number, of->address) : std::string();
+        event(fmt::format(R"({{"ph":"X","pid":1,"tid":{},"ts":{},"dur":{},"name":"{}"{}}})", t.lanes[lane].id,
+                          microseconds(begin), microseconds(end - begin), escaped(name), arguments));
     }
 
     void instant(const sc_core::sc_object& object, std::string_view name, ticks at) {
         if (!admit(object, inside(at))) return;
         track& t = m_tracks.at(&object);
         open_lane(object, t, 0);
-        event(fmt::format(R"({{"ph":"i","s":"t","pid":1,"tid":{},"ts":{},"name":"{}"}})", t.lanes[0].id, microseconds(at),
-                          escaped(name)));
+        event(fmt::format(R"({{"ph":"i","s":"t","pid":1,"tid":{},"ts":{},"name":"{}"}})", t.lanes[0].id,
+                          microseconds(at), escaped(name)));
     }
 
     void counter(const sc_core::sc_object& object, std::string_view name, ticks at, double value) {
         if (!admit(object, inside(at))) return;
-        event(fmt::format(R"({{"ph":"C","pid":1,"ts":{},"name":"{}.{}","args":{{"value":{}}}}})", microseconds(at), object.name(),
-                          escaped(name), value));
+        event(fmt::format(R"({{"ph":"C","pid":1,"ts":{},"name":"{}.{}","args":{{"value":{}}}}})", microseconds(at),
+                          object.name(), escaped(name), value));
     }
 
     /// One end of an arrow, at the begin of a slice that lies in the window. \param phase s, t, f: first, next, last
@@ -102,7 +107,8 @@ public:
             found = find(s);
         }
         if (!found) return false;
-        event(fmt::format(R"({{"ph":"{}","bp":"e","cat":"flow","id":{},"pid":1,"tid":{},"ts":{},"name":"{}"}})", phase, number, found->id, microseconds(s.begin), escaped(name)));
+        event(fmt::format(R"({{"ph":"{}","bp":"e","cat":"flow","id":{},"pid":1,"tid":{},"ts":{},"name":"{}"}})", phase,
+                          number, found->id, microseconds(s.begin), escaped(name)));
         return true;
     }
 
@@ -112,9 +118,13 @@ public:
         const bool closed = std::fclose(m_file) == 0;
         m_file = nullptr;
         m_summary.bytes = m_bytes;
-        if (failed || !closed) m_summary.warning = fmt::format("the trace {} could not be written completely", m_options.path);
-        else if (m_summary.capped) m_summary.warning = fmt::format("the trace {} ended early at its size limit of {} bytes", m_options.path, m_options.most_bytes);
-        else if (m_summary.events == 0) m_summary.warning = why_empty();
+        if (failed || !closed)
+            m_summary.warning = fmt::format("the trace {} could not be written completely", m_options.path);
+        else if (m_summary.capped)
+            m_summary.warning = fmt::format("the trace {} ended early at its size limit of {} bytes", m_options.path,
+                                            m_options.most_bytes);
+        else if (m_summary.events == 0)
+            m_summary.warning = why_empty();
         if (!m_summary.warning.empty()) log_message(log_level::warning, "trace", m_summary.warning);
         return m_summary;
     }
@@ -157,7 +167,8 @@ private:
         if (lane_number < t.lanes.size()) return;
         t.lanes.push_back({++m_lanes, 0, {}, 0});
         const std::string suffix = lane_number ? fmt::format(" #{}", lane_number + 1) : "";
-        record(fmt::format(R"({{"ph":"M","pid":1,"tid":{},"name":"thread_name","args":{{"name":"{}{}"}}}})", m_lanes, object.name(), suffix));
+        record(fmt::format(R"({{"ph":"M","pid":1,"tid":{},"name":"thread_name","args":{{"name":"{}{}"}}}})", m_lanes,
+                           object.name(), suffix));
     }
 
     void event(const std::string& json) {
@@ -169,8 +180,10 @@ private:
         if (m_bytes + json.size() + 2 + tail_bytes > m_options.most_bytes) {
             detail::active = false;
             m_summary.capped = true;
-            put(fmt::format(",\n" R"({{"ph":"i","s":"g","pid":1,"tid":0,"ts":{},"name":"trace ends here: size limit of {} bytes"}})",
-                            microseconds(calendar::find() ? calendar::find()->now() : 0), m_options.most_bytes));
+            put(fmt::format(
+                ",\n"
+                R"({{"ph":"i","s":"g","pid":1,"tid":0,"ts":{},"name":"trace ends here: size limit of {} bytes"}})",
+                microseconds(calendar::find() ? calendar::find()->now() : 0), m_options.most_bytes));
             return false;
         }
         put(",\n" + json);
@@ -184,10 +197,13 @@ private:
 
     std::string why_empty() const {
         const auto& o = m_options;
-        if (m_tracks.empty()) return fmt::format("the trace {} is empty: no model had anything to show while it was recorded", o.path);
+        if (m_tracks.empty())
+            return fmt::format("the trace {} is empty: no model had anything to show while it was recorded", o.path);
         if (!m_wanted)
-            return fmt::format("the trace {} is empty: the filter '{}' matches none of the {} objects that had something to show, {} for one",
-                               o.path, o.filter, m_tracks.size(), first_name());
+            return fmt::format(
+                "the trace {} is empty: the filter '{}' matches none of the {} objects that had something to show, {} "
+                "for one",
+                o.path, o.filter, m_tracks.size(), first_name());
         return fmt::format("the trace {} is empty: {} events lie outside of its window, {} us to {}", o.path, m_outside,
                            microseconds(o.from), o.to == never ? "the end" : microseconds(o.to) + " us");
     }
@@ -222,7 +238,9 @@ void instant(const sc_core::sc_object& track, std::string_view name, ticks at) {
 void counter(const sc_core::sc_object& track, std::string_view name, ticks at, double value) {
     current->counter(track, name, at, value);
 }
-bool arrow(const step& s, std::string_view name, std::uint64_t number, char phase) { return current->arrow(s, name, number, phase); }
+bool arrow(const step& s, std::string_view name, std::uint64_t number, char phase) {
+    return current->arrow(s, name, number, phase);
+}
 
 }  // namespace detail
 

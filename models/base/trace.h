@@ -20,17 +20,19 @@ namespace fabricvp::trace {
 
 struct options {
     std::string path;
-    ticks from = 0;          ///< first tick of the window
-    ticks to = never;        ///< end of the window, exclusive
-    std::string filter = "*";  ///< glob over hierarchical names: `*` any text, `?` one character, `[…]`, commas between several
-    std::uint64_t most_bytes = 256 << 20;  ///< size of the file; recording ends with a marker event before it grows larger
+    ticks from = 0;    ///< first tick of the window
+    ticks to = never;  ///< end of the window, exclusive
+    std::string filter =
+        "*";  ///< glob over hierarchical names: `*` any text, `?` one character, `[…]`, commas between several
+    std::uint64_t most_bytes =
+        256 << 20;  ///< size of the file; recording ends with a marker event before it grows larger
 };
 
 struct summary {
     std::uint64_t events = 0;
     std::uint64_t bytes = 0;
-    bool capped = false;     ///< the size limit ended it early
-    std::string warning;     ///< why it is empty or incomplete; also logged
+    bool capped = false;  ///< the size limit ended it early
+    std::string warning;  ///< why it is empty or incomplete; also logged
 };
 
 /// Starts recording into a file. \throws std::runtime_error if one is being recorded or the file cannot be written,
@@ -54,8 +56,8 @@ void counter(const sc_core::sc_object& track, std::string_view name, ticks at, d
 
 inline bool on() { return detail::active; }
 
-/// Something lasted from `begin` to `end`; to be called when the end is known. Slices that overlap on one track are shown
-/// in lanes below each other.
+/// Something lasted from `begin` to `end`; to be called when the end is known. Slices that overlap on one track are
+/// shown in lanes below each other.
 inline void slice(const sc_core::sc_object& track, std::string_view name, ticks begin, ticks end) {
     if (on()) detail::slice(track, name, begin, end, nullptr);
 }

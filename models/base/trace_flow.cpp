@@ -27,9 +27,9 @@ struct result {
     std::string node;
     const sc_core::sc_object* memory;  // null: at a bus address
     std::uint64_t address, value;
-    ticks when;                        // it was sent
-    step found;                        // the first load that brought it, if that was before it was shown
-    std::uint64_t flow;                // 0: not shown yet
+    ticks when;          // it was sent
+    step found;          // the first load that brought it, if that was before it was shown
+    std::uint64_t flow;  // 0: not shown yet
     std::string name;
 };
 std::deque<store> stores;
@@ -56,10 +56,12 @@ void flow(std::vector<step> steps, std::string_view name) {
     if (!on() || steps.empty()) return;
     const auto number = ++numbers;
     const auto begins = [&](const arrival& a) {
-        return std::any_of(steps.begin(), steps.end(), [&](const step& s) { return s.track == a.at && s.begin == a.when; });
+        return std::any_of(steps.begin(), steps.end(),
+                           [&](const step& s) { return s.track == a.at && s.begin == a.when; });
     };
     const auto ends = [&](const result& r) {
-        return std::any_of(steps.begin(), steps.end(), [&](const step& s) { return s.end == r.when && node_of(*s.track) == r.node; });
+        return std::any_of(steps.begin(), steps.end(),
+                           [&](const step& s) { return s.end == r.when && node_of(*s.track) == r.node; });
     };
     const auto origin = std::find_if(arrivals.begin(), arrivals.end(), begins);
     const auto left = std::find_if(results.begin(), results.end(), [&](const auto& r) { return !r.flow && ends(r); });
@@ -90,7 +92,8 @@ void note_store(const sc_core::sc_object& from, std::uint64_t bus, std::uint64_t
 
 void note_arrival(const sc_core::sc_object& at, std::uint64_t bus, std::uint64_t value, ticks now) {
     const auto node = node_of(at);
-    const auto s = std::find_if(stores.begin(), stores.end(), [&](const auto& o) { return o.bus == bus && o.value == value && o.node == node; });
+    const auto s = std::find_if(stores.begin(), stores.end(),
+                                [&](const auto& o) { return o.bus == bus && o.value == value && o.node == node; });
     if (s == stores.end()) return;
     s->from.end = std::max(s->from.end, now);  // until it is there
     keep(arrivals, arrival{&at, now, s->from});
@@ -112,13 +115,15 @@ void note_move(const sc_core::sc_object& memory, std::uint64_t bus, std::uint64_
         }
 }
 
-void note_load(const sc_core::sc_object& by, const sc_core::sc_object* memory, std::uint64_t line, const std::uint8_t* data, std::uint64_t valid, ticks begin,
-               ticks end) {
+void note_load(const sc_core::sc_object& by, const sc_core::sc_object* memory, std::uint64_t line,
+               const std::uint8_t* data, std::uint64_t valid, ticks begin, ticks end) {
     const auto node = node_of(by);
     const auto r = std::find_if(results.begin(), results.end(), [&](const auto& o) {
         const auto offset = o.address - line;
         std::uint64_t there = 0;
-        if (o.found.track || o.memory != memory || o.node != node || offset > 64 - sizeof there || (valid >> offset & 0xff) != 0xff) return false;
+        if (o.found.track || o.memory != memory || o.node != node || offset > 64 - sizeof there ||
+            (valid >> offset & 0xff) != 0xff)
+            return false;
         std::memcpy(&there, data + offset, sizeof there);
         return there == o.value;
     });

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A level-sensitive wire (interrupt lines, reset requests). A change is seen at once, in the driver's callback: no delta
-// cycle, no process. One driver, any number of listeners.
+// A level-sensitive wire (interrupt lines, reset requests). A change is seen at once, in the driver's callback: no
+// delta cycle, no process. One driver, any number of listeners.
 #pragma once
 
 #include <functional>

@@ -19,7 +19,8 @@ link::channel_params channel_of(const port_params& p) {
 }  // namespace
 
 void port_params::describe(parameter_visitor& v) {
-    v.field("rate", rate, between{1e6, 1e12}, "bytes a second each way; a link has what both its ends and its cable can");
+    v.field("rate", rate, between{1e6, 1e12},
+            "bytes a second each way; a link has what both its ends and its cable can");
     v.field("queue", queue, between{1, 1e6}, "frames that wait to be sent");
 }
 

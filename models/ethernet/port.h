@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// One end of an Ethernet link, full duplex (link/port.h): a queue of frames that wait to be sent. There is no flow control:
-// the block behind a port that finds no room there waits or drops. Frames are handed over when their last byte has come.
-// The two ends exchange nothing but frames, which take the cable's time of flight.
+// One end of an Ethernet link, full duplex (link/port.h): a queue of frames that wait to be sent. There is no flow
+// control: the block behind a port that finds no room there waits or drops. Frames are handed over when their last byte
+// has come. The two ends exchange nothing but frames, which take the cable's time of flight.
 #pragma once
 
 #include <array>
@@ -51,7 +51,9 @@ struct port_traits {
     using amounts = std::array<std::uint64_t, kinds>;
     static unsigned class_of(const frame&) { return 0; }
     static amounts credits_of(const frame&) { return {0}; }
-    static std::string describe(unsigned, const std::string& partner, const amounts&, const amounts&) { return "nothing of " + partner; }
+    static std::string describe(unsigned, const std::string& partner, const amounts&, const amounts&) {
+        return "nothing of " + partner;
+    }
 };
 
 using arrival_order = link::arrival_order<port, frame_ptr>;
@@ -65,7 +67,8 @@ public:
     counter frames_sent{*this, "frames_sent", "1", "frames sent"};
     counter bytes_sent{*this, "bytes_sent", "B", "bytes sent, from the destination address to the end of the payload"};
     counter frames_received{*this, "frames_received", "1", "frames handed to the block behind this port"};
-    counter bytes_received{*this, "bytes_received", "B", "bytes received, from the destination address to the end of the payload"};
+    counter bytes_received{*this, "bytes_received", "B",
+                           "bytes received, from the destination address to the end of the payload"};
     counter dropped{*this, "dropped", "1", "frames for which there was no room, or no link"};
 
     port(const sc_core::sc_module_name& name, const port_params& params, port_owner& owner, unsigned index = 0);

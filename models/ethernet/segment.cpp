@@ -6,10 +6,10 @@
 #include <set>
 #include <utility>
 
-#include <boost/pending/disjoint_sets.hpp>
-#include <boost/property_map/property_map.hpp>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <boost/pending/disjoint_sets.hpp>
+#include <boost/property_map/property_map.hpp>
 
 #include "base/described_blocks.h"
 #include "base/refusal.h"
@@ -18,9 +18,7 @@ namespace fabricvp::ethernet {
 
 namespace {
 
-[[noreturn]] void refuse(const std::string& origin, const std::string& why) {
-    refuse_at(origin, "ethernet: " + why);
-}
+[[noreturn]] void refuse(const std::string& origin, const std::string& why) { refuse_at(origin, "ethernet: " + why); }
 
 const segment_params& checked(const segment_params& p, const std::vector<segment::adapter>& adapters) {
     std::set<std::string> names, one_link, linked;
@@ -32,7 +30,8 @@ const segment_params& checked(const segment_params& p, const std::vector<segment
             refuse({}, fmt::format("{} and {} have one address, {}", at->second, a.name, text_of(a.address)));
     }
     for (const auto& s : p.switches) {
-        if (!is_block_name(s.name)) refuse(s.origin, fmt::format("'{}' is no name for a switch: give letters, digits and _", s.name));
+        if (!is_block_name(s.name))
+            refuse(s.origin, fmt::format("'{}' is no name for a switch: give letters, digits and _", s.name));
         if (!names.insert(s.name).second) refuse(s.origin, fmt::format("the name '{}' is taken twice", s.name));
     }
     // Ends that are joined already, however far apart: a link between two such would close a ring.
@@ -45,9 +44,13 @@ const segment_params& checked(const segment_params& p, const std::vector<segment
     for (const auto& l : p.links) {
         for (const auto& end : {l.from, l.to}) {
             if (!names.count(end)) refuse(l.origin, fmt::format("'{}' is none of: {}", end, fmt::join(names, ", ")));
-            if (one_link.count(end) && !linked.insert(end).second) refuse(l.origin, fmt::format("'{}' is linked twice: it has one port", end));
+            if (one_link.count(end) && !linked.insert(end).second)
+                refuse(l.origin, fmt::format("'{}' is linked twice: it has one port", end));
         }
-        if (joined.find_set(l.from) == joined.find_set(l.to)) refuse(l.origin, fmt::format("the link from '{}' to '{}' closes a ring, in which frames would go round for ever", l.from, l.to));
+        if (joined.find_set(l.from) == joined.find_set(l.to))
+            refuse(l.origin,
+                   fmt::format("the link from '{}' to '{}' closes a ring, in which frames would go round for ever",
+                               l.from, l.to));
         joined.union_set(l.from, l.to);
     }
     return p;
@@ -88,7 +91,8 @@ void segment_params::describe(parameter_visitor& v) {
 segment::segment(const sc_core::sc_module_name& name, const segment_params& p, const std::vector<adapter>& adapters)
     : model(name), params(checked(p, adapters)), m_adapters(adapters) {
     auto ports = plan_ports(params);
-    for (const auto& s : params.switches) switches.push_back(std::make_unique<ethernet_switch>(s.name.c_str(), s, ports[s.name]));
+    for (const auto& s : params.switches)
+        switches.push_back(std::make_unique<ethernet_switch>(s.name.c_str(), s, ports[s.name]));
     connect_links();
     rank_ports();
 }

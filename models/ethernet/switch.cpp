@@ -6,18 +6,23 @@ namespace fabricvp::ethernet {
 void switch_params::describe(parameter_visitor& v) {
     v.group("port", port, "each of its ports");
     v.field("latency", latency, between{0, 1e12}, "from a frame's last byte at the input to its leaving");
-    v.field("addresses", addresses, between{1, 1e6}, "stations whose ports it remembers; frames for others go everywhere");
+    v.field("addresses", addresses, between{1, 1e6},
+            "stations whose ports it remembers; frames for others go everywhere");
     v.field("ageing", ageing, between{1e6, 1e18}, "a station that has been silent for so long is forgotten");
 }
 
-ethernet_switch::ethernet_switch(const sc_core::sc_module_name& name, const switch_params& p, const std::vector<std::string>& names) : model(name), params(p) {
+ethernet_switch::ethernet_switch(const sc_core::sc_module_name& name, const switch_params& p,
+                                 const std::vector<std::string>& names)
+    : model(name), params(p) {
     for (const auto& n : names)
-        ports.push_back(std::make_unique<port>(n.c_str(), params.port, static_cast<port_owner&>(*this), static_cast<unsigned>(ports.size())));
+        ports.push_back(std::make_unique<port>(n.c_str(), params.port, static_cast<port_owner&>(*this),
+                                               static_cast<unsigned>(ports.size())));
 }
 
 const port* ethernet_switch::port_of(address who) const {
     const auto found = m_stations.find(who);
-    return found == m_stations.end() || now() - found->second.heard >= params.ageing ? nullptr : ports[found->second.port].get();
+    return found == m_stations.end() || now() - found->second.heard >= params.ageing ? nullptr
+                                                                                     : ports[found->second.port].get();
 }
 
 void ethernet_switch::learn(address who, unsigned input) {
@@ -27,7 +32,8 @@ void ethernet_switch::learn(address who, unsigned input) {
         return;
     }
     if (m_stations.size() >= params.addresses)  // those that are silent make room
-        for (auto s = m_stations.begin(); s != m_stations.end();) s = now() - s->second.heard >= params.ageing ? m_stations.erase(s) : std::next(s);
+        for (auto s = m_stations.begin(); s != m_stations.end();)
+            s = now() - s->second.heard >= params.ageing ? m_stations.erase(s) : std::next(s);
     if (m_stations.size() < params.addresses) m_stations[who] = {input, now()};
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A learning switch (IEEE 802.1D without spanning tree: its networks have no rings). It has all of a frame before it passes
-// it on, to the port where it has last heard the destination, else to all others. What finds no room at an output is dropped.
+// A learning switch (IEEE 802.1D without spanning tree: its networks have no rings). It has all of a frame before it
+// passes it on, to the port where it has last heard the destination, else to all others. What finds no room at an
+// output is dropped.
 #pragma once
 
 #include <deque>
@@ -16,8 +17,8 @@ namespace fabricvp::ethernet {
 
 struct switch_params {
     port_params port;
-    duration latency{500'000};            ///< from a frame's last byte at the input to its leaving
-    std::uint64_t addresses = 4096;       ///< stations that it remembers
+    duration latency{500'000};             ///< from a frame's last byte at the input to its leaving
+    std::uint64_t addresses = 4096;        ///< stations that it remembers
     duration ageing{300'000'000'000'000};  ///< a station that has been silent for so long is forgotten
     void describe(parameter_visitor& v);
 };
@@ -32,7 +33,8 @@ public:
 
     std::vector<std::unique_ptr<port>> ports;
 
-    ethernet_switch(const sc_core::sc_module_name& name, const switch_params& params, const std::vector<std::string>& port_names);
+    ethernet_switch(const sc_core::sc_module_name& name, const switch_params& params,
+                    const std::vector<std::string>& port_names);
 
     /// The port behind which a station was last heard; null if it is not known.
     const port* port_of(address station) const;

@@ -7,7 +7,8 @@ namespace {
 constexpr auto requests = static_cast<unsigned>(virtual_channel::request);
 }
 
-destination_egress::destination_egress(const sc_core::sc_module_name& name, std::uint64_t window) : egress(name), m_window(window) {}
+destination_egress::destination_egress(const sc_core::sc_module_name& name, std::uint64_t window)
+    : egress(name), m_window(window) {}
 
 void destination_egress::add_destination(bool windowed) {
     m_destinations.emplace_back();

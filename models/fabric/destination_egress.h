@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// A device's egress with a queue for each destination and virtual channel: what waits for a slow way holds up nothing that
-// goes elsewhere. Destinations take turns, channels too. So that packets for a slow way cannot fill the buffers before it
-// either, only so many requests to a destination in another cluster may be without their response; what is under way there
-// and back then stays below what the switches hold, and no shared buffer backs up to a device.
+// A device's egress with a queue for each destination and virtual channel: what waits for a slow way holds up nothing
+// that goes elsewhere. Destinations take turns, channels too. So that packets for a slow way cannot fill the buffers
+// before it either, only so many requests to a destination in another cluster may be without their response; what is
+// under way there and back then stays below what the switches hold, and no shared buffer backs up to a device.
 #pragma once
 
 #include <array>
@@ -22,7 +22,8 @@ public:
     /// \param window requests to a windowed destination that may be without their response
     destination_egress(const sc_core::sc_module_name& name, std::uint64_t window);
 
-    /// The next terminal, from 0 on; all must be there before the first packet. \param windowed whether the window counts for it
+    /// The next terminal, from 0 on; all must be there before the first packet. \param windowed whether the window
+    /// counts for it
     void add_destination(bool windowed);
     unsigned destinations() const { return static_cast<unsigned>(m_destinations.size()); }
 
@@ -46,7 +47,7 @@ private:
         std::array<boost::circular_buffer<entry>, virtual_channels> waiting;
         std::uint64_t under_way = 0;  // requests without their response
         bool windowed = false;
-        bool parked = false;          // its requests wait for a response
+        bool parked = false;  // its requests wait for a response
     };
     packet_ptr next_of(port& out, unsigned channel);
     packet_ptr pop(destination& d, unsigned channel);

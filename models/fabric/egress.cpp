@@ -22,7 +22,8 @@ void fifo_egress::push(const packet_ptr& p) {
 packet_ptr fifo_egress::next(port& out) {
     for (unsigned tried = 0; tried < virtual_channels; ++tried) {
         const auto c = (m_turn + tried) % virtual_channels;
-        if (m_queues[c].empty() || !out.has_credit(static_cast<virtual_channel>(c), m_queues[c].front().flits)) continue;
+        if (m_queues[c].empty() || !out.has_credit(static_cast<virtual_channel>(c), m_queues[c].front().flits))
+            continue;
         m_turn = (c + 1) % virtual_channels;
         return pop(c);
     }

@@ -14,9 +14,9 @@
 
 namespace fabricvp::fabric {
 
-/// What waits to leave by one port, and the rule that says what leaves next. Whoever owns the port asks for it whenever the
-/// lanes are free. A rule may look into its queue, put packets together, cut them, let some overtake others, or let the
-/// lanes idle in the hope of better.
+/// What waits to leave by one port, and the rule that says what leaves next. Whoever owns the port asks for it whenever
+/// the lanes are free. A rule may look into its queue, put packets together, cut them, let some overtake others, or let
+/// the lanes idle in the hope of better.
 class egress : public model {
 public:
     explicit egress(const sc_core::sc_module_name& name) : model(name) {}
@@ -25,8 +25,8 @@ public:
     virtual bool has_room(virtual_channel c, unsigned flits, unsigned destination) const = 0;
     virtual void push(const packet_ptr& p) = 0;
     virtual bool empty() const = 0;
-    /// Takes what goes next by a port whose lanes are free; null if nothing may go. If something is there nevertheless, the
-    /// port's transmitter_ready() must follow: port::has_credit() sees to that where a credit was missing.
+    /// Takes what goes next by a port whose lanes are free; null if nothing may go. If something is there nevertheless,
+    /// the port's transmitter_ready() must follow: port::has_credit() sees to that where a credit was missing.
     virtual packet_ptr next(port& out) = 0;
     /// Packets for a terminal, which belongs to a cluster, leave here.
     virtual void serve(unsigned /*terminal*/, unsigned /*cluster*/) {}

@@ -18,29 +18,35 @@ constexpr unsigned slot_bits = 20;  // of a tag; the rest counts the slot's uses
 }  // namespace
 
 void generator_params::describe(parameter_visitor& v) {
-    v.choice("pattern", pattern, "to whom: everybody by chance, one more than others, the next one, everybody in turns, the transposed place of a "
-                                 "square, four neighbours on a torus in turns, or the partner in the other half, each half in its phases");
+    v.choice("pattern", pattern,
+             "to whom: everybody by chance, one more than others, the next one, everybody in turns, the transposed "
+             "place of a "
+             "square, four neighbours on a torus in turns, or the partner in the other half, each half in its phases");
     v.field("hot_spot", hot_spot, between{0, most_terminals - 1}, "terminal that gets more");
     v.field("hot_share", hot_share, between{0, 1}, "share of the requests that go to the hot spot");
     v.field("requests", requests, between{0, 1e15}, "requests that are sent; 0: without end");
     v.field("outstanding", outstanding, between{1, 1e6}, "most requests under way");
-    v.field("interval", interval, between{0, 1e12}, "mean time from one request to the next; 0 ps: as soon as one may be under way");
+    v.field("interval", interval, between{0, 1e12},
+            "mean time from one request to the next; 0 ps: as soon as one may be under way");
     v.field("random_intervals", random_intervals, "intervals are exponentially distributed; otherwise all the same");
     v.field("burst", burst, between{0, 1e12}, "requests after which it pauses; 0: never");
     v.field("pause", pause, between{0, 1e15}, "from the last request of a burst to the next one's first");
-    v.field("phase", phase, between{1, 1e15}, "alternating: for how long one half of the terminals sends before the other does");
-    v.field("one_sector", one_sector, between{0, 1}, "share of the reads that need one 16-byte sector of their line; the others need all");
+    v.field("phase", phase, between{1, 1e15},
+            "alternating: for how long one half of the terminals sends before the other does");
+    v.field("one_sector", one_sector, between{0, 1},
+            "share of the reads that need one 16-byte sector of their line; the others need all");
     v.field("writes", writes, between{0, 1}, "share of the requests that write a line");
     v.field("page_tables", page_tables, between{0, 1}, "share of the reads that are page-table reads");
-    v.field("atomics", atomics, between{0, 1}, "share of the writes that are atomics on 8 bytes, which are not performed");
+    v.field("atomics", atomics, between{0, 1},
+            "share of the writes that are atomics on 8 bytes, which are not performed");
     v.field("span", span, between{64, 1e12}, "memory of each peer from its start on that requests go to");
     v.field("service", service, between{0, 1e12}, "time that it takes to answer a request of another");
     v.field("start", start, between{0, 1e15}, "of the first request");
     v.field("seed", seed, "seed of its choices; 0: follows from simulation.seed and the block's path");
 }
 
-generator::generator(const sc_core::sc_module_name& name, const generator_params& t, const terminal_params& p, unsigned n,
-                     const packet_format& f, const link_params* l)
+generator::generator(const sc_core::sc_module_name& name, const generator_params& t, const terminal_params& p,
+                     unsigned n, const packet_format& f, const link_params* l)
     : terminal(name, p, n, f, l), traffic(t), m_random(own_seed(*this, t.seed)), m_serving(64) {
     attach(*this);
 }
@@ -49,7 +55,8 @@ void generator::set_peers(const std::vector<unsigned>& participants, unsigned fi
     m_first_generator = first_generator;
     m_first_half = number < participants[participants.size() / 2];
     m_targets = link::partners(traffic.pattern, participants, number);
-    m_targets.erase(std::remove_if(m_targets.begin(), m_targets.end(), [&](unsigned t) { return !reaches(t); }), m_targets.end());
+    m_targets.erase(std::remove_if(m_targets.begin(), m_targets.end(), [&](unsigned t) { return !reaches(t); }),
+                    m_targets.end());
 }
 
 void generator::begin() {
@@ -83,14 +90,17 @@ void generator::pump() {
         }
         if (traffic.interval == 0) continue;
         const double u = 1.0 - static_cast<double>(m_random() >> 11) * 0x1p-53;
-        m_next_time += traffic.random_intervals ? static_cast<ticks>(-std::log(u) * static_cast<double>(traffic.interval.value)) : traffic.interval.value;
+        m_next_time += traffic.random_intervals
+                           ? static_cast<ticks>(-std::log(u) * static_cast<double>(traffic.interval.value))
+                           : traffic.interval.value;
     }
 }
 
 unsigned generator::pick() {
     switch (traffic.pattern) {
         case traffic_pattern::hot_spot:
-            if (std::find(m_targets.begin(), m_targets.end(), traffic.hot_spot) != m_targets.end() && chance(traffic.hot_share))
+            if (std::find(m_targets.begin(), m_targets.end(), traffic.hot_spot) != m_targets.end() &&
+                chance(traffic.hot_share))
                 return static_cast<unsigned>(traffic.hot_spot);
             [[fallthrough]];
         case traffic_pattern::uniform: return m_targets[(m_random() >> 32) * m_targets.size() >> 32];
@@ -101,7 +111,8 @@ unsigned generator::pick() {
 void generator::send_one() {
     const auto p = make_packet();
     p->destination = static_cast<std::uint16_t>(pick());
-    p->line = (std::uint64_t{GPU_PA_GPU0} + p->destination) << GPU_PA_WHERE_SHIFT | (m_random() >> 16) % (traffic.span / line_bytes) * line_bytes;
+    p->line = (std::uint64_t{GPU_PA_GPU0} + p->destination) << GPU_PA_WHERE_SHIFT |
+              (m_random() >> 16) % (traffic.span / line_bytes) * line_bytes;
     p->epoch = m_epoch;
     if (m_free_slots.empty()) {
         m_free_slots.push_back(static_cast<std::uint32_t>(m_tags.size()));
@@ -122,8 +133,10 @@ void generator::send_one() {
         }
     }
     const bool walk = p->kind == access_kind::read && chance(traffic.page_tables);
-    if (walk) p->offset = static_cast<std::uint8_t>(p->line / line_bytes % 8 * 8);
-    else if (p->kind == access_kind::read && chance(traffic.one_sector)) p->needed_sectors = static_cast<std::uint8_t>(1u << (m_random() >> 62));
+    if (walk)
+        p->offset = static_cast<std::uint8_t>(p->line / line_bytes % 8 * 8);
+    else if (p->kind == access_kind::read && chance(traffic.one_sector))
+        p->needed_sectors = static_cast<std::uint8_t>(1u << (m_random() >> 62));
     p->set_request(format, walk, operands);
     ++requests;
     ++m_sent;
@@ -143,12 +156,14 @@ void generator::packet_received(const packet_ptr& p) {
         m_free_slots.push_back(slot);
         ++responses;
         --m_under_way;
-        if (p->status != access_status::ok) ++refused;
+        if (p->status != access_status::ok)
+            ++refused;
         else if (p->kind == access_kind::read && is_generator(p->source) &&
                  ((p->type == packet_class::read_response && p->needed_sectors & ~p->valid_sectors) ||
                   !intact(*p, number, p->source, p->valid_sectors)))
             ++corrupt;
-        if (span_recorder::on()) span_recorder::current().finish(p->spans, p->born, now(), this, name_of(p->type), p->line);
+        if (span_recorder::on())
+            span_recorder::current().finish(p->spans, p->born, now(), this, name_of(p->type), p->line);
         pump();
         return;
     }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// A traffic generator: a terminal with something that sends reads, writes and page-table reads to others, and answers theirs. Each
-// 16-byte sector that two generators exchange has contents of its own: half of it follows from its address, half from who
-// asked whom and the request's number. So both check every byte, and that nothing was lost, came twice or went astray.
+// A traffic generator: a terminal with something that sends reads, writes and page-table reads to others, and answers
+// theirs. Each 16-byte sector that two generators exchange has contents of its own: half of it follows from its
+// address, half from who asked whom and the request's number. So both check every byte, and that nothing was lost, came
+// twice or went astray.
 #pragma once
 
 #include <random>
@@ -51,8 +52,8 @@ public:
     counter corrupt{*this, "corrupt", "1", "lines that did not arrive as they were sent"};
     counter unexpected{*this, "unexpected", "1", "responses that nobody waited for: they came twice, or went astray"};
 
-    generator(const sc_core::sc_module_name& name, const generator_params& traffic, const terminal_params& params, unsigned number,
-              const packet_format& format, const link_params* link);
+    generator(const sc_core::sc_module_name& name, const generator_params& traffic, const terminal_params& params,
+              unsigned number, const packet_format& format, const link_params* link);
 
     /// Terminals that take part, itself among them, in rising order; those from `first_generator` on are generators.
     void set_peers(const std::vector<unsigned>& participants, unsigned first_generator);
@@ -77,7 +78,7 @@ private:
 
     std::vector<unsigned> m_targets;
     unsigned m_first_generator = ~0u;
-    bool m_first_half = true;  // of the participants
+    bool m_first_half = true;                         // of the participants
     std::vector<std::uint32_t> m_tags, m_free_slots;  // of requests under way, by slot; `no_tag` where there is none
     std::mt19937_64 m_random;
     std::uint64_t m_sent = 0, m_under_way = 0, m_heard_before = 0, m_epoch = 0;

@@ -20,29 +20,41 @@ namespace {
 [[noreturn]] void refuse(const std::string& origin, const std::string& why) { refuse_at(origin, "fabric: " + why); }
 
 void check_name(const std::string& name, const std::string& origin, const char* kind, std::set<std::string>& taken) {
-    if (!is_block_name(name)) refuse(origin, fmt::format("'{}' is no name for a {}: give letters, digits and _", name, kind));
+    if (!is_block_name(name))
+        refuse(origin, fmt::format("'{}' is no name for a {}: give letters, digits and _", name, kind));
     if (!taken.insert(name).second) refuse(origin, fmt::format("the name '{}' is taken twice", name));
 }
 
 void check_netcrafter(const interconnect_params& p, const interconnect_params::switch_node& s) {
     const auto origin = s.where.of("netcrafter");
     const auto elsewhere = [&](const std::string& name) {
-        return std::any_of(p.switches.begin(), p.switches.end(), [&](const auto& other) { return other.name == name && other.cluster != s.cluster; });
+        return std::any_of(p.switches.begin(), p.switches.end(),
+                           [&](const auto& other) { return other.name == name && other.cluster != s.cluster; });
     };
-    if (std::none_of(p.links.begin(), p.links.end(), [&](const auto& l) { return (l.from == s.name && elsewhere(l.to)) || (l.to == s.name && elsewhere(l.from)); }))
+    if (std::none_of(p.links.begin(), p.links.end(), [&](const auto& l) {
+            return (l.from == s.name && elsewhere(l.to)) || (l.to == s.name && elsewhere(l.from));
+        }))
         refuse(origin, fmt::format("{}.netcrafter is on, but '{}' has no link to another cluster", s.name, s.name));
     if (s.netcrafter.pooling != netcrafter::pooling_mode::none && !s.netcrafter.stitching)
         refuse(origin, fmt::format("{}.netcrafter.pooling waits for packets to stitch: it needs stitching", s.name));
     if (p.packet.header.bytes != netcrafter::header_bytes || p.packet.address.bytes != netcrafter::address_bytes)
-        refuse(p.where.of("packet"), fmt::format("{}.netcrafter has headers of {} B and addresses of {} B: packet.header and packet.address must be that", s.name, netcrafter::header_bytes, netcrafter::address_bytes));
-    if (p.packet.payload() % 4) refuse(p.where.of("packet"), fmt::format("{}.netcrafter cuts packets into flits that carry a multiple of 4 B: packet.flit less packet.crc is {}", s.name, p.packet.payload()));
+        refuse(p.where.of("packet"), fmt::format("{}.netcrafter has headers of {} B and addresses of {} B: "
+                                                 "packet.header and packet.address must be that",
+                                                 s.name, netcrafter::header_bytes, netcrafter::address_bytes));
+    if (p.packet.payload() % 4)
+        refuse(
+            p.where.of("packet"),
+            fmt::format(
+                "{}.netcrafter cuts packets into flits that carry a multiple of 4 B: packet.flit less packet.crc is {}",
+                s.name, p.packet.payload()));
 }
 
 const interconnect_params& checked(const interconnect_params& p) {
     std::set<std::string> names;
     for (const auto& d : p.devices) check_name(d, {}, "device", names);
     for (const auto& g : p.generators) check_name(g.name, g.where.of("name"), "generator", names);
-    if (names.size() > most_terminals) refuse(p.where.own(), fmt::format("{} devices and generators: at most {}", names.size(), most_terminals));
+    if (names.size() > most_terminals)
+        refuse(p.where.own(), fmt::format("{} devices and generators: at most {}", names.size(), most_terminals));
     const auto ends = names;
     for (const auto& s : p.switches) check_name(s.name, s.where.of("name"), "switch", names);
     std::map<std::string, unsigned> uses;
@@ -50,30 +62,42 @@ const interconnect_params& checked(const interconnect_params& p) {
         for (const auto* key : {"from", "to"}) {
             const auto& end = *key == 'f' ? l.from : l.to;
             if (!names.count(end))
-                refuse(l.where.of(key), fmt::format("a link goes {} '{}', which is neither a switch nor a device (allowed: {})", key, end, allowed_names(names)));
-            if (ends.count(end) && ++uses[end] > 1) refuse(l.where.of(key), fmt::format("'{}' has more than one link: devices have one, switches many", end));
+                refuse(l.where.of(key),
+                       fmt::format("a link goes {} '{}', which is neither a switch nor a device (allowed: {})", key,
+                                   end, allowed_names(names)));
+            if (ends.count(end) && ++uses[end] > 1)
+                refuse(l.where.of(key),
+                       fmt::format("'{}' has more than one link: devices have one, switches many", end));
         }
         if (l.from == l.to) refuse(l.where.of("to"), fmt::format("a link goes from '{}' to itself", l.from));
         if (l.lanes_there >= 2 * l.lanes)
-            refuse(l.where.of("lanes_there"), fmt::format("lanes_there of {} from '{}' to '{}': the link has {} lanes, and one at least must lead back", l.lanes_there, l.from, l.to, 2 * l.lanes));
+            refuse(l.where.of("lanes_there"),
+                   fmt::format(
+                       "lanes_there of {} from '{}' to '{}': the link has {} lanes, and one at least must lead back",
+                       l.lanes_there, l.from, l.to, 2 * l.lanes));
     }
     for (const auto& s : p.switches)
-        if (const auto n = std::count_if(p.links.begin(), p.links.end(), [&](const auto& l) { return l.from == s.name || l.to == s.name; });
+        if (const auto n = std::count_if(p.links.begin(), p.links.end(),
+                                         [&](const auto& l) { return l.from == s.name || l.to == s.name; });
             n > most_switch_ports)
-            refuse(s.where.own(), fmt::format("the switch '{}' has {} links: at most {}", s.name, n, most_switch_ports));
+            refuse(s.where.own(),
+                   fmt::format("the switch '{}' has {} links: at most {}", s.name, n, most_switch_ports));
     for (const auto& g : p.generators)
         if (!uses[g.name]) refuse(g.where.own(), fmt::format("the generator '{}' has no link", g.name));
     if (p.packet.crc.bytes >= p.packet.flit.bytes) refuse(p.where.of("packet"), "packet.crc leaves no byte of a flit");
     // A buffer that could never hold the longest packet would stop everything.
-    const auto longest = p.packet.flits(static_cast<std::uint32_t>(p.packet.header.bytes + p.packet.address.bytes) + line_bytes);
+    const auto longest =
+        p.packet.flits(static_cast<std::uint32_t>(p.packet.header.bytes + p.packet.address.bytes) + line_bytes);
     const auto check_room = [&](std::uint64_t entries, const std::string& what, const std::string& origin) {
         if (entries / data_channels < longest)
-            refuse(origin, fmt::format("{} of {} flits leaves {} for requests: the longest packet has {}", what, entries, entries / data_channels, longest));
+            refuse(origin, fmt::format("{} of {} flits leaves {} for requests: the longest packet has {}", what,
+                                       entries, entries / data_channels, longest));
     };
     const auto check_walks = [&](std::uint64_t entries, const std::string& what, const std::string& origin) {
         const auto flits = p.packet.flits(static_cast<std::uint32_t>(p.packet.header.bytes + p.packet.address.bytes));
         if (p.packet.page_table_channels && entries / 2 < flits)
-            refuse(origin, fmt::format("{} of {} flits leaves {} for requests: a page-table packet has {}", what, entries, entries / 2, flits));
+            refuse(origin, fmt::format("{} of {} flits leaves {} for requests: a page-table packet has {}", what,
+                                       entries, entries / 2, flits));
     };
     check_room(p.device.input.entries, "device.input.entries", p.where.of("device"));
     check_walks(p.device.input.page_table_entries, "device.input.page_table_entries", p.where.of("device"));
@@ -96,7 +120,8 @@ struct link_plan {
     std::vector<end> from, to;                                 // by link
 };
 
-link_plan plan_links(const interconnect_params& p, const std::map<std::string, std::size_t>& vertex, std::size_t terminals) {
+link_plan plan_links(const interconnect_params& p, const std::map<std::string, std::size_t>& vertex,
+                     std::size_t terminals) {
     link_plan plan;
     plan.ports.resize(vertex.size());
     const auto add = [&](std::size_t at, const std::string& towards, const link_params& link, bool crosses) {
@@ -141,7 +166,9 @@ void interconnect_params::link_node::describe(parameter_visitor& v) {
     v.field("from", from, "a switch, a GPU or a generator");
     v.field("to", to, "a switch, a GPU or a generator");
     link_params::describe(v);
-    v.field("lanes_there", lanes_there, between{0, 127}, "how many of the link's lanes, which are twice `lanes`, lead from `from` to `to` to begin with; the others lead back. 0: half of them");
+    v.field("lanes_there", lanes_there, between{0, 127},
+            "how many of the link's lanes, which are twice `lanes`, lead from `from` to `to` to begin with; the others "
+            "lead back. 0: half of them");
 }
 
 link_params interconnect_params::link_node::with_lanes(std::uint64_t count) const {
@@ -160,10 +187,12 @@ void interconnect_params::describe(parameter_visitor& v) {
     where.note(v, {"packet", "device"});
     v.group("packet", packet, "sizes of packets and flits");
     v.group("device", device, "where every device is attached");
-    v.field("failure_time", failure_time, between{0, 1e12}, "from the loss of a packet at a dead link or switch until its requester is told");
+    v.field("failure_time", failure_time, between{0, 1e12},
+            "from the loss of a packet at a dead link or switch until its requester is told");
     describe_blocks(v, "switches", switches, nullptr, "switches between GPUs");
     v.list("links", links, "links between switches, GPUs and generators; a GPU or a generator has one");
-    describe_blocks(v, "generators", generators, nullptr, "traffic generators in the place of GPUs; they are numbered after the GPUs");
+    describe_blocks(v, "generators", generators, nullptr,
+                    "traffic generators in the place of GPUs; they are numbered after the GPUs");
 }
 
 interconnect::interconnect(const sc_core::sc_module_name& name, const interconnect_params& p, const egress_maker& maker)
@@ -179,17 +208,19 @@ interconnect::interconnect(const sc_core::sc_module_name& name, const interconne
         const auto number = static_cast<unsigned>(t);
         const auto* link = plan.ports[t].empty() ? nullptr : &plan.ports[t][0].link;
         if (t < params.devices.size()) {
-            terminals.push_back(std::make_unique<terminal>(ends[t].c_str(), params.device, number, params.packet, link));
+            terminals.push_back(
+                std::make_unique<terminal>(ends[t].c_str(), params.device, number, params.packet, link));
             continue;
         }
-        auto made = std::make_unique<generator>(ends[t].c_str(), params.generators[t - params.devices.size()], params.device, number,
-                                                params.packet, link);
+        auto made = std::make_unique<generator>(ends[t].c_str(), params.generators[t - params.devices.size()],
+                                                params.device, number, params.packet, link);
         generators.push_back(made.get());
         terminals.push_back(std::move(made));
     }
     for (const auto& s : params.switches)
-        switches.push_back(std::make_unique<fabric_switch>(s.name.c_str(), s, static_cast<unsigned>(s.cluster), params.packet,
-                                                           plan.ports[ends.size() + switches.size()], maker));
+        switches.push_back(std::make_unique<fabric_switch>(s.name.c_str(), s, static_cast<unsigned>(s.cluster),
+                                                           params.packet, plan.ports[ends.size() + switches.size()],
+                                                           maker));
     const auto port_at = [&](const link_plan::end& e) -> port& {
         return e.vertex < ends.size() ? *terminals[e.vertex]->link : switches[e.vertex - ends.size()]->at(e.port);
     };
@@ -199,8 +230,9 @@ interconnect::interconnect(const sc_core::sc_module_name& name, const interconne
         m_topology.links.emplace_back(plan.from[i].vertex, plan.to[i].vertex);
         m_links.push_back({params.links[i].from, params.links[i].to, &from, &to});
         if (params.links[i].reversible.policy != link::lane_policy_kind::none) {
-            reversible.push_back(std::make_unique<link::lane_controller>(lanes_name(params.links, i).c_str(), params.links[i].reversible,
-                                                                         from.lanes_of_both(), from.transmitter, to.transmitter));
+            reversible.push_back(
+                std::make_unique<link::lane_controller>(lanes_name(params.links, i).c_str(), params.links[i].reversible,
+                                                        from.lanes_of_both(), from.transmitter, to.transmitter));
             m_links.back().lanes = reversible.back().get();
         }
         if (from.crosses_clusters) m_crossing.insert(m_crossing.end(), {&from, &to});
@@ -276,7 +308,8 @@ void interconnect::tell_of_launches(const routing_table& table) {
         const auto [first, second] = m_topology.links[l];
         const bool of_device = std::min(first, second) < terminals.size();
         for (std::size_t t = 0; t < terminals.size(); ++t)
-            if (of_device ? t == first || t == second : users[l].test(t)) terminals[t]->add_reversible(*m_links[l].lanes);
+            if (of_device ? t == first || t == second : users[l].test(t))
+                terminals[t]->add_reversible(*m_links[l].lanes);
     }
 }
 
@@ -335,7 +368,8 @@ void interconnect::report_lost() {
 
 std::uint64_t interconnect::under_way() const {
     std::uint64_t sum = 0;
-    for (const auto& t : terminals) sum += t->packets_sent.total() - t->packets_received.total() - t->packets_failed.total();
+    for (const auto& t : terminals)
+        sum += t->packets_sent.total() - t->packets_received.total() - t->packets_failed.total();
     return sum;
 }
 
@@ -375,14 +409,17 @@ std::uint64_t interconnect::packet_hops() const {
 double interconnect::padded_share() const {
     packet_counts::sums s;
     for (const auto* p : m_crossing) s += p->sent.wire();
-    return s.flits ? static_cast<double>(s.padded[1] + s.padded[2] + s.padded[3] + s.padded[4]) / static_cast<double>(s.flits) : 0;
+    return s.flits ? static_cast<double>(s.padded[1] + s.padded[2] + s.padded[3] + s.padded[4]) /
+                         static_cast<double>(s.flits)
+                   : 0;
 }
 
 double interconnect::page_table_share() const {
     std::uint64_t all = 0, walks = 0;
     for (const auto* p : m_crossing) {
         all += p->sent.all().flits;
-        walks += p->sent.of(packet_class::page_table_request).flits + p->sent.of(packet_class::page_table_response).flits;
+        walks +=
+            p->sent.of(packet_class::page_table_request).flits + p->sent.of(packet_class::page_table_response).flits;
     }
     return all ? static_cast<double>(walks) / static_cast<double>(all) : 0;
 }

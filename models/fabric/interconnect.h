@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The whole fabric of a node from a description: switches, some of them in clusters of their own, links between anything,
-// terminals for the devices, and traffic generators in the place of devices.
+// The whole fabric of a node from a description: switches, some of them in clusters of their own, links between
+// anything, terminals for the devices, and traffic generators in the place of devices.
 #pragma once
 
 #include <deque>
@@ -50,7 +50,8 @@ struct interconnect_params {
     std::vector<switch_node> switches;
     std::vector<link_node> links;
     std::vector<generator_node> generators;
-    std::vector<std::string> devices;  ///< filled in by whoever builds them (GPUs, in the order of their numbers), so not described
+    std::vector<std::string>
+        devices;  ///< filled in by whoever builds them (GPUs, in the order of their numbers), so not described
 
     bool empty() const { return switches.empty() && links.empty() && generators.empty(); }
     void describe(parameter_visitor& v);
@@ -61,25 +62,39 @@ public:
     const interconnect_params params;
 
     std::vector<std::unique_ptr<fabric_switch>> switches;
-    std::vector<std::unique_ptr<terminal>> terminals;    ///< of the devices by number, then of the generators
-    std::vector<generator*> generators;                  ///< those of the terminals that are generators
-    std::vector<std::unique_ptr<link::lane_controller>> reversible;  ///< of links whose lanes turn, in the order of their description
+    std::vector<std::unique_ptr<terminal>> terminals;  ///< of the devices by number, then of the generators
+    std::vector<generator*> generators;                ///< those of the terminals that are generators
+    std::vector<std::unique_ptr<link::lane_controller>>
+        reversible;  ///< of links whose lanes turn, in the order of their description
 
     /// Sums over all links between clusters.
-    derived inter_cluster_flits{*this, "inter_cluster.flits", "1", "flits on links between clusters", [this] { return total([](const auto& s) { return s.flits; }); }};
-    derived inter_cluster_bytes{*this, "inter_cluster.bytes", "B", "bytes on links between clusters, without padding", [this] { return total([](const auto& s) { return s.bytes; }); }};
-    derived inter_cluster_padding{*this, "inter_cluster.padding_bytes", "B", "padding on links between clusters", [this] { return total([](const auto& s) { return s.padding; }); }};
-    derived inter_cluster_padded_flits{*this, "inter_cluster.padded_share", "1", "share of the flits on links between clusters of which at least a quarter is padding", [this] { return padded_share(); }};
-    derived inter_cluster_page_tables{*this, "inter_cluster.page_table_share", "1", "share of the flits of packets on links between clusters, before any stitching, that belong to page-table packets", [this] { return page_table_share(); }};
-    derived inter_cluster_utilisation{*this, "inter_cluster.utilisation", "1", "mean over both directions of all links between clusters", [this] { return mean_utilisation(); }};
+    derived inter_cluster_flits{*this, "inter_cluster.flits", "1", "flits on links between clusters",
+                                [this] { return total([](const auto& s) { return s.flits; }); }};
+    derived inter_cluster_bytes{*this, "inter_cluster.bytes", "B", "bytes on links between clusters, without padding",
+                                [this] { return total([](const auto& s) { return s.bytes; }); }};
+    derived inter_cluster_padding{*this, "inter_cluster.padding_bytes", "B", "padding on links between clusters",
+                                  [this] { return total([](const auto& s) { return s.padding; }); }};
+    derived inter_cluster_padded_flits{
+        *this, "inter_cluster.padded_share", "1",
+        "share of the flits on links between clusters of which at least a quarter is padding",
+        [this] { return padded_share(); }};
+    derived inter_cluster_page_tables{*this, "inter_cluster.page_table_share", "1",
+                                      "share of the flits of packets on links between clusters, before any stitching, "
+                                      "that belong to page-table packets",
+                                      [this] { return page_table_share(); }};
+    derived inter_cluster_utilisation{*this, "inter_cluster.utilisation", "1",
+                                      "mean over both directions of all links between clusters",
+                                      [this] { return mean_utilisation(); }};
 
-    /// Every packet that devices have handed over since the last reset has arrived, or its device has been told that it failed,
-    /// or it is under way.
-    derived packets_under_way{*this, "packets_under_way", "1", "packets that have neither arrived nor failed", [this] { return static_cast<double>(packets_on_their_way()); }};
+    /// Every packet that devices have handed over since the last reset has arrived, or its device has been told that it
+    /// failed, or it is under way.
+    derived packets_under_way{*this, "packets_under_way", "1", "packets that have neither arrived nor failed",
+                              [this] { return static_cast<double>(packets_on_their_way()); }};
     counter rerouted{*this, "rerouted", "1", "times that a dead link or switch changed the ways of packets"};
 
     /// \param maker of the queues of switches \throws std::invalid_argument if names or links do not fit each other
-    interconnect(const sc_core::sc_module_name& name, const interconnect_params& params, const egress_maker& maker = make_fifo_egress);
+    interconnect(const sc_core::sc_module_name& name, const interconnect_params& params,
+                 const egress_maker& maker = make_fifo_egress);
 
     /// A link with its two ends, in the order of their description.
     struct link_ends {
@@ -122,13 +137,13 @@ private:
     link::topology m_topology;
     std::vector<link_ends> m_links;
     std::vector<port*> m_crossing;
-    std::vector<bool> m_dead;            // by link
+    std::vector<bool> m_dead;  // by link
     struct lost_packet {
         ticks when;
         packet_ptr packet;
     };
-    std::deque<lost_packet> m_lost;      // whose devices have not been told yet
-    std::uint64_t m_forgotten = 0;       // packets that were under way at resets
+    std::deque<lost_packet> m_lost;  // whose devices have not been told yet
+    std::uint64_t m_forgotten = 0;   // packets that were under way at resets
     calendar_event m_report{method<&interconnect::report_lost>, this};
 };
 

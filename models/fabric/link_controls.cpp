@@ -25,7 +25,8 @@ std::vector<link_control> controls_at(const terminal& device) {
         auto* at = switch_of(*net, l.a == device.link.get() ? *l.b : *l.a);
         if (!at) return {{l.lanes ? lanes(*l.a) : nullptr, nullptr}};
         std::vector<link_control> all(at->ports());
-        for (unsigned i = 0; i < at->ports(); ++i) all[i] = {lanes(at->at(i)), dynamic_cast<netcrafter::controller*>(&at->egress_of(i))};
+        for (unsigned i = 0; i < at->ports(); ++i)
+            all[i] = {lanes(at->at(i)), dynamic_cast<netcrafter::controller*>(&at->egress_of(i))};
         return all;
     }
     return {};

@@ -9,7 +9,8 @@
 
 namespace fabricvp::fabric {
 
-/// What software may set, while a fabric runs, at one link of a switch; where a device is linked to another one directly, at that link.
+/// What software may set, while a fabric runs, at one link of a switch; where a device is linked to another one
+/// directly, at that link.
 struct link_control {
     fabricvp::link::switched_policy* lanes = nullptr;  ///< null if its lanes do not turn
     netcrafter::controller* netcrafter = nullptr;      ///< of what the switch sends by it; null if there is none

@@ -8,7 +8,7 @@
 namespace fabricvp::fabric {
 
 const char* name_of(packet_class c) {
-    static constexpr const char* names[] = {"read_request", "write_request", "page_table_request",
+    static constexpr const char* names[] = {"read_request",  "write_request",  "page_table_request",
                                             "read_response", "write_response", "page_table_response"};
     return names[static_cast<unsigned>(c)];
 }
@@ -22,7 +22,8 @@ void packet_format::describe(parameter_visitor& v) {
     v.field("flit", flit, between{1, 256}, "what links carry at a time; the last flit of a packet is padded");
     v.field("header", header, between{1, 64}, "of every packet: type, destination, identifier");
     v.field("address", address, between{0, 64}, "of requests and page-table responses");
-    v.field("page_table_channels", page_table_channels, "page-table packets have virtual channels with buffers and credits of their own from GPU to GPU");
+    v.field("page_table_channels", page_table_channels,
+            "page-table packets have virtual channels with buffers and credits of their own from GPU to GPU");
     v.field("crc", crc, between{0, 64}, "bytes of every flit that a CRC takes; 0 B: it has wires of its own");
 }
 
@@ -43,7 +44,9 @@ void packet::set_type(const packet_format& f, packet_class c) {
 
 void packet::set_request(const packet_format& f, bool page_table, std::uint32_t operands) {
     const bool reads = kind == access_kind::read || kind == access_kind::load_reserved;
-    set_type(f, page_table ? packet_class::page_table_request : reads ? packet_class::read_request : packet_class::write_request);
+    set_type(f, page_table ? packet_class::page_table_request
+                : reads    ? packet_class::read_request
+                           : packet_class::write_request);
     set_size(f, kind == access_kind::write ? line_bytes : operands, true);
 }
 
@@ -60,7 +63,8 @@ void packet::turn(const packet_format& f) {
     const bool entry = type == packet_class::page_table_response;
     std::uint32_t data_bytes = 0;
     if (type == packet_class::read_response && status == access_status::ok)
-        data_bytes = kind == access_kind::read ? 16 * static_cast<std::uint32_t>(__builtin_popcount(valid_sectors & 0xf)) : 8;
+        data_bytes =
+            kind == access_kind::read ? 16 * static_cast<std::uint32_t>(__builtin_popcount(valid_sectors & 0xf)) : 8;
     set_size(f, data_bytes, entry);
 }
 

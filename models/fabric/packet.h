@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Packets between GPUs, as NetCrafter has them (ISCA 2025): a header of 4 bytes, an address of 8, data of up to a line of
-// 64; links carry them in flits of 16 bytes, the last one padded. A packet is a pooled struct that carries its data, and
-// travels over TLM-2.0 sockets with the protocol traits below. A request comes back as its own response.
+// Packets between GPUs, as NetCrafter has them (ISCA 2025): a header of 4 bytes, an address of 8, data of up to a line
+// of 64; links carry them in flits of 16 bytes, the last one padded. A packet is a pooled struct that carries its data,
+// and travels over TLM-2.0 sockets with the protocol traits below. A request comes back as its own response.
 #pragma once
 
 #include <array>
@@ -14,26 +14,35 @@
 #include "base/parameters.h"
 #include "base/pool.h"
 #include "base/spans.h"
-#include "link/phase.h"
 #include "base/time.h"
+#include "link/phase.h"
 
 namespace fabricvp::fabric {
 
 inline constexpr unsigned line_bytes = 64;
 inline constexpr unsigned most_terminals = 4096;
-inline constexpr unsigned most_devices = 64;        ///< GPUs of a node; further terminals are generators
+inline constexpr unsigned most_devices = 64;  ///< GPUs of a node; further terminals are generators
 inline constexpr unsigned most_switch_ports = 255;
 
 /// The six classes of packets.
-enum class packet_class : std::uint8_t { read_request, write_request, page_table_request, read_response, write_response, page_table_response };
+enum class packet_class : std::uint8_t {
+    read_request,
+    write_request,
+    page_table_request,
+    read_response,
+    write_response,
+    page_table_response
+};
 inline constexpr unsigned packet_classes = 6;
 const char* name_of(packet_class c);
 constexpr bool is_response(packet_class c) { return c >= packet_class::read_response; }
 /// The class of the answer.
-constexpr packet_class response_to(packet_class c) { return is_response(c) ? c : static_cast<packet_class>(static_cast<unsigned>(c) + 3); }
+constexpr packet_class response_to(packet_class c) {
+    return is_response(c) ? c : static_cast<packet_class>(static_cast<unsigned>(c) + 3);
+}
 
-/// Virtual channels, each with buffers and credits of its own. Responses never wait for requests. Page-table packets go by
-/// those of data unless packet_format::page_table_channels gives them their own.
+/// Virtual channels, each with buffers and credits of its own. Responses never wait for requests. Page-table packets go
+/// by those of data unless packet_format::page_table_channels gives them their own.
 enum class virtual_channel : std::uint8_t { request, response, page_table_request, page_table_response };
 inline constexpr unsigned virtual_channels = 4, data_channels = 2;
 const char* name_of(virtual_channel c);
@@ -57,7 +66,9 @@ struct packet_format {
     /// Bytes of a flit that carry packets.
     std::uint32_t payload() const { return static_cast<std::uint32_t>(flit.bytes - crc.bytes); }
     /// Bytes of the flits that carry a packet of `bytes`.
-    std::uint32_t wire_bytes(std::uint32_t bytes) const { return flits(bytes) * static_cast<std::uint32_t>(flit.bytes); }
+    std::uint32_t wire_bytes(std::uint32_t bytes) const {
+        return flits(bytes) * static_cast<std::uint32_t>(flit.bytes);
+    }
     std::uint32_t flits(std::uint32_t bytes) const { return (bytes + payload() - 1) / payload(); }
 };
 
@@ -67,30 +78,31 @@ struct packet_fields {
     access_kind kind = access_kind::read;  ///< of a request; it goes in the nearest class: see set_request()
     access_status status = access_status::ok;
     virtual_channel vc = virtual_channel::request;  ///< follows from the type
-    std::uint8_t route = 0;              ///< in the switch it is in: the port by which it leaves
-    std::uint16_t source = 0, destination = 0;  ///< terminals
-    std::uint16_t bytes = 0;             ///< header, address and data
+    std::uint8_t route = 0;                         ///< in the switch it is in: the port by which it leaves
+    std::uint16_t source = 0, destination = 0;      ///< terminals
+    std::uint16_t bytes = 0;                        ///< header, address and data
     std::uint16_t flits = 0;
-    std::uint16_t wire_bytes = 0;        ///< with the padding of the last flit
-    std::uint8_t hops = 0;               ///< links crossed
-    bool crossed_clusters = false;       ///< it has gone over a link between clusters
-    ticks head = 0, tail = 0;            ///< on the link it is on: arrival of its first flit and of its last byte
-    ticks due = 0;                       ///< when the block it is in may pass it on
+    std::uint16_t wire_bytes = 0;   ///< with the padding of the last flit
+    std::uint8_t hops = 0;          ///< links crossed
+    bool crossed_clusters = false;  ///< it has gone over a link between clusters
+    ticks head = 0, tail = 0;       ///< on the link it is on: arrival of its first flit and of its last byte
+    ticks due = 0;                  ///< when the block it is in may pass it on
 
-    ticks born = 0;                      ///< when its access was handed to the fabric
-    std::uint32_t tag = 0;               ///< the requester's own: the ID of the header
-    std::uint8_t size = 0;               ///< atomics: 4 or 8, at `offset`
+    ticks born = 0;         ///< when its access was handed to the fabric
+    std::uint32_t tag = 0;  ///< the requester's own: the ID of the header
+    std::uint8_t size = 0;  ///< atomics: 4 or 8, at `offset`
     std::uint8_t offset = 0;
-    std::uint8_t operation = 0;          ///< atomics: the two ends' own numbering
-    std::uint8_t scope = 0;              ///< the two ends' own numbering
-    std::uint64_t epoch = 0;             ///< the requester's own: which of its lives between resets
-    std::uint64_t line = 0;              ///< physical address
-    std::uint64_t byte_mask = 0;         ///< writes: bit n, byte n
+    std::uint8_t operation = 0;   ///< atomics: the two ends' own numbering
+    std::uint8_t scope = 0;       ///< the two ends' own numbering
+    std::uint64_t epoch = 0;      ///< the requester's own: which of its lives between resets
+    std::uint64_t line = 0;       ///< physical address
+    std::uint64_t byte_mask = 0;  ///< writes: bit n, byte n
     std::uint64_t operand = 0, compare = 0, owner = 0;
-    bool succeeded = false;              ///< store_conditional, lock, unlock
-    std::uint8_t needed_sectors = 0xf;   ///< reads: 16-byte sectors that the requester wants; three spare bits of the address
-    std::uint8_t valid_sectors = 0;      ///< read responses: sectors that are carried
-    bool sectored = false;               ///< reads: for a sector cache, which takes the needed sectors alone
+    bool succeeded = false;  ///< store_conditional, lock, unlock
+    std::uint8_t needed_sectors =
+        0xf;  ///< reads: 16-byte sectors that the requester wants; three spare bits of the address
+    std::uint8_t valid_sectors = 0;  ///< read responses: sectors that are carried
+    bool sectored = false;           ///< reads: for a sector cache, which takes the needed sectors alone
 };
 
 struct packet;
@@ -103,14 +115,15 @@ class wire_unit;
 struct alignas(64) packet : pooled<packet>, packet_fields, on_large_pages {
     alignas(16) std::array<std::uint8_t, line_bytes> data;
     span_trail spans;
-    /// Not null: this is nobody's packet but what goes over a link between clusters as one. The packet holds a reference.
+    /// Not null: this is nobody's packet but what goes over a link between clusters as one. The packet holds a
+    /// reference.
     netcrafter::wire_unit* unit = nullptr;
 
     virtual_channel channel() const { return vc; }
-    /// Class and size of a request by its `kind`. Plain reads and writes are read and write requests, walks' reads page-table
-    /// requests. Load-reserved goes as a read; atomics and store-conditional as writes that carry their operands (8 bytes, or
-    /// 16 for compare and swap) instead of a line; locks as writes without data.
-    /// \param data_bytes what atomics and store-conditional carry
+    /// Class and size of a request by its `kind`. Plain reads and writes are read and write requests, walks' reads
+    /// page-table requests. Load-reserved goes as a read; atomics and store-conditional as writes that carry their
+    /// operands (8 bytes, or 16 for compare and swap) instead of a line; locks as writes without data. \param
+    /// data_bytes what atomics and store-conditional carry
     void set_request(const packet_format& f, bool page_table, std::uint32_t data_bytes);
     /// Turns it round: it becomes its response.
     void turn(const packet_format& f);

@@ -92,7 +92,8 @@ void packet_counts::report(statistics_snapshot& to) const {
         to[prefix + ".bytes"] = static_cast<double>(s.bytes);
         to[prefix + ".flits"] = static_cast<double>(s.flits);
         to[prefix + ".padding_bytes"] = static_cast<double>(s.padding);
-        for (std::size_t i = 0; i < s.padded.size(); ++i) to[prefix + '.' + shares[i] + "_flits"] = static_cast<double>(s.padded[i]);
+        for (std::size_t i = 0; i < s.padded.size(); ++i)
+            to[prefix + '.' + shares[i] + "_flits"] = static_cast<double>(s.padded[i]);
     };
     put(path(), all());
     if (m_units.packets) put(path() + ".wire", wire());

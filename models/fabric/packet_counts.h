@@ -23,7 +23,8 @@ public:
         void operator+=(const sums& o);
     };
 
-    packet_counts(const sc_core::sc_object& owner, std::string name, std::string help) : statistic(owner, std::move(name), "1", std::move(help)) {}
+    packet_counts(const sc_core::sc_object& owner, std::string name, std::string help)
+        : statistic(owner, std::move(name), "1", std::move(help)) {}
 
     /// \param bytes of a flit that carry packets
     void set_flit(std::uint64_t bytes) { m_flit = bytes; }
@@ -52,8 +53,8 @@ public:
 
 private:
     static constexpr unsigned sizes = 256;
-    /// Packets of one class and as many bytes are of a kind. There are few kinds in a run, and many links: a kind has a number
-    /// from its first packet on, so that a link needs a word for each and not for all that could be.
+    /// Packets of one class and as many bytes are of a kind. There are few kinds in a run, and many links: a kind has a
+    /// number from its first packet on, so that a link needs a word for each and not for all that could be.
     using kind_numbers = std::array<std::array<std::uint16_t, sizes>, packet_classes>;
     static constexpr std::uint16_t unseen = 0xffff;
     static kind_numbers kinds;

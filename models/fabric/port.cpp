@@ -35,27 +35,39 @@ void link_params::describe(parameter_visitor& v) {
     v.field("lanes", lanes, between{1, 64}, "lanes each way");
     v.field("lane_rate", lane_rate, between{1e6, 1e12}, "data rate of one lane");
     v.field("propagation", propagation, between{0, 1e9}, "time of flight, first bit out to first bit in");
-    v.field("bit_error_rate", bit_error_rate, between{0, 1e-3}, "chance that a bit arrives wrong; the packet is sent again");
+    v.field("bit_error_rate", bit_error_rate, between{0, 1e-3},
+            "chance that a bit arrives wrong; the packet is sent again");
     v.field("replay_latency", replay_latency, between{0, 1e9}, "from the end of a corrupted packet to its repetition");
     v.field("retrain_time", retrain_time, between{0, 1e12}, "time for which the link is down when it trains again");
-    v.field("seed", seed, "seed of the error processes of both directions; 0: follows from simulation.seed and the block's path");
+    v.field("seed", seed,
+            "seed of the error processes of both directions; 0: follows from simulation.seed and the block's path");
     v.group("reversible", reversible, "lanes that turn from one direction to the other");
 }
 
 void buffer_params::describe(parameter_visitor& v) {
-    v.field("entries", entries, between{2, 1e6}, "flits that an input buffer holds, half of them for requests, half for responses");
-    v.field("page_table_entries", page_table_entries, between{2, 1e6}, "with packet.page_table_channels: flits for page-table packets beside these, half for requests, half for responses");
-    v.field("credit_latency", credit_latency, between{0, 1e9}, "from freeing entries to the transmitter's knowing of it");
+    v.field("entries", entries, between{2, 1e6},
+            "flits that an input buffer holds, half of them for requests, half for responses");
+    v.field("page_table_entries", page_table_entries, between{2, 1e6},
+            "with packet.page_table_channels: flits for page-table packets beside these, half for requests, half for "
+            "responses");
+    v.field("credit_latency", credit_latency, between{0, 1e9},
+            "from freeing entries to the transmitter's knowing of it");
 }
 
 std::string port_traits::describe(unsigned c, const std::string& partner, const amounts& left, const amounts& initial) {
-    return fmt::format("{} credits of {}: {} of {} flits are left", name_of(static_cast<virtual_channel>(c)), partner, left[0], initial[0]);
+    return fmt::format("{} credits of {}: {} of {} flits are left", name_of(static_cast<virtual_channel>(c)), partner,
+                       left[0], initial[0]);
 }
 
 port::port(const sc_core::sc_module_name& name, const link_params& p, const buffer_params& b, const port_place& place)
-    : link::port<port_traits>(name, channel_of(p)), params(p), buffer(b), index(place.index),
-      crosses_clusters(place.crosses_clusters), format(place.format),
-      m_flit(static_cast<std::uint32_t>(place.format.flit.bytes)), m_owner(place.owner) {
+    : link::port<port_traits>(name, channel_of(p)),
+      params(p),
+      buffer(b),
+      index(place.index),
+      crosses_clusters(place.crosses_clusters),
+      format(place.format),
+      m_flit(static_cast<std::uint32_t>(place.format.flit.bytes)),
+      m_owner(place.owner) {
     sent.set_flit(place.format.payload());
 }
 
@@ -81,7 +93,8 @@ void port::send(const packet_ptr& p, ticks tail_ready) {
         netcrafter::for_each_packet(*p, [&](packet& each) {
             each.pass(queue_span, span_kind::queueing, now());
             each.pass(lanes_span, span_kind::queueing, passage.begin);
-            each.pass(serialisation_span, span_kind::service, passage.head_arrival - std::min<ticks>(params.propagation, passage.head_arrival));
+            each.pass(serialisation_span, span_kind::service,
+                      passage.head_arrival - std::min<ticks>(params.propagation, passage.head_arrival));
             each.pass(wire_span, span_kind::service, passage.head_arrival);
         });
     }

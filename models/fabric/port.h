@@ -17,7 +17,7 @@
 namespace fabricvp::fabric {
 
 struct link_params {
-    std::uint64_t lanes = 8;               ///< each way
+    std::uint64_t lanes = 8;  ///< each way
     bandwidth lane_rate{16'000'000'000};
     duration propagation{1'000};
     double bit_error_rate = 0.0;
@@ -31,11 +31,13 @@ struct link_params {
 
 /// A receiver's buffers.
 struct buffer_params {
-    std::uint64_t entries = 1024;          ///< flits; half of them for requests, half for responses
-    std::uint64_t page_table_entries = 16; ///< where page-table packets have channels of their own; half for each
-    duration credit_latency{1'000};        ///< from freeing entries to the transmitter's knowing of it
+    std::uint64_t entries = 1024;           ///< flits; half of them for requests, half for responses
+    std::uint64_t page_table_entries = 16;  ///< where page-table packets have channels of their own; half for each
+    duration credit_latency{1'000};         ///< from freeing entries to the transmitter's knowing of it
     void describe(parameter_visitor& v);
-    std::uint64_t share(virtual_channel c = virtual_channel::request) const { return (is_data(c) ? entries : page_table_entries) / 2; }
+    std::uint64_t share(virtual_channel c = virtual_channel::request) const {
+        return (is_data(c) ? entries : page_table_entries) / 2;
+    }
 };
 
 class port;
@@ -82,20 +84,21 @@ public:
 
     packet_counts sent{*this, "sent", "packets, bytes and flits sent this way, by class"};
     counter spoilt{*this, "spoilt", "1", "packets that replays did not get across whole; they arrive poisoned"};
-    derived utilisation{*this, "utilisation", "1", "share of the time that this direction of the link was busy",
-                        [this] {
-                            const auto passed = now() - sent.since();
-                            return passed ? static_cast<double>(transmitter.busy.value()) / static_cast<double>(passed) : 0.0;
-                        }};
+    derived utilisation{
+        *this, "utilisation", "1", "share of the time that this direction of the link was busy", [this] {
+            const auto passed = now() - sent.since();
+            return passed ? static_cast<double>(transmitter.busy.value()) / static_cast<double>(passed) : 0.0;
+        }};
 
     port_faults faults{*this};
 
-    /// Where time goes: behind others at the transmitter; waiting for lanes or the packet's own tail; serialisation of the
-    /// first flit; wire; the rest of the packet, where it ends.
+    /// Where time goes: behind others at the transmitter; waiting for lanes or the packet's own tail; serialisation of
+    /// the first flit; wire; the rest of the packet, where it ends.
     span_stage queue_span{*this, "queue"}, lanes_span{*this, "lanes"}, serialisation_span{*this, "serialisation"},
         wire_span{*this, "wire"}, tail_span{*this, "tail"};
 
-    port(const sc_core::sc_module_name& name, const link_params& params, const buffer_params& buffer, const port_place& place);
+    port(const sc_core::sc_module_name& name, const link_params& params, const buffer_params& buffer,
+         const port_place& place);
 
     /// True if the partner has room. Otherwise transmitter_ready() follows when it may be so.
     bool has_credit(virtual_channel c, unsigned flits) { return has_credits(static_cast<unsigned>(c), {flits}); }

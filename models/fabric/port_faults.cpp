@@ -10,14 +10,18 @@
 namespace fabricvp::fabric {
 
 void port_faults::lane_arguments::describe(parameter_visitor& v) {
-    v.field("lanes", lanes, between{1, static_cast<double>(most)}, "lanes that fail; where this direction has fewer at that time, those");
+    v.field("lanes", lanes, between{1, static_cast<double>(most)},
+            "lanes that fail; where this direction has fewer at that time, those");
     lasting_arguments::describe(v);
 }
 
-void port_faults::poison_arguments::describe(parameter_visitor& v) { v.field("count", count, between{1, 1e12}, "packets"); }
+void port_faults::poison_arguments::describe(parameter_visitor& v) {
+    v.field("count", count, between{1, 1e12}, "packets");
+}
 
 void port_faults::flip_arguments::describe(parameter_visitor& v) {
-    v.field("bit", bit, between{0, 2047}, "which bit of the packet, its header first, then its address, then its data; behind them padding");
+    v.field("bit", bit, between{0, 2047},
+            "which bit of the packet, its header first, then its address, then its data; behind them padding");
 }
 
 port_faults::port_faults(port& at)
@@ -39,14 +43,19 @@ port_faults::port_faults(port& at)
                 if (!a.lasting || !lost) return;
                 auto& c = calendar::current();
                 const auto when = c.now() + a.lasting;
-                const auto after = std::upper_bound(m_repairs.begin(), m_repairs.end(), when, [](ticks t, const repair& r) { return t < r.when; });
+                const auto after = std::upper_bound(m_repairs.begin(), m_repairs.end(), when,
+                                                    [](ticks t, const repair& r) { return t < r.when; });
                 m_repairs.insert(after, {when, lost});
                 c.schedule(m_lanes_repaired, m_repairs.front().when);
             }),
-      poison(at, "poison", "the next packets this way arrive marked as spoilt", [this](const auto& a) { m_poison += a.count; }),
-      flip(at, "flip", "a bit of the next packet this way whose flits have it flips behind the CRC check, so that no repetition mends it",
+      poison(at, "poison", "the next packets this way arrive marked as spoilt",
+             [this](const auto& a) { m_poison += a.count; }),
+      flip(at, "flip",
+           "a bit of the next packet this way whose flits have it flips behind the CRC check, so that no repetition "
+           "mends it",
            [this](const auto& a) { m_flips.push_back(a.bit); }),
-      dead(at, "dead", "the link is dead for good, both ways: packets take other ways, and accesses for which there is none fail",
+      dead(at, "dead",
+           "the link is dead for good, both ways: packets take other ways, and accesses for which there is none fail",
            [this](const auto&) {
                if (on_death) on_death();
            }),
@@ -68,8 +77,8 @@ void port_faults::repair_lanes() {
     if (!m_repairs.empty()) c.schedule(m_lanes_repaired, m_repairs.front().when);
 }
 
-/// Stitched packets are bytes, and the far end reads what has become of them. Others become bytes for a moment: what still makes
-/// sense goes on as that, the rest poisoned.
+/// Stitched packets are bytes, and the far end reads what has become of them. Others become bytes for a moment: what
+/// still makes sense goes on as that, the rest poisoned.
 void port_faults::flip_first_in(packet& p) {
     const auto bit = m_flips.front();
     const auto at = static_cast<std::size_t>(bit / 8);

@@ -39,7 +39,8 @@ bool intact(const packet& p, unsigned requester, unsigned server, unsigned secto
         std::memcpy(s.data(), p.data.data() + at, sizeof s);
         const auto right = signature(p, requester, server, at);
         if (!entry && s != right) return false;
-        if (entry && p.offset / sizeof(sector) == at / sizeof(sector) && s[p.offset / 8 % 2] != right[p.offset / 8 % 2]) return false;
+        if (entry && p.offset / sizeof(sector) == at / sizeof(sector) && s[p.offset / 8 % 2] != right[p.offset / 8 % 2])
+            return false;
     }
     return true;
 }

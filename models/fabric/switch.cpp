@@ -16,20 +16,29 @@ void switch_params::describe(parameter_visitor& v) {
     v.field("clock", clock, between{1e6, 1e11}, "of the pipeline");
     v.field("latency", latency, between{0, 100000}, "of the pipeline, from input to output, in cycles of the switch");
     v.group("input", input, "every input buffer");
-    v.field("output_entries", output_entries, between{2, 1e6}, "flits that wait at an output, half of them requests, half responses");
+    v.field("output_entries", output_entries, between{2, 1e6},
+            "flits that wait at an output, half of them requests, half responses");
     v.field("cut_through", cut_through, "a packet goes on when its head has come; otherwise when all of it has come");
     v.group("netcrafter", netcrafter, "NetCrafter's controller at links to other clusters; off unless a part is on");
 }
 
-fabric_switch::fabric_switch(const sc_core::sc_module_name& name, const switch_params& p, unsigned c, const packet_format& format,
-                             const std::vector<port_node>& nodes, const egress_maker& maker)
-    : model(name), params(p), cluster(c), m_latency(clock_domain(p.clock).span(p.latency)),
-      m_unstitching(clock_domain(p.clock).span(p.netcrafter.latency)), m_ingress(nodes.size()), m_turn(nodes.size()) {
+fabric_switch::fabric_switch(const sc_core::sc_module_name& name, const switch_params& p, unsigned c,
+                             const packet_format& format, const std::vector<port_node>& nodes,
+                             const egress_maker& maker)
+    : model(name),
+      params(p),
+      cluster(c),
+      m_latency(clock_domain(p.clock).span(p.latency)),
+      m_unstitching(clock_domain(p.clock).span(p.netcrafter.latency)),
+      m_ingress(nodes.size()),
+      m_turn(nodes.size()) {
     for (const auto& n : nodes) {
-        m_ports.push_back(std::make_unique<port>(n.name.c_str(), n.link, p.input, port_place{*this, format, ports(), n.crosses_clusters}));
+        m_ports.push_back(std::make_unique<port>(n.name.c_str(), n.link, p.input,
+                                                 port_place{*this, format, ports(), n.crosses_clusters}));
         const auto queue = n.name + "_egress";
         if (n.crosses_clusters && p.netcrafter.on())
-            m_egress.push_back(std::make_unique<netcrafter::controller>(queue.c_str(), p.netcrafter, format, clock_domain(p.clock).span(1)));
+            m_egress.push_back(std::make_unique<netcrafter::controller>(queue.c_str(), p.netcrafter, format,
+                                                                        clock_domain(p.clock).span(1)));
         else
             m_egress.push_back(maker(queue.c_str(), *m_ports.back(), p.output_entries));
         m_unstitchers.push_back(n.crosses_clusters ? std::make_unique<netcrafter::unstitcher>(format) : nullptr);
@@ -48,9 +57,12 @@ void fabric_switch::set_route(unsigned terminal, unsigned port, unsigned cluster
 
 void fabric_switch::check_room(const std::string& origin) const {
     for (const auto& e : m_egress)
-        if (const auto* c = dynamic_cast<const netcrafter::controller*>(e.get()); c && c->queue().entries() < c->queue().least_entries(c->queue().clusters()))
-            refuse_at(origin, fmt::format("fabric: {}.netcrafter.entries of {} flits: {} other clusters need {}, for a longest packet on each virtual channel",
-                                                    basename(), c->queue().entries(), c->queue().clusters(), c->queue().least_entries(c->queue().clusters())));
+        if (const auto* c = dynamic_cast<const netcrafter::controller*>(e.get());
+            c && c->queue().entries() < c->queue().least_entries(c->queue().clusters()))
+            refuse_at(origin, fmt::format("fabric: {}.netcrafter.entries of {} flits: {} other clusters need {}, for a "
+                                          "longest packet on each virtual channel",
+                                          basename(), c->queue().entries(), c->queue().clusters(),
+                                          c->queue().least_entries(c->queue().clusters())));
 }
 
 ticks fabric_switch::packet_announced(port& at, packet& p) {
@@ -145,8 +157,8 @@ void fabric_switch::follow_routes(const std::vector<bool>& dead) {
                 --m_waiting_on[static_cast<unsigned>(e.packet->channel())];
                 lose(from, e.packet);
             }
-    // What was about to leave by a dead link has no input buffer any more: it goes to another output, whether there is room
-    // or not.
+    // What was about to leave by a dead link has no input buffer any more: it goes to another output, whether there is
+    // room or not.
     std::vector<packet_ptr> stranded;
     for (unsigned to = 0; to < ports(); ++to)
         while (dead[to]) {
@@ -157,8 +169,10 @@ void fabric_switch::follow_routes(const std::vector<bool>& dead) {
     for (const auto& p : stranded) {
         const auto route = route_to(p->destination);
         p->route = static_cast<std::uint8_t>(route);
-        if (route == no_route) on_lost(p);
-        else m_egress[route]->push(p);
+        if (route == no_route)
+            on_lost(p);
+        else
+            m_egress[route]->push(p);
     }
     for (unsigned to = 0; to < ports(); ++to) {
         refill(to);
@@ -194,8 +208,8 @@ void fabric_switch::refill(unsigned to) {
     }
 }
 
-/// The head of an input moves up if it is bound for that output. What comes to the front behind it may be bound for others,
-/// which are not going to ask on their own. \returns whether it moved
+/// The head of an input moves up if it is bound for that output. What comes to the front behind it may be bound for
+/// others, which are not going to ask on their own. \returns whether it moved
 bool fabric_switch::advance(unsigned from, unsigned channel, unsigned to) {
     auto& waiting = m_ingress[from].waiting[channel];
     if (waiting.empty() || waiting.front().route != to || !fits(waiting.front(), channel)) return false;

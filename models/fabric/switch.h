@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // A switch between GPUs. A packet that comes in takes the time of the pipeline, from its head on (cut-through; a packet
 // that leaves faster than it came waits until its end cannot be late), and moves to the queue of the port by which it
-// leaves, if there is room: otherwise it holds up those behind it on its virtual channel. Inputs that wait for room take
-// turns, packet by packet, in each virtual channel by itself. A hop costs two calendar events: the arrival, and the lanes becoming free if something waits
-// for them.
+// leaves, if there is room: otherwise it holds up those behind it on its virtual channel. Inputs that wait for room
+// take turns, packet by packet, in each virtual channel by itself. A hop costs two calendar events: the arrival, and
+// the lanes becoming free if something waits for them.
 #pragma once
 
 #include <array>
@@ -44,7 +44,8 @@ public:
 
     counter packets{*this, "packets", "1", "packets passed on"};
     counter blocked{*this, "blocked", "1", "packets that waited in an input buffer for room at their output"};
-    counter malformed{*this, "malformed", "1", "stitched packets that could not be taken apart; what was in them goes on poisoned"};
+    counter malformed{*this, "malformed", "1",
+                      "stitched packets that could not be taken apart; what was in them goes on poisoned"};
 
     struct port_node {
         std::string name;
@@ -52,27 +53,31 @@ public:
         bool crosses_clusters = false;
     };
     /// \param maker of the queues at its ports
-    fabric_switch(const sc_core::sc_module_name& name, const switch_params& params, unsigned cluster, const packet_format& format,
-                  const std::vector<port_node>& ports, const egress_maker& maker = make_fifo_egress);
+    fabric_switch(const sc_core::sc_module_name& name, const switch_params& params, unsigned cluster,
+                  const packet_format& format, const std::vector<port_node>& ports,
+                  const egress_maker& maker = make_fifo_egress);
 
-    fault_kind<> dead{*this, "dead", "the switch is dead for good: packets take other ways, what it holds and what has no other way fails",
-                      [this](const auto&) {
-                          if (on_death) on_death();
-                      }};
+    fault_kind<> dead{
+        *this, "dead",
+        "the switch is dead for good: packets take other ways, what it holds and what has no other way fails",
+        [this](const auto&) {
+            if (on_death) on_death();
+        }};
 
     /// By which port packets for a terminal leave. \param cluster of the terminal
     void set_route(unsigned terminal, unsigned port, unsigned cluster = 0);
     /// There is no way to any terminal; routes are set anew.
     void clear_routes();
-    /// Routes have changed: what waits goes the new ways; what has none is lost, now or when it arrives. \param dead links, by
-    /// port
+    /// Routes have changed: what waits goes the new ways; what has none is lost, now or when it arrives. \param dead
+    /// links, by port
     void follow_routes(const std::vector<bool>& dead);
 
     std::function<void()> on_death;
     /// Takes over packets that cannot get on from here.
     std::function<void(const packet_ptr&)> on_lost;
 
-    /// \param origin where the switch's controllers are described \throws std::invalid_argument if a queue is too small for all that goes through it
+    /// \param origin where the switch's controllers are described \throws std::invalid_argument if a queue is too small
+    /// for all that goes through it
     void check_room(const std::string& origin = {}) const;
 
     unsigned ports() const { return static_cast<unsigned>(m_ports.size()); }
@@ -99,7 +104,9 @@ private:
     void packet_arrived(port& at, const packet_ptr& p) override;
     void transmitter_ready(port& at) override { transmit(at.index); }
     void move(unsigned ingress, const packet_ptr& p);
-    bool fits(const entry& e, unsigned channel) const { return m_egress[e.route]->has_room(static_cast<virtual_channel>(channel), e.flits, e.destination); }
+    bool fits(const entry& e, unsigned channel) const {
+        return m_egress[e.route]->has_room(static_cast<virtual_channel>(channel), e.flits, e.destination);
+    }
     unsigned route_to(unsigned terminal) const { return terminal < m_routes.size() ? m_routes[terminal] : no_route; }
     void lose(unsigned ingress, const packet_ptr& p);
     void transmit(unsigned egress);
@@ -112,11 +119,11 @@ private:
     std::vector<std::unique_ptr<egress>> m_egress;
     std::vector<ingress> m_ingress;
     std::vector<std::unique_ptr<netcrafter::unstitcher>> m_unstitchers;  // by port: of links between clusters
-    std::vector<unsigned> m_routes;  // by terminal
+    std::vector<unsigned> m_routes;                                      // by terminal
     std::vector<std::array<unsigned, virtual_channels>> m_turn;  // by egress and channel: the input that may go next
-    unsigned m_waiting = 0;        // packets in input buffers that wait for room
-    std::array<unsigned, virtual_channels> m_waiting_on{};  // the same, by channel
-    bool m_changed = false;        // routes have, since packets were let in
+    unsigned m_waiting = 0;                                      // packets in input buffers that wait for room
+    std::array<unsigned, virtual_channels> m_waiting_on{};       // the same, by channel
+    bool m_changed = false;                                      // routes have, since packets were let in
 };
 
 }  // namespace fabricvp::fabric

@@ -8,12 +8,16 @@ namespace fabricvp::fabric {
 void terminal_params::describe(parameter_visitor& v) {
     v.group("input", input, "every device's input buffer");
     v.field("serving", serving, between{1, 1e6}, "requests of others that a device serves at a time");
-    v.field("queues_by_destination", queues_by_destination, "a device's packets wait in a queue for each destination, so that a slow way holds up nothing else; otherwise in one a virtual channel");
-    v.field("window", window, between{1, 1e6}, "with queues_by_destination: requests to one device of another cluster that may be without their response");
+    v.field("queues_by_destination", queues_by_destination,
+            "a device's packets wait in a queue for each destination, so that a slow way holds up nothing else; "
+            "otherwise in one a virtual channel");
+    v.field("window", window, between{1, 1e6},
+            "with queues_by_destination: requests to one device of another cluster that may be without their response");
     v.field("latency", latency, between{0, 1e9}, "from a packet's last byte until the device acts on it");
 }
 
-terminal::terminal(const sc_core::sc_module_name& name, const terminal_params& p, unsigned n, const packet_format& f, const link_params* l)
+terminal::terminal(const sc_core::sc_module_name& name, const terminal_params& p, unsigned n, const packet_format& f,
+                   const link_params* l)
     : model(name), params(p), number(n), format(f) {
     if (params.queues_by_destination) {
         auto apart = std::make_unique<destination_egress>("queue", params.window);
@@ -27,7 +31,8 @@ terminal::terminal(const sc_core::sc_module_name& name, const terminal_params& p
 
 void terminal::meet(std::shared_ptr<const neighbourhood> others) {
     m_others = std::move(others);
-    for (unsigned t = m_apart ? m_apart->destinations() : terminals(); t < terminals(); ++t) m_apart->add_destination(cluster_of(t) != cluster());
+    for (unsigned t = m_apart ? m_apart->destinations() : terminals(); t < terminals(); ++t)
+        m_apart->add_destination(cluster_of(t) != cluster());
 }
 
 void terminal::send(const packet_ptr& p) {
@@ -54,8 +59,10 @@ void terminal::follow_routes() {
     std::vector<packet_ptr> waiting;
     while (auto p = m_queue->give_up()) waiting.push_back(std::move(p));
     for (const auto& p : waiting) {
-        if (reaches(p->destination)) m_queue->push(p);
-        else give_up(p);
+        if (reaches(p->destination))
+            m_queue->push(p);
+        else
+            give_up(p);
     }
     if (link) transmit();
 }
@@ -129,7 +136,8 @@ void terminal::serve(const packet_ptr& p) {
 std::optional<model::wait> terminal::waits() const {
     const auto& s = m_service[m_service[1].held_since < m_service[0].held_since];
     if (s.held_since == never) return std::nullopt;
-    return wait{s.held_since, fmt::format("its device, which serves {} requests and lets {} wait", s.serving, s.held.size())};
+    return wait{s.held_since,
+                fmt::format("its device, which serves {} requests and lets {} wait", s.serving, s.held.size())};
 }
 
 void terminal::reset() {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where a device is attached to the fabric: a GPU, a traffic generator. The device hands over packets and is handed what
-// arrives. Its own packets wait here, as many as it has; of what others want from it, it serves so many requests at a
-// time, and the rest waits in the input buffer, whose credits then hold up the senders. Responses are always taken at
-// once, so requests may wait for responses but nothing waits for requests in return.
+// Where a device is attached to the fabric: a GPU, a traffic generator. The device hands over packets and is handed
+// what arrives. Its own packets wait here, as many as it has; of what others want from it, it serves so many requests
+// at a time, and the rest waits in the input buffer, whose credits then hold up the senders. Responses are always taken
+// at once, so requests may wait for responses but nothing waits for requests in return.
 #pragma once
 
 #include <functional>
@@ -25,7 +25,8 @@ struct terminal_params {
     buffer_params input;
     std::uint64_t serving = 256;
     bool queues_by_destination = false;
-    std::uint64_t window = 24;  ///< with these: requests to one device of another cluster that may be without their response
+    std::uint64_t window =
+        24;  ///< with these: requests to one device of another cluster that may be without their response
     duration latency{5'000};
     void describe(parameter_visitor& v);
 };
@@ -38,7 +39,8 @@ struct neighbourhood {
 
 class terminal_client {
 public:
-    /// A request, which must be answered by terminal::send() of the same packet after turn(); or the response to a request.
+    /// A request, which must be answered by terminal::send() of the same packet after turn(); or the response to a
+    /// request.
     virtual void packet_received(const packet_ptr& p) = 0;
 
 protected:
@@ -48,7 +50,7 @@ protected:
 class terminal : public model, private port_owner {
 public:
     const terminal_params params;
-    const unsigned number;   ///< address on the fabric; GPU n of the node is n
+    const unsigned number;  ///< address on the fabric; GPU n of the node is n
     const packet_format format;
 
     counter requests_sent{*this, "requests_sent", "1", "requests of this device"};
@@ -56,13 +58,14 @@ public:
     counter held{*this, "held", "1", "requests of others that waited because too many were being served"};
     counter packets_sent{*this, "packets_sent", "1", "requests and responses handed over to the fabric"};
     counter packets_received{*this, "packets_received", "1", "requests and responses of others that arrived"};
-    counter packets_failed{*this, "packets_failed", "1", "packets of this device's accesses that were lost, of which it was told"};
+    counter packets_failed{*this, "packets_failed", "1",
+                           "packets of this device's accesses that were lost, of which it was told"};
     histogram round_trip{*this, "round_trip", "ps", "from handing over a request to its response"};
     histogram one_way{*this, "one_way", "ps", "of requests that arrived here, from handing over"};
 
     /// \param link null if it has none
-    terminal(const sc_core::sc_module_name& name, const terminal_params& params, unsigned number, const packet_format& format,
-             const link_params* link);
+    terminal(const sc_core::sc_module_name& name, const terminal_params& params, unsigned number,
+             const packet_format& format, const link_params* link);
 
     std::unique_ptr<port> link;
 

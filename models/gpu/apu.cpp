@@ -8,8 +8,8 @@ void apu_params::describe(parameter_visitor& v) {
     v.group("system", system, "what the copy engine of an APU reaches memory of the host by (below: host)");
 }
 
-apu::apu(const sc_core::sc_module_name& name, const apu_params& p, const gpu_core_params& c, const gpu_front_params& f, unsigned number,
-         coherent_memory& host)
+apu::apu(const sc_core::sc_module_name& name, const apu_params& p, const gpu_core_params& c, const gpu_front_params& f,
+         unsigned number, coherent_memory& host)
     : model(name),
       gpu_unit(core, front),
       params(p),
@@ -29,7 +29,8 @@ apu::apu(const sc_core::sc_module_name& name, const apu_params& p, const gpu_cor
 void apu::reset() {
     front.reset();
     core.reset();
-    for (model* m : {static_cast<model*>(&coherent), static_cast<model*>(&devices), static_cast<model*>(&system)}) m->reset();
+    for (model* m : {static_cast<model*>(&coherent), static_cast<model*>(&devices), static_cast<model*>(&system)})
+        m->reset();
     for (auto* window : {&register_window, &doorbell_window, &memory_window}) window->reset();
     interrupt.drive(false);
 }

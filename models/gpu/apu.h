@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// A GPU on its host's bus: an accelerated processing unit. There is no PCI Express between them: registers, doorbells and the part of
-// memory that is the GPU's own are ranges of addresses of the host, interrupts are a line, and the host's memory is one that GPU and
-// harts share, coherent in the cache that the harts share. The GPU itself is gpu_core and gpu_front, as behind PCI Express.
+// A GPU on its host's bus: an accelerated processing unit. There is no PCI Express between them: registers, doorbells
+// and the part of memory that is the GPU's own are ranges of addresses of the host, interrupts are a line, and the
+// host's memory is one that GPU and harts share, coherent in the cache that the harts share. The GPU itself is gpu_core
+// and gpu_front, as behind PCI Express.
 #pragma once
 
 #include "base/wire.h"
@@ -32,8 +33,8 @@ public:
     wire interrupt;
 
     /// \param number of this GPU in its node \param host memory that it shares with the harts
-    apu(const sc_core::sc_module_name& name, const apu_params& params, const gpu_core_params& core, const gpu_front_params& front,
-        unsigned number, coherent_memory& host);
+    apu(const sc_core::sc_module_name& name, const apu_params& params, const gpu_core_params& core,
+        const gpu_front_params& front, unsigned number, coherent_memory& host);
 
     void reset() override;
 

@@ -12,8 +12,10 @@ apu_window::apu_window(const sc_core::sc_module_name& name, side what, gpu_unit&
 bus_target::outcome apu_window::access(bus_payload& p, ticks& latency) {
     latency += m_way;
     p.set_response_status(tlm::TLM_OK_RESPONSE);
-    if (p.is_read()) ++reads;
-    else ++writes;
+    if (p.is_read())
+        ++reads;
+    else
+        ++writes;
     auto& front = m_gpu.front;
     const auto at = p.get_address();
     const auto bytes = p.get_data_length();
@@ -27,7 +29,8 @@ bus_target::outcome apu_window::access(bus_payload& p, ticks& latency) {
     if (!p.is_read() && !p.is_write()) {
         p.set_response_status(tlm::TLM_COMMAND_ERROR_RESPONSE);
     } else if (m_side == side::registers) {
-        p.is_read() ? front.read_registers(at, p.get_data_ptr(), bytes) : front.write_registers(at, p.get_data_ptr(), bytes);
+        p.is_read() ? front.read_registers(at, p.get_data_ptr(), bytes)
+                    : front.write_registers(at, p.get_data_ptr(), bytes);
     } else if (p.is_write()) {
         front.write_doorbell(at, p.get_data_ptr(), bytes);
     } else {
@@ -61,7 +64,8 @@ void apu_window::atomic(bus_payload& p) {
     const auto bytes = p.get_data_length(), at = static_cast<unsigned>(p.get_address() % 8);
     using operation = atomic_extension::operation;
     const bool there = m_gpu.core.memory.memory.bytes.contains(p.get_address(), bytes);
-    if (!what || !there || (bytes != 4 && bytes != 8) || at % bytes || what->op == operation::load_reserved || what->op == operation::store_conditional) {
+    if (!what || !there || (bytes != 4 && bytes != 8) || at % bytes || what->op == operation::load_reserved ||
+        what->op == operation::store_conditional) {
         p.set_response_status(tlm::TLM_COMMAND_ERROR_RESPONSE);
         return;
     }
@@ -92,7 +96,8 @@ unsigned apu_window::debug_access(bus_payload& p) {
     if (m_side != side::memory || (!p.is_read() && !p.is_write())) return 0;
     auto& core = m_gpu.core;
     const auto physical = std::uint64_t{core.router().where()} << GPU_PA_WHERE_SHIFT | p.get_address();
-    return core.memory.debug_access(physical, p.get_data_ptr(), p.get_data_length(), p.is_write()) ? p.get_data_length() : 0;
+    return core.memory.debug_access(physical, p.get_data_ptr(), p.get_data_length(), p.is_write()) ? p.get_data_length()
+                                                                                                   : 0;
 }
 
 void apu_window::reset() {

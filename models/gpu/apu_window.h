@@ -10,8 +10,8 @@
 
 namespace fabricvp::gpu {
 
-/// A range of the host's addresses behind which a GPU's front lies: its registers, its doorbells, or its memory. Accesses to memory
-/// wait outside while the front has no room, and stay in order.
+/// A range of the host's addresses behind which a GPU's front lies: its registers, its doorbells, or its memory.
+/// Accesses to memory wait outside while the front has no room, and stay in order.
 class apu_window final : public bus_target {
 public:
     enum class side { registers, doorbells, memory };

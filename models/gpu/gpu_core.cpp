@@ -23,7 +23,8 @@ gpu_core::gpu_core(model& o, const gpu_core_params& p, unsigned index)
     : owner(o),
       params(p),
       clock(p.clock),
-      memory("memory", p.memory, index, clock, static_cast<unsigned>(p.compute_units), static_cast<unsigned>(p.sharing)),
+      memory("memory", p.memory, index, clock, static_cast<unsigned>(p.compute_units),
+             static_cast<unsigned>(p.sharing)),
       dispatcher("dispatcher", p.dispatcher, clock),
       processor("processor", p.processor, index, memory.router, memory.l2_tlb,
                 [this](std::uint64_t physical, void* data, std::size_t size, bool write) {
@@ -31,16 +32,22 @@ gpu_core::gpu_core(model& o, const gpu_core_params& p, unsigned index)
                 }),
       launches("launches", p.launches, processor, dispatcher) {
     for (std::uint64_t i = 0; i < (p.compute_units + p.sharing - 1) / p.sharing; ++i) {
-        instruction_caches.push_back(std::make_unique<instruction_cache>(fmt::format("instruction_cache{}", i).c_str(), p.instruction_cache,
-                                                                         clock, memory.l2_tlb, memory.router));
+        instruction_caches.push_back(std::make_unique<instruction_cache>(
+            fmt::format("instruction_cache{}", i).c_str(), p.instruction_cache, clock, memory.l2_tlb, memory.router));
         instruction_caches.back()->gpu = index;
-        instruction_caches.back()->number = static_cast<unsigned>(memory.units.size() + memory.scalar_caches.size() + i);
+        instruction_caches.back()->number =
+            static_cast<unsigned>(memory.units.size() + memory.scalar_caches.size() + i);
         dispatcher.attach(*instruction_caches.back());
     }
     for (std::uint64_t i = 0; i < p.compute_units; ++i) {
-        const compute_unit_wiring to{clock, index, static_cast<std::uint32_t>(i), *memory.units[i], *instruction_caches[i / p.sharing],
+        const compute_unit_wiring to{clock,
+                                     index,
+                                     static_cast<std::uint32_t>(i),
+                                     *memory.units[i],
+                                     *instruction_caches[i / p.sharing],
                                      dispatcher.listener()};
-        compute_units.push_back(std::make_unique<compute_unit>(fmt::format("compute_unit{}", i).c_str(), p.compute_unit, to));
+        compute_units.push_back(
+            std::make_unique<compute_unit>(fmt::format("compute_unit{}", i).c_str(), p.compute_unit, to));
         dispatcher.attach(*compute_units.back());
     }
     dispatcher.name_of = [this](const dispatch& what) { return kernel_name(memory, what); };
@@ -50,12 +57,15 @@ gpu_core::gpu_core(model& o, const gpu_core_params& p, unsigned index)
         processor.invalidate_translations(space);
     };
     processor.on_acquire = [this] { dispatcher.acquire(); };
-    processor.on_queue_lines = [this](std::uint64_t physical, std::uint64_t bytes, bool lock) { memory.l2.watch(physical, bytes, lock); };
+    processor.on_queue_lines = [this](std::uint64_t physical, std::uint64_t bytes, bool lock) {
+        memory.l2.watch(physical, bytes, lock);
+    };
     launches.on_launch = [this] { fabric.kernel_launched(); };
 }
 
 void gpu_core::reset() {
-    for (model* m : {static_cast<model*>(&memory), static_cast<model*>(&fabric), static_cast<model*>(&dispatcher)}) m->reset();
+    for (model* m : {static_cast<model*>(&memory), static_cast<model*>(&fabric), static_cast<model*>(&dispatcher)})
+        m->reset();
     for (auto& cache : instruction_caches) cache->reset();
     for (auto& unit : compute_units) unit->reset();
     processor.reset();
@@ -69,7 +79,8 @@ void gpu_core::hold_processor() {
 
 double gpu_core::transactions(bool in_all) const {
     double total = 0;
-    for (const auto& u : memory.units) total += static_cast<double>(in_all ? u->transactions.total() : u->transactions.value());
+    for (const auto& u : memory.units)
+        total += static_cast<double>(in_all ? u->transactions.total() : u->transactions.value());
     return total;
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A GPU without the bus that it is plugged into: compute units, memory, command processor. Whoever wraps it gives it ways
-// to memory elsewhere (router().set_aperture) and takes its interrupts (processor.on_interrupt), and is their owner: blocks
-// and statistics of the core stand directly below its name.
+// A GPU without the bus that it is plugged into: compute units, memory, command processor. Whoever wraps it gives it
+// ways to memory elsewhere (router().set_aperture) and takes its interrupts (processor.on_interrupt), and is their
+// owner: blocks and statistics of the core stand directly below its name.
 #pragma once
 
 #include <memory>
@@ -11,9 +11,9 @@
 #include "gpu/control/command_processor.h"
 #include "gpu/control/dispatch_port.h"
 #include "gpu/lanes/dispatcher.h"
+#include "gpu/lanes/instruction_cache.h"
 #include "gpu/memory/fabric_port.h"
 #include "gpu/memory/gpu_memory_system.h"
-#include "gpu/lanes/instruction_cache.h"
 
 namespace fabricvp::gpu {
 
@@ -47,11 +47,13 @@ public:
 
     derived wavefront_instructions{owner, "wavefront_instructions", "1", "instructions executed by wavefronts",
                                    [this] { return instructions(); }};
-    derived wavefront_instructions_in_all{owner, "wavefront_instructions_in_all", "1", "the same since power-on, outside of the region of interest too",
-                                          [this] { return sum([](const compute_unit& u) { return u.wavefront_instructions.total(); }); }};
+    derived wavefront_instructions_in_all{
+        owner, "wavefront_instructions_in_all", "1", "the same since power-on, outside of the region of interest too",
+        [this] { return sum([](const compute_unit& u) { return u.wavefront_instructions.total(); }); }};
     derived l1_transactions{owner, "l1.transactions", "1", "lines presented to L1 caches or sent past them",
                             [this] { return transactions(false); }};
-    derived l1_transactions_in_all{owner, "l1.transactions_in_all", "1", "the same since power-on, outside of the region of interest too",
+    derived l1_transactions_in_all{owner, "l1.transactions_in_all", "1",
+                                   "the same since power-on, outside of the region of interest too",
                                    [this] { return transactions(true); }};
 
     /// To be called in the constructor of `owner`. \param index of this GPU in its node

@@ -37,7 +37,8 @@ void gpu_device::bar_read(const pcie::bar_hit& at, std::uint8_t* to, std::uint32
 void gpu_device::bar_write(const pcie::bar_hit& at, const std::uint8_t* from, std::uint32_t bytes) {
     switch (at.bar) {
         case GPU_BAR_MEMORY:
-            if (trace::on() && trace::results_wanted()) trace::note_move(core.router(), config.bar_base(GPU_BAR_MEMORY) + at.offset, at.offset, bytes);
+            if (trace::on() && trace::results_wanted())
+                trace::note_move(core.router(), config.bar_base(GPU_BAR_MEMORY) + at.offset, at.offset, bytes);
             return front.write_memory(at.offset, from, bytes);
         case GPU_BAR_DOORBELLS: return front.write_doorbell(at.offset, from, bytes);
         default: return front.write_registers(at.offset, from, bytes);
@@ -71,7 +72,9 @@ bool gpu_device::bar_atomic(const pcie::bar_hit& at, pcie::tlp& t, std::uint8_t*
     std::uint64_t compare = 0, operand = 0;
     if (compares) std::memcpy(&compare, t.data.data(), size);
     std::memcpy(&operand, t.data.data() + (compares ? size : 0), size);
-    const auto what = compares ? operation::compare_swap : t.kind == pcie::tlp_kind::swap ? operation::swap : operation::add;
+    const auto what = compares                         ? operation::compare_swap
+                      : t.kind == pcie::tlp_kind::swap ? operation::swap
+                                                       : operation::add;
     const auto old = front.atomic(at.offset, size, what, operand, compare);
     std::memcpy(old_value, &old, size);
     return true;

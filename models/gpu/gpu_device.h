@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A GPU as a PCIe endpoint: its memory, doorbells and registers in BARs, interrupts, and the way to system memory. The GPU
-// itself is gpu_core and gpu_front, which know nothing of PCIe.
+// A GPU as a PCIe endpoint: its memory, doorbells and registers in BARs, interrupts, and the way to system memory. The
+// GPU itself is gpu_core and gpu_front, which know nothing of PCIe.
 #pragma once
 
 #include <vector>

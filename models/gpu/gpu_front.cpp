@@ -22,8 +22,10 @@ bool of_sdma(std::uint64_t offset) { return offset - GPU_SDMA_REGISTERS < GPU_SD
 void gpu_front_params::describe(parameter_visitor& v) {
     v.group("window", window, "what reads and writes device memory from outside");
     v.choice("peer_writes", peer_writes,
-             "when lanes see what the host or a device writes into this GPU's memory: on_arrival, in order, or at_bank, when the line's bank of L2 gets to it");
-    v.field("queue", queue, between{1, 4096}, "requests to device memory that have arrived and not left for L2; further ones wait outside");
+             "when lanes see what the host or a device writes into this GPU's memory: on_arrival, in order, or "
+             "at_bank, when the line's bank of L2 gets to it");
+    v.field("queue", queue, between{1, 4096},
+            "requests to device memory that have arrived and not left for L2; further ones wait outside");
     v.group("sdma", sdma, "the copy engine");
 }
 
@@ -33,19 +35,25 @@ gpu_front::gpu_front(const sc_core::sc_module_name& name, const gpu_front_params
       params(p),
       id(registers, "id", GPU_ID, 4, GPU_ID_VALUE, {constant("id", 32, "\"GPVF\"")}),
       index(registers, "index", GPU_INDEX, 4, number, {constant("index", 32, "of this GPU in its node")}),
-      memory_size(registers, "memory_size", GPU_MEMORY_SIZE, 8, core.params.memory.capacity, {constant("bytes", 64, "of device memory")}),
-      compute_units(registers, "compute_units", GPU_COMPUTE_UNITS, 4, core.params.compute_units, {constant("count", 32, "compute units")}),
+      memory_size(registers, "memory_size", GPU_MEMORY_SIZE, 8, core.params.memory.capacity,
+                  {constant("bytes", 64, "of device memory")}),
+      compute_units(registers, "compute_units", GPU_COMPUTE_UNITS, 4, core.params.compute_units,
+                    {constant("count", 32, "compute units")}),
       wavefront_slots(registers, "wavefront_slots", GPU_WAVEFRONT_SLOTS, 4, core.params.wavefront_slots(),
                       {constant("count", 32, "wavefronts that a compute unit holds")}),
       clock_hz(registers, "clock_hz", GPU_CLOCK_HZ, 8, core.params.clock.hertz, {constant("hertz", 64, "clock")}),
-      sram_size(registers, "sram_size", GPU_SRAM_SIZE, 4, core.params.processor.memory, {constant("bytes", 32, "memory of the command processor")}),
-      cp_harts(registers, "cp_harts", GPU_CP_HARTS, 4, core.params.processor.harts, {constant("count", 32, "harts of the command processor")}),
-      cp_control(registers, "cp_control", GPU_CP_CONTROL, 4, 0, {{"run", 0, 1, field_access::read_write, "0: held in reset"}}),
+      sram_size(registers, "sram_size", GPU_SRAM_SIZE, 4, core.params.processor.memory,
+                {constant("bytes", 32, "memory of the command processor")}),
+      cp_harts(registers, "cp_harts", GPU_CP_HARTS, 4, core.params.processor.harts,
+               {constant("count", 32, "harts of the command processor")}),
+      cp_control(registers, "cp_control", GPU_CP_CONTROL, 4, 0,
+                 {{"run", 0, 1, field_access::read_write, "0: held in reset"}}),
       cp_status(registers, "cp_status", GPU_CP_STATUS, 4, 0, {constant("state", 32, "enum gpu_firmware_state")}),
       cp_entry(registers, "cp_entry", GPU_CP_ENTRY, 8, 0),
       host_request(registers, "host_request", GPU_HOST_REQUEST, 4, 0),
       peers(registers, "peers", GPU_PEERS, 8, 0, {constant("gpus", 64, "whose memory it reaches, its own included")}),
-      page_request(registers, "page_request", GPU_PAGE_REQUEST, 8, 0, {constant("page", 64, "that a walk waits for; reading pops it")}),
+      page_request(registers, "page_request", GPU_PAGE_REQUEST, 8, 0,
+                   {constant("page", 64, "that a walk waits for; reading pops it")}),
       page_retry(registers, "page_retry", GPU_PAGE_RETRY, 4, 0),
       queue_hart(registers, "queue_hart", GPU_QUEUE_HART, 4, 0, {}, {GPU_QUEUES}),
       interrupt(registers, "interrupt", GPU_INTERRUPT, 4, 0,
@@ -69,7 +77,8 @@ gpu_front::gpu_front(const sc_core::sc_module_name& name, const gpu_front_params
     page_request.on_read([this](std::size_t) {
         std::uint32_t space = 0;
         std::uint64_t page = 0;
-        return m_core.memory.gmmu.take_demand(space, page) ? std::uint64_t{space} << 60 | page << small_page_bits | 1 : 0;
+        return m_core.memory.gmmu.take_demand(space, page) ? std::uint64_t{space} << 60 | page << small_page_bits | 1
+                                                           : 0;
     });
     const auto reached = [this, number](std::size_t) { return m_core.fabric.peers() | std::uint64_t{1} << number; };
     peers.on_read(reached);
@@ -78,7 +87,8 @@ gpu_front::gpu_front(const sc_core::sc_module_name& name, const gpu_front_params
     const auto hart_of = [this](std::size_t queue) { return m_core.processor.queue_hart.get(queue); };
     queue_hart.on_read(hart_of);
     queue_hart.on_debug_read(hart_of);
-    queue_hart.on_write([this](std::size_t queue, std::uint64_t hart) { m_core.processor.assign(static_cast<unsigned>(queue), hart); });
+    queue_hart.on_write(
+        [this](std::size_t queue, std::uint64_t hart) { m_core.processor.assign(static_cast<unsigned>(queue), hart); });
     host_request.on_write([this](std::size_t, std::uint64_t) { m_core.processor.host_request(); });
 }
 
@@ -107,9 +117,12 @@ void gpu_front::read_registers(std::uint64_t offset, std::uint8_t* to, std::uint
         return;
     }
     by_words(offset, bytes, [&](std::uint64_t at, std::uint32_t i, std::uint32_t size) {
-        if (of_sdma(at)) sdma.registers.read(at - GPU_SDMA_REGISTERS, to + i, size);
-        else if (link_registers::have(at)) link_registers(m_core.fabric.attached()).bank.read(at, to + i, size);
-        else registers.read(at, to + i, size);
+        if (of_sdma(at))
+            sdma.registers.read(at - GPU_SDMA_REGISTERS, to + i, size);
+        else if (link_registers::have(at))
+            link_registers(m_core.fabric.attached()).bank.read(at, to + i, size);
+        else
+            registers.read(at, to + i, size);
     });
 }
 
@@ -121,9 +134,12 @@ void gpu_front::write_registers(std::uint64_t offset, const std::uint8_t* from, 
         return;
     }
     by_words(offset, bytes, [&](std::uint64_t at, std::uint32_t i, std::uint32_t size) {
-        if (of_sdma(at)) sdma.registers.write(at - GPU_SDMA_REGISTERS, from + i, size);
-        else if (link_registers::have(at)) link_registers(m_core.fabric.attached()).bank.write(at, from + i, size);
-        else registers.write(at, from + i, size);
+        if (of_sdma(at))
+            sdma.registers.write(at - GPU_SDMA_REGISTERS, from + i, size);
+        else if (link_registers::have(at))
+            link_registers(m_core.fabric.attached()).bank.write(at, from + i, size);
+        else
+            registers.write(at, from + i, size);
     });
 }
 
@@ -172,8 +188,8 @@ void gpu_front::transfer_done(std::uint64_t place, memory_fault fault) {
     m_attachment.room_available();
 }
 
-std::uint64_t gpu_front::atomic(std::uint64_t offset, unsigned size, atomic_extension::operation what, std::uint64_t operand,
-                                std::uint64_t compare) {
+std::uint64_t gpu_front::atomic(std::uint64_t offset, unsigned size, atomic_extension::operation what,
+                                std::uint64_t operand, std::uint64_t compare) {
     settle();
     m_core.memory.l2.reservations.written(offset & ~std::uint64_t{line_bytes - 1}, 0);
     const auto old = m_core.memory.memory.atomic(offset, size, what, operand, compare);

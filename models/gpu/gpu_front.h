@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The side of a GPU that its host sees, whatever lies between them: registers (abi/gpu.h), the command processor's memory,
-// doorbells, a window to device memory, the copy engine, interrupts. It knows no bus. Whoever attaches the GPU to one (gpu_device: PCI
-// Express) calls it for what arrives, and hears of what the GPU has to say as a gpu_attachment.
+// The side of a GPU that its host sees, whatever lies between them: registers (abi/gpu.h), the command processor's
+// memory, doorbells, a window to device memory, the copy engine, interrupts. It knows no bus. Whoever attaches the GPU
+// to one (gpu_device: PCI Express) calls it for what arrives, and hears of what the GPU has to say as a gpu_attachment.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@ namespace fabricvp::gpu {
 /// When lanes see what others write into a GPU's memory through its window.
 enum class peer_writes {
     on_arrival,  ///< at once, in the order of arrival
-    at_bank      ///< each line when its bank of L2 gets to it, so that a busy bank lets later lines of others be seen first
+    at_bank  ///< each line when its bank of L2 gets to it, so that a busy bank lets later lines of others be seen first
 };
 
 struct gpu_front_params {
@@ -50,15 +50,15 @@ public:
     const gpu_front_params params;
 
     register_bank registers{GPU_SRAM_WINDOW};
-    device_register id, index, memory_size, compute_units, wavefront_slots, clock_hz, sram_size, cp_harts, cp_control, cp_status,
-        cp_entry, host_request, peers, page_request, page_retry, queue_hart, interrupt;
+    device_register id, index, memory_size, compute_units, wavefront_slots, clock_hz, sram_size, cp_harts, cp_control,
+        cp_status, cp_entry, host_request, peers, page_request, page_retry, queue_hart, interrupt;
 
     counter bytes_received{*this, "bytes_received", "B", "bytes written into this GPU's memory through the window"};
     counter bytes_sent{*this, "bytes_sent", "B", "bytes read from this GPU's memory through the window"};
 
-    /// What comes in through the window goes to L2 as requests of compute units do. A write is seen as `peer_writes` says; on
-    /// arrival, its time at L2 and in memory is taken behind it. A read is performed at L2. What arrives behind writes (reads,
-    /// atomics, doorbells, registers) never shows a state without them.
+    /// What comes in through the window goes to L2 as requests of compute units do. A write is seen as `peer_writes`
+    /// says; on arrival, its time at L2 and in memory is taken behind it. A read is performed at L2. What arrives
+    /// behind writes (reads, atomics, doorbells, registers) never shows a state without them.
     gpu_memory_port window;
 
     sdma_engine sdma;
@@ -67,11 +67,12 @@ public:
     gpu_front(const sc_core::sc_module_name& name, const gpu_front_params& params, gpu_core& core, unsigned number,
               gpu_attachment& attachment, transfer_port& system);
 
-    /// GPU_REGISTERS_SIZE bytes: registers, and from GPU_SRAM_WINDOW on the command processor's memory. What nobody claims
-    /// reads as zeros and ignores writes.
+    /// GPU_REGISTERS_SIZE bytes: registers, and from GPU_SRAM_WINDOW on the command processor's memory. What nobody
+    /// claims reads as zeros and ignores writes.
     void read_registers(std::uint64_t offset, std::uint8_t* to, std::uint32_t bytes);
     void write_registers(std::uint64_t offset, const std::uint8_t* from, std::uint32_t bytes);
-    /// GPU_DOORBELLS_SIZE bytes. Doorbells are written whole (4 or 8 bytes at a multiple of 8); other writes are ignored.
+    /// GPU_DOORBELLS_SIZE bytes. Doorbells are written whole (4 or 8 bytes at a multiple of 8); other writes are
+    /// ignored.
     void write_doorbell(std::uint64_t offset, const std::uint8_t* from, std::uint32_t bytes);
 
     /// Device memory, from offset 0. Behind its end reads give zeros, and writes are dropped.
@@ -91,7 +92,9 @@ private:
     void transfer_done(std::uint64_t cookie, memory_fault fault) override;
     void raise(unsigned vector);
     void settle();
-    std::uint64_t physical(std::uint64_t offset) const { return std::uint64_t{m_core.memory.router.where()} << GPU_PA_WHERE_SHIFT | offset; }
+    std::uint64_t physical(std::uint64_t offset) const {
+        return std::uint64_t{m_core.memory.router.where()} << GPU_PA_WHERE_SHIFT | offset;
+    }
 
     struct pending_read {
         std::uint64_t cookie;  // the attachment's

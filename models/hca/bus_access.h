@@ -19,7 +19,9 @@ public:
     template <class Finished>
     void read(std::uint64_t address, const buffer_slice& into, Finished finished) {
         if (!m_config.bus_master() || into.length == 0) return finished(into.length == 0);
-        m_dma.read(address, into, [finished = std::move(finished)](pcie::request_status s) mutable { finished(s == pcie::request_status::ok); });
+        m_dma.read(address, into, [finished = std::move(finished)](pcie::request_status s) mutable {
+            finished(s == pcie::request_status::ok);
+        });
     }
     /// Posted: what is written later arrives later.
     void write(std::uint64_t address, const buffer_slice& from) {

@@ -8,12 +8,14 @@
 namespace fabricvp::hca {
 
 void command_params::describe(parameter_visitor& v) {
-    v.field("log_in_flight", log_in_flight, between{0, 6}, "log2 of the commands that software may have in flight by events");
-    v.field("latency", latency, between{0, 1e9}, "time that the firmware of the HCA takes for a command, beyond its mailboxes' way");
+    v.field("log_in_flight", log_in_flight, between{0, 6},
+            "log2 of the commands that software may have in flight by events");
+    v.field("latency", latency, between{0, 1e9},
+            "time that the firmware of the HCA takes for a command, beyond its mailboxes' way");
 }
 
-command_interface::command_interface(const sc_core::sc_module_name& name, const command_params& p, register_bank& r, bus_access& bus,
-                                     event_queues& events, command_executor& executor)
+command_interface::command_interface(const sc_core::sc_module_name& name, const command_params& p, register_bank& r,
+                                     bus_access& bus, event_queues& events, command_executor& executor)
     : model(name),
       params(p),
       in_param(r, "in_param", HCA_HCR + HCA_HCR_IN_PARAM, 4, 0, {}, {2, 4}),
@@ -31,9 +33,12 @@ void command_interface::go() {
     std::uint8_t word[4];
     hca_put32(word, static_cast<std::uint32_t>(control()));
     if (!hca_get(word, HCA_HCR_GO)) return;
-    if (!m_queue.empty() && (m_queue.size() >= std::size_t{1} << params.log_in_flight || !hca_get(word, HCA_HCR_EVENT))) {
-        // GO was 1, or there are more by events than software was told; it does not wait for what it has not seen begin.
-        if (refused.total() == 0) log(log_level::warning, *this, "a command was begun while others filled the HCA; it is ignored");
+    if (!m_queue.empty() &&
+        (m_queue.size() >= std::size_t{1} << params.log_in_flight || !hca_get(word, HCA_HCR_EVENT))) {
+        // GO was 1, or there are more by events than software was told; it does not wait for what it has not seen
+        // begin.
+        if (refused.total() == 0)
+            log(log_level::warning, *this, "a command was begun while others filled the HCA; it is ignored");
         ++refused;
         return;
     }
@@ -66,8 +71,10 @@ void command_interface::begin() {
     c.in = allocate_slice(shape.in_bytes);
     m_bus.read(c.in_param, c.in, [this, epoch = m_epoch](bool ok) {
         if (epoch != m_epoch) return;
-        if (ok) schedule_in(m_execute, params.latency);
-        else finish(HCA_BAD_PARAMETER);
+        if (ok)
+            schedule_in(m_execute, params.latency);
+        else
+            finish(HCA_BAD_PARAMETER);
     });
 }
 
@@ -87,7 +94,8 @@ void command_interface::finish(unsigned status) {
     latency.add(now() - w.since);
     if (status != HCA_OK) {
         ++refused;
-        log(log_level::info, *this, "command {:#x} (modifiers {:#x}, {:#x}) ends with status {:#x}", c.opcode, c.in_modifier, c.modifier, status);
+        log(log_level::info, *this, "command {:#x} (modifiers {:#x}, {:#x}) ends with status {:#x}", c.opcode,
+            c.in_modifier, c.modifier, status);
     } else if (c.out.length) {
         m_bus.write(c.out_param, c.out);
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The command register (HCR). Software writes seven words; the last begins a command, whose mailbox is fetched by DMA. Its
-// end is told by the register itself (GO becomes 0), or by an event. Commands are executed one after the other.
+// The command register (HCR). Software writes seven words; the last begins a command, whose mailbox is fetched by DMA.
+// Its end is told by the register itself (GO becomes 0), or by an event. Commands are executed one after the other.
 #pragma once
 
 #include <cstdint>
@@ -59,8 +59,8 @@ public:
     counter refused{*this, "refused", "1", "commands that ended with an error"};
     histogram latency{*this, "latency", "ps", "of a command, from GO to the end"};
 
-    command_interface(const sc_core::sc_module_name& name, const command_params& params, register_bank& registers, bus_access& bus,
-                      event_queues& events, command_executor& executor);
+    command_interface(const sc_core::sc_module_name& name, const command_params& params, register_bank& registers,
+                      bus_access& bus, event_queues& events, command_executor& executor);
 
     void reset() override;
 

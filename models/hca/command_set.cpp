@@ -5,8 +5,8 @@
 #include <cstring>
 
 #include "abi/hca_context.h"
-#include "abi/hca_mailbox.h"
 #include "abi/hca_mad.h"
+#include "abi/hca_mailbox.h"
 
 namespace fabricvp::hca {
 
@@ -121,19 +121,56 @@ unsigned command_set::query_fw(command& c) {
 unsigned command_set::query_dev_lim(command& c) {
     const auto& l = m.params.limits;
     const std::pair<unsigned, std::uint64_t> answers[] = {
-        {HCA_LIM_LOG_SRQ_SIZE, l.log_queue_entries}, {HCA_LIM_LOG_QP_SIZE, l.log_queue_entries}, {HCA_LIM_LOG_RESERVED_QPS, 4},
-        {HCA_LIM_LOG_QPS, l.log_qps}, {HCA_LIM_LOG_RESERVED_SRQS, 6}, {HCA_LIM_LOG_SRQS, l.log_srqs}, {HCA_LIM_LOG_CQ_SIZE, l.log_cq_entries},
-        {HCA_LIM_LOG_RESERVED_CQS, 7}, {HCA_LIM_LOG_CQS, l.log_cqs}, {HCA_LIM_LOG_MPTS, l.log_mpts}, {HCA_LIM_LOG_RESERVED_EQS, 0},
-        {HCA_LIM_LOG_EQS, 5}, {HCA_LIM_LOG_RESERVED_MTTS, 4}, {HCA_LIM_LOG_REGION, 63}, {HCA_LIM_LOG_RESERVED_MPTS, 4},
-        {HCA_LIM_LOG_MTT_SEGMENTS, l.log_mtt_segments}, {HCA_LIM_LOG_READS_REQUESTER, 7}, {HCA_LIM_LOG_READS_RESPONDER, 2},
-        {HCA_LIM_LOG_READS_TOTAL, 18}, {HCA_LIM_ACK_DELAY, 15}, {HCA_LIM_MTU, m.management.port.mtu_supported}, {HCA_LIM_WIDTH, m.management.port.width_supported},
-        {HCA_LIM_LANES, m.management.port.lanes_supported}, {HCA_LIM_PORTS, 1}, {HCA_LIM_LOG_GIDS, l.log_gids}, {HCA_LIM_RATES, 0xf},
-        {HCA_LIM_LOG_PKEYS, l.log_pkeys}, {HCA_LIM_RESERVED_UARS, 1}, {HCA_LIM_LOG_UAR_MEBIBYTES, l.log_uars - 8}, {HCA_LIM_LOG_PAGE, 12},
-        {HCA_LIM_SEND_ELEMENTS, 59}, {HCA_LIM_SEND_BYTES, 1008}, {HCA_LIM_RECEIVE_ELEMENTS, 59}, {HCA_LIM_RECEIVE_BYTES, 1008},
-        {HCA_LIM_LOG_QPS_MCG, 6}, {HCA_LIM_LOG_MCGS, 13}, {HCA_LIM_LOG_RESERVED_PDS, 4}, {HCA_LIM_LOG_PDS, 15}, {HCA_LIM_EEC_BYTES, 256},
-        {HCA_LIM_QPC_BYTES, 256}, {HCA_LIM_EEEC_BYTES, 32}, {HCA_LIM_EQPC_BYTES, 32}, {HCA_LIM_EQC_BYTES, 64}, {HCA_LIM_CQC_BYTES, 64},
-        {HCA_LIM_SRQC_BYTES, 32}, {HCA_LIM_SCRATCH_BYTES, 32}, {HCA_LIM_MTT_BYTES, 8}, {HCA_LIM_MPT_BYTES, 64},
-        {HCA_LIM_FLAGS, HCA_FLAG_RC | HCA_FLAG_UC | HCA_FLAG_UD | HCA_FLAG_SRQ | HCA_FLAG_QKEY_COUNTER | HCA_FLAG_ATOMICS | HCA_FLAG_UD_MULTICAST}};
+        {HCA_LIM_LOG_SRQ_SIZE, l.log_queue_entries},
+        {HCA_LIM_LOG_QP_SIZE, l.log_queue_entries},
+        {HCA_LIM_LOG_RESERVED_QPS, 4},
+        {HCA_LIM_LOG_QPS, l.log_qps},
+        {HCA_LIM_LOG_RESERVED_SRQS, 6},
+        {HCA_LIM_LOG_SRQS, l.log_srqs},
+        {HCA_LIM_LOG_CQ_SIZE, l.log_cq_entries},
+        {HCA_LIM_LOG_RESERVED_CQS, 7},
+        {HCA_LIM_LOG_CQS, l.log_cqs},
+        {HCA_LIM_LOG_MPTS, l.log_mpts},
+        {HCA_LIM_LOG_RESERVED_EQS, 0},
+        {HCA_LIM_LOG_EQS, 5},
+        {HCA_LIM_LOG_RESERVED_MTTS, 4},
+        {HCA_LIM_LOG_REGION, 63},
+        {HCA_LIM_LOG_RESERVED_MPTS, 4},
+        {HCA_LIM_LOG_MTT_SEGMENTS, l.log_mtt_segments},
+        {HCA_LIM_LOG_READS_REQUESTER, 7},
+        {HCA_LIM_LOG_READS_RESPONDER, 2},
+        {HCA_LIM_LOG_READS_TOTAL, 18},
+        {HCA_LIM_ACK_DELAY, 15},
+        {HCA_LIM_MTU, m.management.port.mtu_supported},
+        {HCA_LIM_WIDTH, m.management.port.width_supported},
+        {HCA_LIM_LANES, m.management.port.lanes_supported},
+        {HCA_LIM_PORTS, 1},
+        {HCA_LIM_LOG_GIDS, l.log_gids},
+        {HCA_LIM_RATES, 0xf},
+        {HCA_LIM_LOG_PKEYS, l.log_pkeys},
+        {HCA_LIM_RESERVED_UARS, 1},
+        {HCA_LIM_LOG_UAR_MEBIBYTES, l.log_uars - 8},
+        {HCA_LIM_LOG_PAGE, 12},
+        {HCA_LIM_SEND_ELEMENTS, 59},
+        {HCA_LIM_SEND_BYTES, 1008},
+        {HCA_LIM_RECEIVE_ELEMENTS, 59},
+        {HCA_LIM_RECEIVE_BYTES, 1008},
+        {HCA_LIM_LOG_QPS_MCG, 6},
+        {HCA_LIM_LOG_MCGS, 13},
+        {HCA_LIM_LOG_RESERVED_PDS, 4},
+        {HCA_LIM_LOG_PDS, 15},
+        {HCA_LIM_EEC_BYTES, 256},
+        {HCA_LIM_QPC_BYTES, 256},
+        {HCA_LIM_EEEC_BYTES, 32},
+        {HCA_LIM_EQPC_BYTES, 32},
+        {HCA_LIM_EQC_BYTES, 64},
+        {HCA_LIM_CQC_BYTES, 64},
+        {HCA_LIM_SRQC_BYTES, 32},
+        {HCA_LIM_SCRATCH_BYTES, 32},
+        {HCA_LIM_MTT_BYTES, 8},
+        {HCA_LIM_MPT_BYTES, 64},
+        {HCA_LIM_FLAGS, HCA_FLAG_RC | HCA_FLAG_UC | HCA_FLAG_UD | HCA_FLAG_SRQ | HCA_FLAG_QKEY_COUNTER |
+                            HCA_FLAG_ATOMICS | HCA_FLAG_UD_MULTICAST}};
     for (const auto& [field, value] : answers) hca_set(c.out.data(), field, static_cast<std::uint32_t>(value));
     hca_set_long(c.out.data(), HCA_LIM_ICM_BYTES, std::uint64_t{1} << 40);
     return HCA_OK;
@@ -143,7 +180,8 @@ unsigned command_set::query_adapter(command& c) {
     hca_set(c.out.data(), HCA_ADAPTER_PIN, 0);
     // Each group of four bytes is reversed.
     const std::string board = "FVP_HCA_0000001";
-    for (std::size_t i = 0; i < board.size(); ++i) c.out.data()[HCA_ADAPTER_BOARD + (i ^ 3)] = static_cast<std::uint8_t>(board[i]);
+    for (std::size_t i = 0; i < board.size(); ++i)
+        c.out.data()[HCA_ADAPTER_BOARD + (i ^ 3)] = static_cast<std::uint8_t>(board[i]);
     return HCA_OK;
 }
 
@@ -157,7 +195,8 @@ unsigned command_set::read_mappings(const command& c, std::vector<mapping>& to) 
         const auto log_pages = hca_get(e, HCA_MAP_LOG_PAGES);
         if (log_pages > 20) return HCA_BAD_PARAMETER;
         const auto bytes = std::uint64_t{icm::page} << log_pages;
-        const auto bus = hca_get_long(e, HCA_MAP_PHYSICAL) & ~std::uint64_t{icm::page - 1}, address = hca_get_long(e, HCA_MAP_VIRTUAL);
+        const auto bus = hca_get_long(e, HCA_MAP_PHYSICAL) & ~std::uint64_t{icm::page - 1},
+                   address = hca_get_long(e, HCA_MAP_VIRTUAL);
         if (bus & (bytes - 1) || address % icm::page) return HCA_BAD_PARAMETER;
         to.push_back({address, bus, bytes / icm::page});
     }
@@ -220,10 +259,12 @@ unsigned command_set::init_hca(command& c) {
     const auto& l = m.params.limits;
     if (!m_running || m_initialised) return HCA_BAD_SYSTEM_STATE;
     const auto uarc_log = 12 + hca_get(i, HCA_INIT_LOG_UARC_PAGES), uars_log = hca_get(i, HCA_INIT_LOG_UARS);
-    const auto qps = hca_get(i, HCA_INIT_LOG_QPS), cqs = hca_get(i, HCA_INIT_LOG_CQS), srqs = hca_get(i, HCA_INIT_LOG_SRQS);
+    const auto qps = hca_get(i, HCA_INIT_LOG_QPS), cqs = hca_get(i, HCA_INIT_LOG_CQS),
+               srqs = hca_get(i, HCA_INIT_LOG_SRQS);
     const auto mpts = hca_get(i, HCA_INIT_LOG_MPTS), mcgs = hca_get(i, HCA_INIT_LOG_MCGS);
     // Linux asks for what its module parameters say, whatever the limits are: only what nobody could serve is refused.
-    if (uarc_log > 24 || uars_log > l.log_uars || hca_get(i, HCA_INIT_LOG_UAR_PAGE) || qps > 20 || cqs > 20 || srqs > 20 || mpts > 22 || mcgs > 20)
+    if (uarc_log > 24 || uars_log > l.log_uars || hca_get(i, HCA_INIT_LOG_UAR_PAGE) || qps > 20 || cqs > 20 ||
+        srqs > 20 || mpts > 22 || mcgs > 20)
         return HCA_EXCEEDS_LIMIT;
     m.memory.configure(mpts);
     m.completions.configure(cqs);
@@ -270,7 +311,8 @@ unsigned command_set::set_ib(command& c) {
     if (c.in_modifier != 1) return HCA_BAD_PARAMETER;
     const auto* i = c.in.data();
     auto& port = m.management.port;
-    if (hca_get(i, HCA_SET_IB_SYSTEM_GUID_GIVEN)) m.management.node.system_guid = hca_get_long(i, HCA_SET_IB_SYSTEM_GUID);
+    if (hca_get(i, HCA_SET_IB_SYSTEM_GUID_GIVEN))
+        m.management.node.system_guid = hca_get_long(i, HCA_SET_IB_SYSTEM_GUID);
     if (hca_get(i, HCA_SET_IB_RESET_QKEY_COUNTER)) port.qkey_violations = 0;
     port.capabilities = hca_get(i, HCA_SET_IB_CAPABILITIES);
     return HCA_OK;
@@ -279,7 +321,8 @@ unsigned command_set::set_ib(command& c) {
 /// A datagram that needs no answer gets none; what the agent refuses, its answer says.
 unsigned command_set::mad_ifc(command& c) {
     if (const auto port = c.in_modifier & 0xff; port > 1) return HCA_BAD_PARAMETER;
-    return m.management.answer(c.in.data(), c.out.data(), !(c.modifier & HCA_MAD_IGNORE_MKEY)) ? HCA_OK : HCA_BAD_PACKET;
+    return m.management.answer(c.in.data(), c.out.data(), !(c.modifier & HCA_MAD_IGNORE_MKEY)) ? HCA_OK
+                                                                                               : HCA_BAD_PACKET;
 }
 
 void command_set::reset() {

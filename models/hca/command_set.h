@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What commands do. Those of the whole HCA stand in command_set.cpp, those of single objects in command_set_objects.cpp.
+// What commands do. Those of the whole HCA stand in command_set.cpp, those of single objects in
+// command_set_objects.cpp.
 #pragma once
 
 #include <cstdint>

@@ -30,7 +30,9 @@ unsigned command_set::sw2hw_mpt(command& c) {
     return m.memory.add_region(c.in_modifier, r) ? HCA_OK : HCA_BAD_OBJECT_STATE;
 }
 
-unsigned command_set::hw2sw_mpt(command& c) { return m.memory.remove_region(c.in_modifier) ? HCA_OK : HCA_BAD_OBJECT_STATE; }
+unsigned command_set::hw2sw_mpt(command& c) {
+    return m.memory.remove_region(c.in_modifier) ? HCA_OK : HCA_BAD_OBJECT_STATE;
+}
 
 unsigned command_set::sw2hw_eq(command& c) { return m.events.add(c.in_modifier, c.in.data()); }
 

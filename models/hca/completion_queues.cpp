@@ -11,8 +11,8 @@
 
 namespace fabricvp::hca {
 
-completion_queues::completion_queues(const sc_core::sc_module_name& name, bus_access& bus, translation& memory, doorbell_records& records,
-                                     event_queues& events)
+completion_queues::completion_queues(const sc_core::sc_module_name& name, bus_access& bus, translation& memory,
+                                     doorbell_records& records, event_queues& events)
     : model(name), m_bus(bus), m_memory(memory), m_records(records), m_events(events) {}
 
 void completion_queues::configure(unsigned log_entries) {
@@ -81,8 +81,9 @@ void completion_queues::resize(std::uint32_t number, const std::uint8_t* m, std:
     if (!q) return finished(HCA_BAD_INDEX);
     if (q->resize || q->status) return finished(HCA_BAD_OBJECT_STATE);
     if (log_size < 1 || log_size > 22) return finished(HCA_BAD_PARAMETER);
-    q->resize = std::make_unique<queue::resizing>(
-        queue::resizing{q->waiting.size(), hca_get_long(m, HCA_RESIZE_START), log_size, hca_get(m, HCA_RESIZE_LKEY), std::move(finished)});
+    q->resize =
+        std::make_unique<queue::resizing>(queue::resizing{q->waiting.size(), hca_get_long(m, HCA_RESIZE_START),
+                                                          log_size, hca_get(m, HCA_RESIZE_LKEY), std::move(finished)});
     pump(*q);
 }
 
@@ -150,9 +151,10 @@ void completion_queues::write_next(queue& q) {
     q.waiting.pop_front();
     if (q.resize) --q.resize->after;
     const auto slot = q.start + HCA_CQE_SIZE * std::uint64_t{q.producer & ((1u << q.log_size) - 1)};
-    m_memory.translate({q.lkey, q.domain, slot, HCA_CQE_SIZE, local_write, true}, [this, number, serial, e](violation v, const bus_ranges& where) {
-        if (auto* now = find(number, serial)) write(*now, e, v, where);
-    });
+    m_memory.translate({q.lkey, q.domain, slot, HCA_CQE_SIZE, local_write, true},
+                       [this, number, serial, e](violation v, const bus_ranges& where) {
+                           if (auto* now = find(number, serial)) write(*now, e, v, where);
+                       });
 }
 
 void completion_queues::write(queue& q, const completion_entry& e, violation v, const bus_ranges& where) {
@@ -173,7 +175,8 @@ void completion_queues::write(queue& q, const completion_entry& e, violation v, 
         m_bus.write(where[0].address, bytes);
     }
     if (told.open())
-        told.line(*this, "cq {:#x} completion {} to bus address {:#x}: {}", q.number, q.producer, where[0].address, text_of_completion(e.bytes.data()));
+        told.line(*this, "cq {:#x} completion {} to bus address {:#x}: {}", q.number, q.producer, where[0].address,
+                  text_of_completion(e.bytes.data()));
     ++q.producer;
     ++cqes;
     if (e.solicited) q.solicited = q.producer;
@@ -182,7 +185,8 @@ void completion_queues::write(queue& q, const completion_entry& e, violation v, 
 }
 
 void completion_queues::fail(queue& q, unsigned syndrome) {
-    log(log_level::warning, *this, "completion queue {:#x} {}", q.number, syndrome == HCA_CQ_OVERRUN ? "is full" : "cannot be written");
+    log(log_level::warning, *this, "completion queue {:#x} {}", q.number,
+        syndrome == HCA_CQ_OVERRUN ? "is full" : "cannot be written");
     ++overruns;
     q.status = syndrome == HCA_CQ_OVERRUN ? HCA_STATUS_OVERFLOW : HCA_STATUS_WRITE_FAILED;
     q.writing = false;
@@ -204,7 +208,8 @@ bool completion_queues::ring(std::uint32_t uar, std::uint32_t high, std::uint32_
     hca_put32(words + 4, low);
     auto* q = find(hca_get(words, HCA_ARM_CQN));
     const auto wanted = hca_get(words, HCA_ARM_COMMAND);
-    if (!q || q->uar != uar || (wanted != HCA_ARM_SOLICITED && wanted != HCA_ARM_NEXT && wanted != HCA_ARM_MULTIPLE)) return false;
+    if (!q || q->uar != uar || (wanted != HCA_ARM_SOLICITED && wanted != HCA_ARM_NEXT && wanted != HCA_ARM_MULTIPLE))
+        return false;
     ++armed;
     if (q->status) return true;
     if (q->producer - low <= 1u << q->log_size) q->consumer = low;

@@ -28,7 +28,7 @@ struct completion_entry {
     std::array<std::uint8_t, HCA_CQE_SIZE> bytes{};
     bool solicited = false;  ///< wakes those who wait for solicited completions only
 
-    span_trail spans;        ///< of the message that ends here
+    span_trail spans;  ///< of the message that ends here
     const char* what = "";
 
     /// Its time goes on where the message's has come to. \param kind how the recorder shall call it
@@ -51,8 +51,8 @@ public:
     counter lost{*this, "lost", "1", "completions whose queue does not exist or has failed"};
     counter armed{*this, "armed", "1", "times that software asked for an event"};
 
-    completion_queues(const sc_core::sc_module_name& name, bus_access& bus, translation& memory, doorbell_records& records,
-                      event_queues& events);
+    completion_queues(const sc_core::sc_module_name& name, bus_access& bus, translation& memory,
+                      doorbell_records& records, event_queues& events);
 
     void configure(unsigned log_entries);
 
@@ -76,7 +76,8 @@ private:
     struct queue {
         std::uint32_t number = 0, serial = 0;
         unsigned state = 0, status = 0, log_size = 0, eqn = 0;
-        std::uint32_t uar = 0, domain = 0, lkey = 0, consumer = 0, producer = 0, solicited = 0, consumer_record = 0, notified = 0;
+        std::uint32_t uar = 0, domain = 0, lkey = 0, consumer = 0, producer = 0, solicited = 0, consumer_record = 0,
+                      notified = 0;
         std::uint64_t start = 0;
         bool writing = false, pumping = false, consumer_is_new = false;
         std::deque<completion_entry> waiting;
@@ -91,7 +92,9 @@ private:
         std::array<std::uint8_t, HCA_CQC_SIZE> context{};
     };
     const queue* find(std::uint32_t number) const;
-    queue* find(std::uint32_t number) { return const_cast<queue*>(static_cast<const completion_queues*>(this)->find(number)); }
+    queue* find(std::uint32_t number) {
+        return const_cast<queue*>(static_cast<const completion_queues*>(this)->find(number));
+    }
     queue* find(std::uint32_t number, std::uint32_t serial);
     void pump(queue& q);
     void write_next(queue& q);

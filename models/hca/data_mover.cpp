@@ -12,7 +12,8 @@ std::uint64_t data_mover::length(const data_list& list) {
     return sum;
 }
 
-void data_mover::gather(const data_list& list, std::uint32_t domain, std::uint64_t from, const buffer_slice& into, std::uint32_t rights, done finished) {
+void data_mover::gather(const data_list& list, std::uint32_t domain, std::uint64_t from, const buffer_slice& into,
+                        std::uint32_t rights, done finished) {
     auto o = std::make_shared<operation>();
     o->bytes = into;
     o->write = false;
@@ -20,7 +21,8 @@ void data_mover::gather(const data_list& list, std::uint32_t domain, std::uint64
     begin(o, list, domain, from, rights);
 }
 
-void data_mover::scatter(const data_list& list, std::uint32_t domain, std::uint64_t to, const buffer_slice& bytes, std::uint32_t rights, done finished) {
+void data_mover::scatter(const data_list& list, std::uint32_t domain, std::uint64_t to, const buffer_slice& bytes,
+                         std::uint32_t rights, done finished) {
     auto o = std::make_shared<operation>();
     o->bytes = bytes;
     o->write = true;
@@ -28,7 +30,8 @@ void data_mover::scatter(const data_list& list, std::uint32_t domain, std::uint6
     begin(o, list, domain, to, rights);
 }
 
-void data_mover::begin(const operation_ptr& o, const data_list& list, std::uint32_t domain, std::uint64_t from, std::uint32_t rights) {
+void data_mover::begin(const operation_ptr& o, const data_list& list, std::uint32_t domain, std::uint64_t from,
+                       std::uint32_t rights) {
     std::size_t at = 0;
     for (const auto& s : list) {
         if (at == o->bytes.length) break;

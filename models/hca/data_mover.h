@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Moves payload between memory and packets: gathers what lists of a work queue entry name, scatters what has arrived, reads
-// and writes what a packet names by its key. Each part is checked and translated by its own key.
+// Moves payload between memory and packets: gathers what lists of a work queue entry name, scatters what has arrived,
+// reads and writes what a packet names by its key. Each part is checked and translated by its own key.
 #pragma once
 
 #include <cstdint>
@@ -26,7 +26,8 @@ struct transfer_result {
 
 /// Reads from one region, into all of `into`. \param finished called once with whether it could be
 template <class Finished>
-void read_region(bus_access& bus, translation& memory, const region_access& what, const buffer_slice& into, Finished finished) {
+void read_region(bus_access& bus, translation& memory, const region_access& what, const buffer_slice& into,
+                 Finished finished) {
     memory.translate(what, [&bus, into, finished = std::move(finished)](violation v, const bus_ranges& where) mutable {
         if (v != violation::none) return finished(false);
         auto state = std::make_shared<std::pair<unsigned, bool>>(static_cast<unsigned>(where.size()), true);
@@ -48,13 +49,17 @@ public:
 
     using done = std::function<void(transfer_result)>;
 
-    data_mover(const sc_core::sc_module_name& name, bus_access& bus, translation& memory) : model(name), m_bus(bus), m_memory(memory) {}
+    data_mover(const sc_core::sc_module_name& name, bus_access& bus, translation& memory)
+        : model(name), m_bus(bus), m_memory(memory) {}
 
-    /// Fills `into` with bytes [from, from + into.length) of a list. \param finished called once, inside this call or later
-    void gather(const data_list& list, std::uint32_t domain, std::uint64_t from, const buffer_slice& into, std::uint32_t rights, done finished);
-    /// Writes `bytes` to [to, to + bytes.length) of a list. Nothing is written unless all of it may be. \param finished called
-    /// once, when the writes have been handed over
-    void scatter(const data_list& list, std::uint32_t domain, std::uint64_t to, const buffer_slice& bytes, std::uint32_t rights, done finished);
+    /// Fills `into` with bytes [from, from + into.length) of a list. \param finished called once, inside this call or
+    /// later
+    void gather(const data_list& list, std::uint32_t domain, std::uint64_t from, const buffer_slice& into,
+                std::uint32_t rights, done finished);
+    /// Writes `bytes` to [to, to + bytes.length) of a list. Nothing is written unless all of it may be. \param finished
+    /// called once, when the writes have been handed over
+    void scatter(const data_list& list, std::uint32_t domain, std::uint64_t to, const buffer_slice& bytes,
+                 std::uint32_t rights, done finished);
 
     /// Bytes of a list.
     static std::uint64_t length(const data_list& list);
@@ -69,7 +74,8 @@ private:
         std::vector<std::pair<std::uint64_t, buffer_slice>> writes;  // by bus address, once all are known
     };
     using operation_ptr = std::shared_ptr<operation>;
-    void begin(const operation_ptr& o, const data_list& list, std::uint32_t domain, std::uint64_t from, std::uint32_t rights);
+    void begin(const operation_ptr& o, const data_list& list, std::uint32_t domain, std::uint64_t from,
+               std::uint32_t rights);
     void part_ready(const operation_ptr& o, const buffer_slice& part, violation v, const bus_ranges& where);
     void close(operation& o);
 

@@ -11,14 +11,15 @@
 
 namespace fabricvp::hca {
 
-/// Doorbell records: counters that software keeps in the contexts of user access regions (UARs). They are read when one is
-/// wanted, and never kept.
+/// Doorbell records: counters that software keeps in the contexts of user access regions (UARs). They are read when one
+/// is wanted, and never kept.
 class doorbell_records final : public model {
 public:
     counter reads{*this, "reads", "1", "doorbell records read"};
     counter failures{*this, "failures", "1", "doorbell records that could not be read"};
 
-    doorbell_records(const sc_core::sc_module_name& name, bus_access& bus, const icm& contexts) : model(name), m_bus(bus), m_icm(contexts) {}
+    doorbell_records(const sc_core::sc_module_name& name, bus_access& bus, const icm& contexts)
+        : model(name), m_bus(bus), m_icm(contexts) {}
 
     /// \param base ICM address of UAR 0's context \param log_bytes of one context
     void configure(std::uint64_t base, unsigned log_bytes, unsigned log_uars) {
@@ -35,7 +36,8 @@ public:
     void read(std::uint32_t uar, std::uint32_t record, Finished finished) {
         ++reads;
         const auto where = valid_uar(uar) && record < records()
-                               ? m_icm.bus_address(m_base + (std::uint64_t{uar} << m_log_bytes) + HCA_RECORD_SIZE * std::uint64_t{record})
+                               ? m_icm.bus_address(m_base + (std::uint64_t{uar} << m_log_bytes) +
+                                                   HCA_RECORD_SIZE * std::uint64_t{record})
                                : std::nullopt;
         if (!where) {
             ++failures;

@@ -13,7 +13,8 @@ namespace {
 
 std::string text_of(const data_list& list) {
     std::string text;
-    for (const auto& s : list) text += fmt::format("{}{} bytes at {:#x} key {:#x}", text.empty() ? "" : " + ", s.bytes, s.address, s.key);
+    for (const auto& s : list)
+        text += fmt::format("{}{} bytes at {:#x} key {:#x}", text.empty() ? "" : " + ", s.bytes, s.address, s.key);
     return text.empty() ? "no data" : text;
 }
 
@@ -74,7 +75,8 @@ std::string text_of(const send_entry& e) {
     if (e.rkey) text += fmt::format(" {} {:#x} rkey {:#x}", e.has_response() ? "from" : "to", e.remote, e.rkey);
     if (e.opcode == HCA_OP_FETCH_ADD) text += fmt::format(" add {:#x}", e.swap_add);
     if (e.opcode == HCA_OP_COMPARE_SWAP) text += fmt::format(" compare {:#x} swap {:#x}", e.compare, e.swap_add);
-    if (e.opcode == HCA_OP_WRITE_IMMEDIATE || e.opcode == HCA_OP_SEND_IMMEDIATE) text += fmt::format(" immediate {:#x}", e.immediate);
+    if (e.opcode == HCA_OP_WRITE_IMMEDIATE || e.opcode == HCA_OP_SEND_IMMEDIATE)
+        text += fmt::format(" immediate {:#x}", e.immediate);
     if (e.to.qpn) text += fmt::format(" to lid {:#x} qp {:#x}", e.to.lid, e.to.qpn);
     if (e.signalled) text += ", signalled";
     if (e.solicited) text += ", solicited";
@@ -89,10 +91,15 @@ std::string text_of_completion(const std::uint8_t* cqe) {
     const auto start = fmt::format("qp {:#x} ", hca_get(cqe, HCA_CQE_QPN));
     const auto entry = fmt::format(", entry at {:#x} of its buffer", hca_get(cqe, HCA_CQE_WQE) & ~0x3fu);
     if (opcode == HCA_CQE_ERROR_SEND || opcode == HCA_CQE_ERROR_RECEIVE)
-        return start + fmt::format("{} failed: {}", opcode == HCA_CQE_ERROR_SEND ? "send queue" : "receive queue", syndrome_name(hca_get(cqe, HCA_CQE_SYNDROME))) + entry;
+        return start +
+               fmt::format("{} failed: {}", opcode == HCA_CQE_ERROR_SEND ? "send queue" : "receive queue",
+                           syndrome_name(hca_get(cqe, HCA_CQE_SYNDROME))) +
+               entry;
     if (hca_get(cqe, HCA_CQE_IS_SEND)) return start + opcode_name(opcode & 0x1f) + " done" + entry;
     auto text = start + fmt::format("received {} bytes", hca_get(cqe, HCA_CQE_BYTES));
-    if (hca_get(cqe, HCA_CQE_SOURCE_QPN)) text += fmt::format(" from lid {:#x} qp {:#x}", hca_get(cqe, HCA_CQE_SOURCE_LID), hca_get(cqe, HCA_CQE_SOURCE_QPN));
+    if (hca_get(cqe, HCA_CQE_SOURCE_QPN))
+        text +=
+            fmt::format(" from lid {:#x} qp {:#x}", hca_get(cqe, HCA_CQE_SOURCE_LID), hca_get(cqe, HCA_CQE_SOURCE_QPN));
     return text + entry;
 }
 
@@ -102,13 +109,19 @@ std::string text_of(const queue_pair& q) {
     const auto& r = q.receives;
     auto text = fmt::format("{}, {}", type_name(a.type), state_name(a.state));
     if (a.remote) text += fmt::format(", with lid {:#x} qp {:#x}", a.remote_lid, a.remote);
-    text += fmt::format("; doorbells on page {}, completions to cq {:#x} (sends) and {:#x} (receives)\n", a.uar, a.send_cqn, a.receive_cqn);
-    text += fmt::format("  sends: {} posted, {} fetched, {} completed; ring of {} entries of {} bytes at {:#x} key {:#x}\n", s.posted, s.fetched, s.completed,
-                        a.sq.entries(), a.sq.stride(), a.sq.start, a.sq.lkey);
+    text += fmt::format("; doorbells on page {}, completions to cq {:#x} (sends) and {:#x} (receives)\n", a.uar,
+                        a.send_cqn, a.receive_cqn);
+    text +=
+        fmt::format("  sends: {} posted, {} fetched, {} completed; ring of {} entries of {} bytes at {:#x} key {:#x}\n",
+                    s.posted, s.fetched, s.completed, a.sq.entries(), a.sq.stride(), a.sq.start, a.sq.lkey);
     for (const auto& e : s.entries)
-        text += fmt::format("    entry {}: {}; {}\n", e.index, text_of(e), e.acked ? "acknowledged" : e.started ? fmt::format("{} of {} packets sent", e.sent, e.requests()) : "not begun");
+        text += fmt::format("    entry {}: {}; {}\n", e.index, text_of(e),
+                            e.acked     ? "acknowledged"
+                            : e.started ? fmt::format("{} of {} packets sent", e.sent, e.requests())
+                                        : "not begun");
     if (a.has_srq) return text + fmt::format("  receives: from shared queue {:#x}\n", a.srqn);
-    text += fmt::format("  receives: {} posted as far as is known, {} taken; ring of {} entries of {} bytes at {:#x}\n", r.posted, r.taken, a.rq.entries(), a.rq.stride(), a.rq.start);
+    text += fmt::format("  receives: {} posted as far as is known, {} taken; ring of {} entries of {} bytes at {:#x}\n",
+                        r.posted, r.taken, a.rq.entries(), a.rq.stride(), a.rq.start);
     for (const auto& e : r.ready) text += fmt::format("    entry at {:#x}: {}\n", e.offset, text_of(e));
     return text;
 }

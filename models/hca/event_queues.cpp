@@ -61,8 +61,10 @@ unsigned event_queues::route(unsigned number, std::uint64_t mask, bool unmap) {
     if (!exists(number)) return HCA_BAD_INDEX;
     for (unsigned type = 0; type < m_routes.size(); ++type) {
         if (!(mask >> type & 1)) continue;
-        if (!unmap) m_routes[type] = static_cast<std::uint8_t>(number);
-        else if (m_routes[type] == number) m_routes[type] = nowhere;
+        if (!unmap)
+            m_routes[type] = static_cast<std::uint8_t>(number);
+        else if (m_routes[type] == number)
+            m_routes[type] = nowhere;
     }
     return HCA_OK;
 }
@@ -70,7 +72,9 @@ unsigned event_queues::route(unsigned number, std::uint64_t mask, bool unmap) {
 void event_queues::post(const event_entry& e) {
     const auto type = hca_get(e.bytes.data(), HCA_EQE_TYPE);
     if (const auto to = m_routes[type % m_routes.size()]; to != nowhere) return post(to, e);
-    if (lost.total() == 0) log(log_level::info, *this, "nobody wants events of type {:#x}; further ones that are lost are only counted", type);
+    if (lost.total() == 0)
+        log(log_level::info, *this, "nobody wants events of type {:#x}; further ones that are lost are only counted",
+            type);
     ++lost;
 }
 
@@ -108,9 +112,11 @@ void event_queues::write_next(unsigned number) {
     const auto e = q.waiting.front();
     q.waiting.pop_front();
     const auto slot = q.start + HCA_EQE_SIZE * std::uint64_t{q.producer & ((1u << q.log_size) - 1)};
-    m_memory.translate({q.lkey, q.domain, slot, HCA_EQE_SIZE, local_write, true}, [this, number, e, serial = q.serial](violation v, const bus_ranges& where) {
-        if (auto& now = m_queues[number]; now.valid && now.serial == serial) write(number, e, v, where);
-    });
+    m_memory.translate({q.lkey, q.domain, slot, HCA_EQE_SIZE, local_write, true},
+                       [this, number, e, serial = q.serial](violation v, const bus_ranges& where) {
+                           if (auto& now = m_queues[number]; now.valid && now.serial == serial)
+                               write(number, e, v, where);
+                       });
 }
 
 void event_queues::write(unsigned number, const event_entry& e, violation v, const bus_ranges& where) {
@@ -155,8 +161,11 @@ void event_queues::set_consumer(unsigned number, std::uint32_t counter) {
     if (!exists(number)) return;
     auto& q = m_queues[number];
     // Only what has been produced can have been consumed.
-    if (q.producer - counter <= 1u << q.log_size) q.consumer = counter;
-    else log(log_level::warning, *this, "consumer counter {} of event queue {} is none that it can have", counter, number);
+    if (q.producer - counter <= 1u << q.log_size)
+        q.consumer = counter;
+    else
+        log(log_level::warning, *this, "consumer counter {} of event queue {} is none that it can have", counter,
+            number);
 }
 
 void event_queues::reset() {

@@ -34,7 +34,8 @@ struct event_entry {
 
 class event_queues final : public model {
 public:
-    span_stage event_span{*this, "event"};  ///< from what has happened until its event has been handed over and the interrupt is raised
+    span_stage event_span{
+        *this, "event"};  ///< from what has happened until its event has been handed over and the interrupt is raised
 
     counter events{*this, "events", "1", "events written"};
     counter lost{*this, "lost", "1", "events that no queue was there for, or had no room for"};

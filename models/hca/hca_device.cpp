@@ -34,15 +34,17 @@ hca_device::hca_device(const sc_core::sc_module_name& name, const hca_params& p)
       receives("receives", p.receives, m_bus, translation, records, shared_receives, events, pairs),
       network("network", p.network, pairs),
       requester("requester", p.requester, pairs, sends, receives, data, completions, events, management, network),
-      responder("responder", p.responder, m_bus, translation, pairs, receives, data, completions, events, management, network),
+      responder("responder", p.responder, m_bus, translation, pairs, receives, data, completions, events, management,
+                network),
       m_command_set({params, contexts, translation, events, completions, shared_receives, pairs, records, management,
-                     [this] { return config.bar_base(HCA_BAR_REGISTERS); }, [this](bool up) { set_port(up); }, [this] { forget_contexts(); }}),
+                     [this] { return config.bar_base(HCA_BAR_REGISTERS); }, [this](bool up) { set_port(up); },
+                     [this] { forget_contexts(); }}),
       commands("commands", p.command, registers, m_bus, events, m_command_set) {
     config.add_bar(HCA_BAR_REGISTERS, HCA_REGISTERS_SIZE, true, false);
     config.add_bar(HCA_BAR_UAR, std::uint64_t{HCA_PAGE} << p.limits.log_uars, true, true);
     config.set_interrupt_pin(1);
-    // Drivers neither save nor restore 0x58 to 0x5f over a reset, where the real device has the way to its flash memory. A
-    // vendor-specific capability keeps all others out of there.
+    // Drivers neither save nor restore 0x58 to 0x5f over a reset, where the real device has the way to its flash
+    // memory. A vendor-specific capability keeps all others out of there.
     config.space.declare(config.space.add_capability(vendor_specific, before_capabilities) + 2, 1, before_capabilities);
     add_common_capabilities();
     add_msi_x(HCA_MSIX_VECTORS, HCA_BAR_REGISTERS, HCA_MSIX_TABLE);
@@ -73,14 +75,19 @@ hca_device::hca_device(const sc_core::sc_module_name& name, const hca_params& p)
         responder.changed(q, before);
     };
     network.on_packet = [this](const network::packet_ptr& packet) { take_packet(packet); };
-    network.on_request_sent = [this](queue_pair& q, const network::packet& packet) { requester.packet_left(q, packet); };
+    network.on_request_sent = [this](queue_pair& q, const network::packet& packet) {
+        requester.packet_left(q, packet);
+    };
     network.on_response_sent = [this](queue_pair& q) { responder.room(q); };
     network.on_state = [this] { show_port(); };
     management.refresh = [this] { show_port(); };
     management.traffic = [this] {
-        return port_traffic{network.link.bytes_sent.total(), network.bytes_received.total(), network.link.packets_sent.total(), network.packets_received.total()};
+        return port_traffic{network.link.bytes_sent.total(), network.bytes_received.total(),
+                            network.link.packets_sent.total(), network.packets_received.total()};
     };
-    management.on_addresses = [this] { network.link.set_lid(management.port.lid, static_cast<std::uint8_t>(management.port.lmc)); };
+    management.on_addresses = [this] {
+        network.link.set_lid(management.port.lid, static_cast<std::uint8_t>(management.port.lmc));
+    };
     initial_port();
 }
 
@@ -119,7 +126,10 @@ void hca_device::show_port() {
         port.physical_state = HCA_PORT_POLLING;
     }
     const bool active = port.state == 4, was = before == 4;
-    if (active != was) events.post(event_entry(HCA_EVENT_PORT).set(HCA_EQE_SUBTYPE, active ? HCA_PORT_ACTIVE : HCA_PORT_DOWN).set(HCA_EQE_PORT, 1));
+    if (active != was)
+        events.post(event_entry(HCA_EVENT_PORT)
+                        .set(HCA_EQE_SUBTYPE, active ? HCA_PORT_ACTIVE : HCA_PORT_DOWN)
+                        .set(HCA_EQE_PORT, 1));
 }
 
 queue_pair* hca_device::destination_of(const network::packet& p) {
@@ -146,14 +156,16 @@ void hca_device::take_packet(const network::packet_ptr& p) {
     auto* q = p->damaged == network::damage::none && p->extensions() ? destination_of(*p) : nullptr;
     if (!q) return take_unclaimed(p);
     const auto op = network::operation_of(p->bth.opcode);
-    if (q->attributes.type == HCA_QP_RC && op >= network::operation::read_response_first && op <= network::operation::atomic_acknowledge)
+    if (q->attributes.type == HCA_QP_RC && op >= network::operation::read_response_first &&
+        op <= network::operation::atomic_acknowledge)
         return requester.receive(*q, p);
     responder.receive(*q, p);
 }
 
 /// Each queue pair that is attached gets the packet as if it had been sent to it alone.
 void hca_device::take_multicast(const network::packet_ptr& p) {
-    const bool good = p->damaged == network::damage::none && p->lrh.global && network::transport_of(p->bth.opcode) == network::transport::ud;
+    const bool good = p->damaged == network::damage::none && p->lrh.global &&
+                      network::transport_of(p->bth.opcode) == network::transport::ud;
     const auto members = good ? m_command_set.members(p->grh.destination) : std::vector<std::uint32_t>{};
     if (good && members.empty()) ++unwanted;
     if (!good) ++dropped;
@@ -174,11 +186,14 @@ void hca_device::take_multicast(const network::packet_ptr& p) {
 /// Requests of subnet and performance management that no software has opened a queue pair for are answered here.
 void hca_device::take_unclaimed(const network::packet_ptr& p) {
     const auto number = p->bth.destination_qp;
-    const bool ours = p->damaged == network::damage::none && number < 2 && network.enabled() && !pairs.find(pairs.special(number == 1));
+    const bool ours = p->damaged == network::damage::none && number < 2 && network.enabled() &&
+                      !pairs.find(pairs.special(number == 1));
     const auto answer = ours ? management.answer(*p) : nullptr;
     network.release(*p);
-    if (answer) network.send(answer);
-    else ++dropped;
+    if (answer)
+        network.send(answer);
+    else
+        ++dropped;
 }
 
 void hca_device::bar_read(const pcie::bar_hit& at, std::uint8_t* to, std::uint32_t bytes) {
@@ -236,8 +251,10 @@ void hca_device::ring(std::uint32_t uar, unsigned which, std::uint32_t high, std
     if (good) return;
     if (told.open()) told.line(*this, "doorbell {:#x} {:#x} at {:#x} of page {}: dropped", high, low, which, uar);
     if (bad_doorbells.total() == 0)
-        log(log_level::warning, *this, "doorbell {:#x} {:#x} at {:#x} of page {} is dropped: it is none of that page's; further ones are only counted", high, low,
-            which, uar);
+        log(log_level::warning, *this,
+            "doorbell {:#x} {:#x} at {:#x} of page {} is dropped: it is none of that page's; further ones are only "
+            "counted",
+            high, low, which, uar);
     ++bad_doorbells;
 }
 

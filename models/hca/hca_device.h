@@ -37,8 +37,13 @@ public:
     register_bank registers{HCA_REGISTERS_SIZE};
     device_register reset_register{registers, "reset", HCA_RESET, 4, 0};
     device_register clear_interrupt{registers, "clear_interrupt", HCA_CLR_INT, 4, 0, {}, {2, 4}};
-    device_register error_buffer{registers, "error_buffer", HCA_ERROR_BUFFER, 4, 0,
-                                 {{"word", 0, 32, field_access::read_only, "not 0 after a fatal error"}}, {HCA_ERROR_WORDS, 4}};
+    device_register error_buffer{registers,
+                                 "error_buffer",
+                                 HCA_ERROR_BUFFER,
+                                 4,
+                                 0,
+                                 {{"word", 0, 32, field_access::read_only, "not 0 after a fatal error"}},
+                                 {HCA_ERROR_WORDS, 4}};
     device_register arm_events{registers, "arm_events", HCA_EQ_ARM, 4, 0, {}, {2, 4}};
     device_register event_consumer{registers, "event_consumer", HCA_EQ_SET_CI, 4, 0, {}, {2 * HCA_MOST_EQS, 4}};
 
@@ -67,11 +72,16 @@ private:
 public:
     command_interface commands;
 
-    derived messages{*this, "messages", "1", "messages sent", [this] { return static_cast<double>(requester.messages.value()); }};
-    derived packets_sent{*this, "packets_sent", "1", "packets sent", [this] { return static_cast<double>(network.packets_sent.value()); }};
-    derived packets_received{*this, "packets_received", "1", "packets received", [this] { return static_cast<double>(network.packets_received.value()); }};
-    derived retries{*this, "retries", "1", "times that sending began anew", [this] { return static_cast<double>(requester.retries.value()); }};
-    derived cqes{*this, "cqes", "1", "completions written", [this] { return static_cast<double>(completions.cqes.value()); }};
+    derived messages{*this, "messages", "1", "messages sent",
+                     [this] { return static_cast<double>(requester.messages.value()); }};
+    derived packets_sent{*this, "packets_sent", "1", "packets sent",
+                         [this] { return static_cast<double>(network.packets_sent.value()); }};
+    derived packets_received{*this, "packets_received", "1", "packets received",
+                             [this] { return static_cast<double>(network.packets_received.value()); }};
+    derived retries{*this, "retries", "1", "times that sending began anew",
+                    [this] { return static_cast<double>(requester.retries.value()); }};
+    derived cqes{*this, "cqes", "1", "completions written",
+                 [this] { return static_cast<double>(completions.cqes.value()); }};
     counter dropped{*this, "dropped", "1", "packets that no queue pair here is meant to get, or that are damaged"};
     counter unwanted{*this, "unwanted", "1", "multicast packets of groups to which no queue pair here is attached"};
     counter doorbells{*this, "doorbells", "1", "doorbells rung"};

@@ -12,7 +12,8 @@ void limit_params::describe(parameter_visitor& v) {
     v.field("log_uars", log_uars, between{8, 13}, "log2 of the user access regions, one page of BAR 2 each");
     v.field("log_gids", log_gids, between{0, 5}, "log2 of the port's GIDs");
     v.field("log_pkeys", log_pkeys, between{0, 7}, "log2 of the port's P_Keys");
-    v.field("log_queue_entries", log_queue_entries, between{9, 14}, "log2 of the entries of a send, receive or shared receive queue");
+    v.field("log_queue_entries", log_queue_entries, between{9, 14},
+            "log2 of the entries of a send, receive or shared receive queue");
     v.field("log_cq_entries", log_cq_entries, between{10, 20}, "log2 of the entries of a completion queue");
 }
 
@@ -27,7 +28,8 @@ void hca_params::describe(parameter_visitor& v) {
     v.group("responder", responder, "the receiving half of queue pairs");
     v.group("network", network, "the port to the network");
     v.field("guid", guid, "GUID of the node, whose next number is the port's; 0: it follows from the block's name");
-    v.field("firmware_pages", firmware_pages, between{0, 4096}, "pages of 4 KiB that the HCA's own firmware asks software for");
+    v.field("firmware_pages", firmware_pages, between{0, 4096},
+            "pages of 4 KiB that the HCA's own firmware asks software for");
 }
 
 }  // namespace fabricvp::hca

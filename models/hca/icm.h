@@ -10,13 +10,14 @@
 
 namespace fabricvp::hca {
 
-/// The HCA's own context address space (ICM): which page of it stands in which page of memory. Software gives the pages,
-/// and writes translation entries and doorbell records there itself.
+/// The HCA's own context address space (ICM): which page of it stands in which page of memory. Software gives the
+/// pages, and writes translation entries and doorbell records there itself.
 class icm final : public model {
 public:
     static constexpr std::uint64_t page = 4096;
 
-    derived mapped{*this, "mapped", "B", "context memory that software has given", [this] { return static_cast<double>(m_pages * page); }};
+    derived mapped{*this, "mapped", "B", "context memory that software has given",
+                   [this] { return static_cast<double>(m_pages * page); }};
 
     explicit icm(const sc_core::sc_module_name& name) : model(name) {}
 

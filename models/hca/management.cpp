@@ -54,7 +54,8 @@ unsigned management::subnet(bool set, unsigned attribute, std::uint32_t modifier
         }
         case HCA_MAD_SL_TO_VL:
             return network::lane_table(
-                set, data, [this](unsigned sl) { return m_link.sl_to_vl[sl]; }, [this](unsigned sl, std::uint8_t lane) { m_link.sl_to_vl[sl] = lane; });
+                set, data, [this](unsigned sl) { return m_link.sl_to_vl[sl]; },
+                [this](unsigned sl, std::uint8_t lane) { m_link.sl_to_vl[sl] = lane; });
         case HCA_MAD_ARBITRATION: return network::arbitration_table(set, modifier >> 16, m_link.arbiter, data);
         default: return HCA_MAD_BAD_ATTRIBUTE;
     }
@@ -84,14 +85,16 @@ unsigned management::performance(bool set, unsigned attribute, std::uint8_t* mad
     auto* d = mad + HCA_MAD_DATA;
     if (attribute == HCA_MAD_CLASS_PORT_INFO && !set) {
         std::memset(d, 0, HCA_MAD_SIZE - HCA_MAD_DATA);
-        d[0] = d[1] = 1;                   // base and class version
-        hca_put32(d + 4, 18);              // response time
+        d[0] = d[1] = 1;       // base and class version
+        hca_put32(d + 4, 18);  // response time
         return 0;
     }
     if (attribute != HCA_MAD_PORT_COUNTERS || !traffic) return HCA_MAD_BAD_ATTRIBUTE;
-    if (set) return HCA_MAD_BAD_METHOD;    // counters are those of the statistics, which nobody clears from outside
+    if (set) return HCA_MAD_BAD_METHOD;  // counters are those of the statistics, which nobody clears from outside
     const auto t = traffic();
-    const auto saturated = [](std::uint64_t n) { return static_cast<std::uint32_t>(std::min<std::uint64_t>(n, 0xffff'ffff)); };
+    const auto saturated = [](std::uint64_t n) {
+        return static_cast<std::uint32_t>(std::min<std::uint64_t>(n, 0xffff'ffff));
+    };
     std::memset(d, 0, HCA_MAD_SIZE - HCA_MAD_DATA);
     d[1] = 1;  // port
     hca_set(d, HCA_COUNTER_SENT, saturated(t.bytes_sent / 4));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The port's subnet management and performance agents: answers management datagrams (MADs), whether software hands them
-// over by MAD_IFC or the network brings them. Attributes stand here as the InfiniBand Architecture Specification numbers
-// them (volume 1, chapters 13, 14, 16).
+// over by MAD_IFC or the network brings them. Attributes stand here as the InfiniBand Architecture Specification
+// numbers them (volume 1, chapters 13, 14, 16).
 #pragma once
 
 #include <cstdint>

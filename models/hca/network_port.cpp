@@ -13,7 +13,8 @@ network_port_params::network_port_params() {
 void network_port_params::describe(parameter_visitor& v) {
     v.group("link", link, "the link's end at the adapter");
     v.field("receive_latency", receive_latency, between{0, 1e8}, "from the arrival of a packet to what it causes");
-    v.field("loopback_latency", loopback_latency, between{0, 1e8}, "of a packet to this port itself, from leaving to arriving");
+    v.field("loopback_latency", loopback_latency, between{0, 1e8},
+            "of a packet to this port itself, from leaving to arriving");
 }
 
 network_port::network_port(const sc_core::sc_module_name& name, const network_port_params& p, queue_pairs& pairs)
@@ -79,8 +80,10 @@ void network_port::send(queue_pair& q, direction d) {
 }
 
 void network_port::sent(queue_pair& q, direction d, const network::packet& p) {
-    if (d == direction::request) on_request_sent(q, p);
-    else on_response_sent(q);
+    if (d == direction::request)
+        on_request_sent(q, p);
+    else
+        on_response_sent(q);
 }
 
 void network_port::send(const network::packet_ptr& p) {
@@ -107,8 +110,10 @@ void network_port::room_again(network::port&, unsigned lane) {
             sent(*q, w.d, *p);
         }
         list.pop_front();
-        if (train.front()) list.push_back(w);  // one of each in turn
-        else train.waiting = false;
+        if (train.front())
+            list.push_back(w);  // one of each in turn
+        else
+            train.waiting = false;
     }
 }
 
@@ -123,7 +128,8 @@ void network_port::packet_arrived(network::port&, const network::packet_ptr& p) 
     ++packets_received;
     bytes_received += p->wire_bytes - 2u;  // without the symbols around
     m_arrivals.push_back({now() + params.receive_latency, p});
-    if (!m_deliver.scheduled() || m_deliver.when() > m_arrivals.back().when) schedule(m_deliver, m_arrivals.back().when);
+    if (!m_deliver.scheduled() || m_deliver.when() > m_arrivals.back().when)
+        schedule(m_deliver, m_arrivals.back().when);
 }
 
 void network_port::deliver() {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The way to and from the network. Packets of a queue pair leave in order, a packet of each waiting one in turn; what goes to
-// the port's own LID turns round inside the port, as a copy of what goes to a multicast LID does. Packets that arrive pass the receive pipeline and are handed on in order.
+// The way to and from the network. Packets of a queue pair leave in order, a packet of each waiting one in turn; what
+// goes to the port's own LID turns round inside the port, as a copy of what goes to a multicast LID does. Packets that
+// arrive pass the receive pipeline and are handed on in order.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +21,7 @@ struct network_port_params {
     network::port_params link;
     duration receive_latency{60'000};
     duration loopback_latency{100'000};
-    bool plugged = true;         ///< false: there is no cable; filled in by whoever plans the network, so not described
+    bool plugged = true;  ///< false: there is no cable; filled in by whoever plans the network, so not described
     network_port_params();
     void describe(parameter_visitor& v);
 };
@@ -37,9 +38,9 @@ public:
     counter looped{*this, "looped", "1", "packets that turned round inside the port"};
     counter undeliverable{*this, "undeliverable", "1", "packets dropped because the port was not active"};
 
-    span_stage room_span{*this, "room"};          ///< until the port's queue has room, in turns with others
-    span_stage loop_span{*this, "loop"};          ///< turning round inside the port
-    span_stage receive_span{*this, "receive"};    ///< from a packet's arrival to what it causes
+    span_stage room_span{*this, "room"};        ///< until the port's queue has room, in turns with others
+    span_stage loop_span{*this, "loop"};        ///< turning round inside the port
+    span_stage receive_span{*this, "receive"};  ///< from a packet's arrival to what it causes
 
     /// A packet has come. It keeps the port's buffer until release() is called.
     std::function<void(const network::packet_ptr&)> on_packet;

@@ -14,7 +14,8 @@ network::gid gid_of(const port_attributes& port, unsigned index) {
     return g;
 }
 
-network::packet_ptr make_connected_packet(const queue_pair_attributes& a, const network::port& link, const port_attributes& port) {
+network::packet_ptr make_connected_packet(const queue_pair_attributes& a, const network::port& link,
+                                          const port_attributes& port) {
     auto p = network::make_packet();
     p->lrh.sl = static_cast<std::uint8_t>(a.service_level);
     p->lrh.dlid = a.remote_lid;
@@ -31,7 +32,8 @@ network::packet_ptr make_connected_packet(const queue_pair_attributes& a, const 
     return p;
 }
 
-network::packet_ptr make_datagram(const queue_pair_attributes& a, const datagram_address& to, const network::port& link, const port_attributes& port) {
+network::packet_ptr make_datagram(const queue_pair_attributes& a, const datagram_address& to, const network::port& link,
+                                  const port_attributes& port) {
     auto p = network::make_packet();
     p->lrh.sl = to.service_level;
     p->lrh.dlid = to.lid;

@@ -43,27 +43,65 @@ const std::vector<attribute>& attributes() {
 }
 
 const std::vector<qp_transition>& transitions() {
-    const std::vector<unsigned> queues = {
-        HCA_QPC_TYPE, HCA_QPC_MIGRATION, HCA_QPC_LOG_RQ_SIZE, HCA_QPC_LOG_RQ_STRIDE, HCA_QPC_LOG_SQ_SIZE, HCA_QPC_LOG_SQ_STRIDE,
-        HCA_QPC_SCHEDULE, HCA_QPC_UAR, path(HCA_PATH_PORT), path(HCA_PATH_PKEY_INDEX), HCA_QPC_PD, HCA_QPC_BUFFER_HIGH, HCA_QPC_LKEY,
-        HCA_QPC_SIGNAL_ALL, HCA_QPC_SEND_CQN, HCA_QPC_RECEIVE_CQN, HCA_QPC_SQ_START, HCA_QPC_SQ_RECORD, HCA_QPC_RQ_START,
-        HCA_QPC_RQ_RECORD, HCA_QPC_SIGNAL_RECEIVES, HCA_QPC_NO_CREDITS, HCA_QPC_HAS_SRQ, HCA_QPC_SRQN, HCA_QPC_QKEY, HCA_QPC_MTU,
-        HCA_QPC_LOG_MESSAGE};
-    const std::vector<unsigned> receiving = {
-        HCA_QPC_MTU, HCA_QPC_LOG_MESSAGE, HCA_QPC_REMOTE, HCA_QPC_RECEIVE_PSN, HCA_QPC_RNR_TIMER, HCA_QPC_LOG_RECEIVE_READS, HCA_QPC_RDB,
-        HCA_QPC_SCHEDULE, path(HCA_PATH_GRH), path(HCA_PATH_SOURCE_BITS), path(HCA_PATH_LID), path(HCA_PATH_GID_INDEX), path(HCA_PATH_RATE),
-        path(HCA_PATH_HOP_LIMIT), path(HCA_PATH_SERVICE_LEVEL), path(HCA_PATH_TRAFFIC_CLASS), path(HCA_PATH_FLOW_LABEL),
-        path(HCA_WORD(HCA_PATH_GID)), path(HCA_WORD(HCA_PATH_GID + 4)), path(HCA_WORD(HCA_PATH_GID + 8)),
-        path(HCA_WORD(HCA_PATH_GID + 12))};
-    const std::vector<unsigned> sending = {
-        path(HCA_PATH_ACK_TIMEOUT), HCA_QPC_RETRIES, path(HCA_PATH_RNR_RETRIES), HCA_QPC_LOG_SEND_READS, HCA_QPC_SEND_READ, HCA_QPC_SEND_WRITE,
-        HCA_QPC_SEND_ATOMIC, HCA_QPC_SEND_PSN, HCA_QPC_ACK_FREQUENCY, HCA_QPC_FLIGHT_LIMIT};
+    const std::vector<unsigned> queues = {HCA_QPC_TYPE,
+                                          HCA_QPC_MIGRATION,
+                                          HCA_QPC_LOG_RQ_SIZE,
+                                          HCA_QPC_LOG_RQ_STRIDE,
+                                          HCA_QPC_LOG_SQ_SIZE,
+                                          HCA_QPC_LOG_SQ_STRIDE,
+                                          HCA_QPC_SCHEDULE,
+                                          HCA_QPC_UAR,
+                                          path(HCA_PATH_PORT),
+                                          path(HCA_PATH_PKEY_INDEX),
+                                          HCA_QPC_PD,
+                                          HCA_QPC_BUFFER_HIGH,
+                                          HCA_QPC_LKEY,
+                                          HCA_QPC_SIGNAL_ALL,
+                                          HCA_QPC_SEND_CQN,
+                                          HCA_QPC_RECEIVE_CQN,
+                                          HCA_QPC_SQ_START,
+                                          HCA_QPC_SQ_RECORD,
+                                          HCA_QPC_RQ_START,
+                                          HCA_QPC_RQ_RECORD,
+                                          HCA_QPC_SIGNAL_RECEIVES,
+                                          HCA_QPC_NO_CREDITS,
+                                          HCA_QPC_HAS_SRQ,
+                                          HCA_QPC_SRQN,
+                                          HCA_QPC_QKEY,
+                                          HCA_QPC_MTU,
+                                          HCA_QPC_LOG_MESSAGE};
+    const std::vector<unsigned> receiving = {HCA_QPC_MTU,
+                                             HCA_QPC_LOG_MESSAGE,
+                                             HCA_QPC_REMOTE,
+                                             HCA_QPC_RECEIVE_PSN,
+                                             HCA_QPC_RNR_TIMER,
+                                             HCA_QPC_LOG_RECEIVE_READS,
+                                             HCA_QPC_RDB,
+                                             HCA_QPC_SCHEDULE,
+                                             path(HCA_PATH_GRH),
+                                             path(HCA_PATH_SOURCE_BITS),
+                                             path(HCA_PATH_LID),
+                                             path(HCA_PATH_GID_INDEX),
+                                             path(HCA_PATH_RATE),
+                                             path(HCA_PATH_HOP_LIMIT),
+                                             path(HCA_PATH_SERVICE_LEVEL),
+                                             path(HCA_PATH_TRAFFIC_CLASS),
+                                             path(HCA_PATH_FLOW_LABEL),
+                                             path(HCA_WORD(HCA_PATH_GID)),
+                                             path(HCA_WORD(HCA_PATH_GID + 4)),
+                                             path(HCA_WORD(HCA_PATH_GID + 8)),
+                                             path(HCA_WORD(HCA_PATH_GID + 12))};
+    const std::vector<unsigned> sending = {path(HCA_PATH_ACK_TIMEOUT), HCA_QPC_RETRIES,   path(HCA_PATH_RNR_RETRIES),
+                                           HCA_QPC_LOG_SEND_READS,     HCA_QPC_SEND_READ, HCA_QPC_SEND_WRITE,
+                                           HCA_QPC_SEND_ATOMIC,        HCA_QPC_SEND_PSN,  HCA_QPC_ACK_FREQUENCY,
+                                           HCA_QPC_FLIGHT_LIMIT};
     constexpr std::uint32_t rights = HCA_GIVEN_REMOTE_READ | HCA_GIVEN_REMOTE_WRITE | HCA_GIVEN_REMOTE_ATOMIC;
     constexpr std::uint32_t early = rights | HCA_GIVEN_PKEY_INDEX | HCA_GIVEN_QKEY | HCA_GIVEN_PORT;
-    constexpr std::uint32_t late = rights | HCA_GIVEN_ALTERNATE_PATH | HCA_GIVEN_PKEY_INDEX | HCA_GIVEN_QKEY | HCA_GIVEN_RNR_TIMER |
-                                   HCA_GIVEN_MIGRATION | HCA_GIVEN_SCHEDULE;
-    constexpr std::uint32_t drained = late | HCA_GIVEN_PATH | HCA_GIVEN_PORT | HCA_GIVEN_RETRIES | HCA_GIVEN_ACK_TIMEOUT |
-                                      HCA_GIVEN_RNR_RETRIES | HCA_GIVEN_ALTERNATE_RNR_RETRIES | HCA_GIVEN_SEND_READS | HCA_GIVEN_RECEIVE_READS;
+    constexpr std::uint32_t late = rights | HCA_GIVEN_ALTERNATE_PATH | HCA_GIVEN_PKEY_INDEX | HCA_GIVEN_QKEY |
+                                   HCA_GIVEN_RNR_TIMER | HCA_GIVEN_MIGRATION | HCA_GIVEN_SCHEDULE;
+    constexpr std::uint32_t drained = late | HCA_GIVEN_PATH | HCA_GIVEN_PORT | HCA_GIVEN_RETRIES |
+                                      HCA_GIVEN_ACK_TIMEOUT | HCA_GIVEN_RNR_RETRIES | HCA_GIVEN_ALTERNATE_RNR_RETRIES |
+                                      HCA_GIVEN_SEND_READS | HCA_GIVEN_RECEIVE_READS;
     static const std::vector<qp_transition> all = {
         {HCA_RST2INIT_QP, {HCA_QP_RESET}, HCA_QP_INIT, queues, early},
         {HCA_INIT2INIT_QP, {HCA_QP_INIT}, HCA_QP_INIT, {}, early},
@@ -78,7 +116,9 @@ const std::vector<qp_transition>& transitions() {
     return all;
 }
 
-void copy_field(std::uint8_t* to, const std::uint8_t* from, unsigned field) { hca_set(to, field, hca_get(from, field)); }
+void copy_field(std::uint8_t* to, const std::uint8_t* from, unsigned field) {
+    hca_set(to, field, hca_get(from, field));
+}
 
 /// A path but for what has attributes of its own: those are given by their bits alone.
 void copy_path(std::uint8_t* context, const std::uint8_t* from, std::size_t at) {
@@ -105,7 +145,8 @@ void apply_transition(const qp_transition& t, std::uint8_t* context, const std::
         if (given & a.bit)
             for (const auto f : a.fields) copy_field(context, from, f);
     if (given & HCA_GIVEN_PATH) copy_path(context, from, HCA_QPC_PATH);
-    if (given & HCA_GIVEN_ALTERNATE_PATH) std::memcpy(context + HCA_QPC_ALTERNATE_PATH, from + HCA_QPC_ALTERNATE_PATH, HCA_PATH_SIZE);
+    if (given & HCA_GIVEN_ALTERNATE_PATH)
+        std::memcpy(context + HCA_QPC_ALTERNATE_PATH, from + HCA_QPC_ALTERNATE_PATH, HCA_PATH_SIZE);
     hca_set(context, HCA_QPC_STATE, t.to);
 }
 

@@ -9,7 +9,7 @@ namespace fabricvp::hca {
 /// A command that moves a queue pair from state to state.
 struct qp_transition {
     unsigned opcode;
-    std::vector<unsigned> from;    ///< states
+    std::vector<unsigned> from;  ///< states
     unsigned to;
     std::vector<unsigned> fields;  ///< of the context, taken from the mailbox whatever its mask says
     std::uint32_t optional;        ///< attributes that its mask may give

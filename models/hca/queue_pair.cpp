@@ -35,7 +35,9 @@ void queue_pair_attributes::decode() {
     const auto base = std::uint64_t{get(HCA_QPC_BUFFER_HIGH)} << 32;
     const auto lkey = get(HCA_QPC_LKEY);
     const auto queue = [&](unsigned start, unsigned log_size, unsigned log_stride, unsigned record) {
-        return work_queue{lkey, domain, base + (get(start) & ~std::uint64_t{0x3f}), get(log_size), get(log_stride) + 4, uar, get(record)};
+        return work_queue{
+            lkey, domain,     base + (get(start) & ~std::uint64_t{0x3f}), get(log_size), get(log_stride) + 4,
+            uar,  get(record)};
     };
     sq = queue(HCA_QPC_SQ_START, HCA_QPC_LOG_SQ_SIZE, HCA_QPC_LOG_SQ_STRIDE, HCA_QPC_SQ_RECORD);
     rq = queue(HCA_QPC_RQ_START, HCA_QPC_LOG_RQ_SIZE, HCA_QPC_LOG_RQ_STRIDE, HCA_QPC_RQ_RECORD);

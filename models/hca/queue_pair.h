@@ -31,7 +31,9 @@ struct work_queue {
 
     std::uint32_t entries() const { return 1u << log_size; }
     std::uint32_t stride() const { return 1u << log_stride; }
-    std::uint64_t entry(std::uint32_t counter) const { return start + (std::uint64_t{counter & (entries() - 1)} << log_stride); }
+    std::uint64_t entry(std::uint32_t counter) const {
+        return start + (std::uint64_t{counter & (entries() - 1)} << log_stride);
+    }
 };
 
 /// A queue pair's attributes: its context as software knows it, and what every packet asks for taken out of it.
@@ -40,7 +42,7 @@ struct queue_pair_attributes {
     std::uint32_t number = 0;
     unsigned state = HCA_QP_RESET, type = HCA_QP_RC;
     std::uint32_t domain = 0, remote = 0, uar = 0, send_cqn = 0, receive_cqn = 0, qkey = 0, srqn = 0;
-    std::uint32_t mtu = 256;           ///< bytes
+    std::uint32_t mtu = 256;  ///< bytes
     bool has_srq = false, signal_all = false;
     bool remote_read = false, remote_write = false, remote_atomic = false;
     unsigned send_reads = 1, receive_reads = 1;  ///< reads and atomics in flight
@@ -55,7 +57,9 @@ struct queue_pair_attributes {
     std::uint32_t path(unsigned field) const { return hca_get(context.data() + HCA_QPC_PATH, field); }
     void set(unsigned field, std::uint32_t value) { hca_set(context.data(), field, value); }
     bool can_send() const { return state == HCA_QP_RTS || state == HCA_QP_SQD; }
-    bool can_receive() const { return state == HCA_QP_RTR || state == HCA_QP_RTS || state == HCA_QP_SQE || state == HCA_QP_SQD; }
+    bool can_receive() const {
+        return state == HCA_QP_RTR || state == HCA_QP_RTS || state == HCA_QP_SQE || state == HCA_QP_SQD;
+    }
     /// Fills in the rest from the context.
     void decode();
 };
@@ -94,7 +98,9 @@ public:
         return false;
     }
     /// The first packet, if it is ready.
-    const network::packet_ptr* front() const { return !m_packets.empty() && m_packets.front().ready ? &m_packets.front().packet : nullptr; }
+    const network::packet_ptr* front() const {
+        return !m_packets.empty() && m_packets.front().ready ? &m_packets.front().packet : nullptr;
+    }
     void pop() { m_packets.pop_front(); }
     void clear() { m_packets.clear(); }
     /// Drops the packets of a send entry and of all later ones.
@@ -135,24 +141,24 @@ struct datagram_address {
 
 /// A send entry, decoded, until it is complete.
 struct send_entry {
-    std::uint16_t index = 0;   ///< the send queue's counter
+    std::uint16_t index = 0;  ///< the send queue's counter
     std::uint8_t opcode = 0;
     bool signalled = false, solicited = false, fence = false;
-    bool started = false;      ///< it has packet sequence numbers
+    bool started = false;  ///< it has packet sequence numbers
     bool acked = false;
-    bool permissive = false;   ///< special queue pairs: the source LID stays as it is
-    std::uint8_t syndrome = 0; ///< enum hca_syndrome once it has failed
+    bool permissive = false;    ///< special queue pairs: the source LID stays as it is
+    std::uint8_t syndrome = 0;  ///< enum hca_syndrome once it has failed
     std::uint32_t immediate = 0, rkey = 0;
     std::uint64_t remote = 0, swap_add = 0, compare = 0;
     data_list list;
-    buffer_slice inlined;      ///< instead of the list
+    buffer_slice inlined;  ///< instead of the list
     std::uint32_t length = 0;
     std::uint32_t first_psn = 0, packets = 1;  ///< sequence numbers that it takes
-    std::uint32_t sent = 0;    ///< packets of it, since the last retry; a read is one
-    std::uint32_t received = 0;  ///< responses of a read or atomic
+    std::uint32_t sent = 0;                    ///< packets of it, since the last retry; a read is one
+    std::uint32_t received = 0;                ///< responses of a read or atomic
     datagram_address to;
-    ticks began = 0;           ///< when its first packet was made
-    span_trail spans;          ///< from its doorbell on
+    ticks began = 0;   ///< when its first packet was made
+    span_trail spans;  ///< from its doorbell on
 
     bool is_read() const { return opcode == HCA_OP_READ; }
     bool is_atomic() const { return opcode == HCA_OP_COMPARE_SWAP || opcode == HCA_OP_FETCH_ADD; }
@@ -170,21 +176,21 @@ struct send_state {
         bool fence;
         span_trail way;  // of the doorbell, to the adapter
     };
-    std::deque<burst> bursts;               // not fetched yet
+    std::deque<burst> bursts;                              // not fetched yet
     std::uint16_t posted = 0, fetched = 0, completed = 0;  // counters, as doorbells have them
     bool fetching = false;
     ticks fetch_began = 0;
-    std::deque<send_entry> entries;         // fetched and not complete
-    std::size_t transmit = 0;               // the entry that is sent from next
+    std::deque<send_entry> entries;  // fetched and not complete
+    std::size_t transmit = 0;        // the entry that is sent from next
     packet_train requests;
-    std::uint32_t next_psn = 0;             // of the next entry that is started
-    std::uint32_t since_request = 0;        // packets since an acknowledgement was asked for
-    unsigned responses_awaited = 0;         // reads and atomics in flight
+    std::uint32_t next_psn = 0;       // of the next entry that is started
+    std::uint32_t since_request = 0;  // packets since an acknowledgement was asked for
+    unsigned responses_awaited = 0;   // reads and atomics in flight
     unsigned retries_left = 0, rnr_retries_left = 0;
-    ticks deadline = never;                 // for an acknowledgement
-    ticks paused_until = 0;                 // receiver not ready
-    bool scheduled = false;                 // in the scheduler's list
-    bool timed = false;                     // in the list of timers, for:
+    ticks deadline = never;  // for an acknowledgement
+    ticks paused_until = 0;  // receiver not ready
+    bool scheduled = false;  // in the scheduler's list
+    bool timed = false;      // in the list of timers, for:
     ticks timed_at = 0;
     bool recovering = false;                // a gap has been seen and sending begun anew
     bool placing = false;                   // a response is being placed
@@ -213,10 +219,10 @@ struct response_job {
 /// How far a queue pair has come with what others ask of it.
 struct respond_state {
     std::uint32_t expected_psn = 0, msn = 0;
-    bool nak_sent = false;        // until the expected packet comes
-    bool heard = false;           // of the other side
-    bool busy = false;            // with a packet whose data or entry is being waited for
-    bool pumping = false;         // somebody takes packets already
+    bool nak_sent = false;  // until the expected packet comes
+    bool heard = false;     // of the other side
+    bool busy = false;      // with a packet whose data or entry is being waited for
+    bool pumping = false;   // somebody takes packets already
     std::deque<network::packet_ptr> inbox;
     packet_train responses;
     std::deque<response_job> jobs;
@@ -224,7 +230,7 @@ struct respond_state {
     std::deque<responder_resource> resources;
     // The message that is being received.
     bool in_message = false, in_write = false, has_entry = false;
-    std::uint64_t address = 0;    // of a write: where its next byte goes
+    std::uint64_t address = 0;  // of a write: where its next byte goes
     std::uint32_t rkey = 0, left = 0;
     std::uint64_t received = 0;
 };

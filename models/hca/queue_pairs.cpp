@@ -9,13 +9,14 @@
 
 namespace fabricvp::hca {
 
-queue_pairs::queue_pairs(const sc_core::sc_module_name& name, completion_queues& completions, shared_receive_queues& shared, doorbell_records& records)
+queue_pairs::queue_pairs(const sc_core::sc_module_name& name, completion_queues& completions,
+                         shared_receive_queues& shared, doorbell_records& records)
     : model(name), m_completions(completions), m_shared(shared), m_records(records) {}
 
 bool queue_pairs::well_formed(const queue_pair_attributes& a) const {
     const bool type = a.type == HCA_QP_RC || a.type == HCA_QP_UC || a.type == HCA_QP_UD || a.type == HCA_QP_MLX;
-    return type && m_records.valid_uar(a.uar) && m_completions.exists(a.send_cqn) && m_completions.exists(a.receive_cqn) &&
-           (!a.has_srq || m_shared.find(a.srqn));
+    return type && m_records.valid_uar(a.uar) && m_completions.exists(a.send_cqn) &&
+           m_completions.exists(a.receive_cqn) && (!a.has_srq || m_shared.find(a.srqn));
 }
 
 unsigned queue_pairs::modify(unsigned opcode, std::uint32_t number, const std::uint8_t* mailbox, bool tell_drained) {
@@ -23,14 +24,16 @@ unsigned queue_pairs::modify(unsigned opcode, std::uint32_t number, const std::u
     const auto index = number & ((1u << m_log_entries) - 1);
     auto* q = find(number);
     if (opcode == HCA_RST2INIT_QP) {
-        if (index < m_pairs.size() && m_pairs[index] && (!q || q->attributes.state != HCA_QP_RESET)) return HCA_BAD_QP_STATE;
+        if (index < m_pairs.size() && m_pairs[index] && (!q || q->attributes.state != HCA_QP_RESET))
+            return HCA_BAD_QP_STATE;
         queue_pair_attributes a;
         a.number = number;
         apply_transition(*t, a.context.data(), mailbox);
         a.set(HCA_QPC_NUMBER, number);
         a.decode();
         if (!well_formed(a)) return HCA_BAD_RESOURCE;
-        if (index >= m_pairs.size()) m_pairs.resize(std::min<std::size_t>(std::size_t{1} << m_log_entries, index + index / 2 + 16));
+        if (index >= m_pairs.size())
+            m_pairs.resize(std::min<std::size_t>(std::size_t{1} << m_log_entries, index + index / 2 + 16));
         m_pairs[index] = std::make_unique<queue_pair>();
         q = m_pairs[index].get();
         q->attributes = a;

@@ -19,9 +19,11 @@ namespace fabricvp::hca {
 /// All queue pairs by number, their states, and the commands that move them between these.
 class queue_pairs final : public model {
 public:
-    derived in_use{*this, "in_use", "1", "queue pairs that are not in the reset state", [this] { return static_cast<double>(m_live); }};
+    derived in_use{*this, "in_use", "1", "queue pairs that are not in the reset state",
+                   [this] { return static_cast<double>(m_live); }};
 
-    queue_pairs(const sc_core::sc_module_name& name, completion_queues& completions, shared_receive_queues& shared, doorbell_records& records);
+    queue_pairs(const sc_core::sc_module_name& name, completion_queues& completions, shared_receive_queues& shared,
+                doorbell_records& records);
 
     /// Called when the state or the attributes of a queue pair have changed, `before` the state that it had.
     std::function<void(queue_pair&, unsigned before)> on_change;
@@ -41,7 +43,8 @@ public:
         return q && q->serial == serial ? q : nullptr;
     }
 
-    /// Commands; all return an enum hca_status. \param mailbox mask and context \param tell_drained by an event, when the send queue is
+    /// Commands; all return an enum hca_status. \param mailbox mask and context \param tell_drained by an event, when
+    /// the send queue is
     unsigned modify(unsigned opcode, std::uint32_t number, const std::uint8_t* mailbox, bool tell_drained = false);
     unsigned to_error(std::uint32_t number);
     unsigned to_reset(std::uint32_t number, std::uint8_t* mailbox);

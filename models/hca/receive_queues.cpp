@@ -22,11 +22,13 @@ receive_entry decode_receive(const std::uint8_t* wqe, std::uint32_t stride, std:
 }
 
 void receive_queue_params::describe(parameter_visitor& v) {
-    v.field("prefetch", prefetch, between{1, 64}, "entries of a receive queue that are fetched at a time where they lie behind each other");
+    v.field("prefetch", prefetch, between{1, 64},
+            "entries of a receive queue that are fetched at a time where they lie behind each other");
 }
 
-receive_queues::receive_queues(const sc_core::sc_module_name& name, const receive_queue_params& p, bus_access& bus, translation& memory,
-                               doorbell_records& records, shared_receive_queues& shared, event_queues& events, queue_pairs& pairs)
+receive_queues::receive_queues(const sc_core::sc_module_name& name, const receive_queue_params& p, bus_access& bus,
+                               translation& memory, doorbell_records& records, shared_receive_queues& shared,
+                               event_queues& events, queue_pairs& pairs)
     : model(name),
       params(p),
       m_bus(bus),
@@ -58,7 +60,8 @@ void receive_queues::take_own(queue_pair& q, done finished, bool record_is_new) 
         return finished(take_status::empty);
     }
     m_records.read(q.attributes.rq.uar, q.attributes.rq.record,
-                   [this, number = q.attributes.number, serial = q.serial, finished = std::move(finished)](bool ok, std::uint32_t count) mutable {
+                   [this, number = q.attributes.number, serial = q.serial, finished = std::move(finished)](
+                       bool ok, std::uint32_t count) mutable {
                        auto* now = m_pairs.find(number, serial);
                        if (!now || !ok) return finished(take_status::failed);
                        now->receives.posted = static_cast<std::uint16_t>(count);
@@ -70,29 +73,37 @@ void receive_queues::fetch_own(queue_pair& q, done finished) {
     const auto& rq = q.attributes.rq;
     const auto index = q.receives.taken & (rq.entries() - 1);
     const auto known = static_cast<std::uint16_t>(q.receives.posted - q.receives.taken);
-    const auto count = static_cast<std::uint32_t>(std::min<std::uint64_t>({known, params.prefetch, rq.entries() - index, icm::page / rq.stride()}));
+    const auto count = static_cast<std::uint32_t>(
+        std::min<std::uint64_t>({known, params.prefetch, rq.entries() - index, icm::page / rq.stride()}));
     const auto bytes = allocate_slice(count * rq.stride());
     const auto first = rq.entry(index);
     ++fetches;
-    auto decode = [this, number = q.attributes.number, serial = q.serial, bytes, first, count, finished = std::move(finished)](bool ok) {
+    auto decode = [this, number = q.attributes.number, serial = q.serial, bytes, first, count,
+                   finished = std::move(finished)](bool ok) {
         auto* now = m_pairs.find(number, serial);
         if (!now || !ok) return finished(take_status::failed);
         const auto stride = now->attributes.rq.stride();
         for (std::uint32_t i = 0; i < count; ++i) {
-            now->receives.ready.push_back(decode_receive(bytes.data() + i * stride, stride, static_cast<std::uint32_t>(first + i * stride)));
-            if (told.open()) told.line(*this, "qp {:#x} receive entry at {:#x}: {}", number, first + i * stride, text_of(now->receives.ready.back()));
+            now->receives.ready.push_back(
+                decode_receive(bytes.data() + i * stride, stride, static_cast<std::uint32_t>(first + i * stride)));
+            if (told.open())
+                told.line(*this, "qp {:#x} receive entry at {:#x}: {}", number, first + i * stride,
+                          text_of(now->receives.ready.back()));
         }
         take_own(*now, finished, true);
     };
-    read_region(m_bus, m_memory, {rq.lkey, rq.domain, first, static_cast<std::uint32_t>(bytes.length), local_read}, bytes, std::move(decode));
+    read_region(m_bus, m_memory, {rq.lkey, rq.domain, first, static_cast<std::uint32_t>(bytes.length), local_read},
+                bytes, std::move(decode));
 }
 
 void receive_queues::remaining(queue_pair& q, std::function<void(std::uint32_t)> finished) {
     m_records.read(q.attributes.rq.uar, q.attributes.rq.record,
-                   [this, number = q.attributes.number, serial = q.serial, finished = std::move(finished)](bool ok, std::uint32_t count) {
+                   [this, number = q.attributes.number, serial = q.serial, finished = std::move(finished)](
+                       bool ok, std::uint32_t count) {
                        auto* now = m_pairs.find(number, serial);
                        if (!now) return;
-                       const auto left = static_cast<std::uint16_t>((ok ? count : now->receives.posted) - now->receives.taken);
+                       const auto left =
+                           static_cast<std::uint16_t>((ok ? count : now->receives.posted) - now->receives.taken);
                        finished(left <= now->attributes.rq.entries() ? left : 0u);
                    });
 }
@@ -133,23 +144,25 @@ void receive_queues::fetch_shared(std::uint32_t srqn, std::uint32_t serial) {
     const auto at = s->next;
     const auto bytes = allocate_slice(stride);
     ++fetches;
-    read_region(m_bus, m_memory, {s->queue.lkey, s->queue.domain, at, stride, local_read}, bytes, [this, srqn, serial, at, stride, bytes](bool ok) {
-        auto* now = find_shared(srqn, serial);
-        if (!now) return answer(srqn, take_status::failed, nullptr);
-        if (!ok) {
-            now->failed = true;
-            log(log_level::warning, *this, "entries of shared receive queue {:#x} cannot be read", srqn);
-            m_events.post(event_entry(HCA_EVENT_SRQ_CATASTROPHE).set(HCA_EQE_NUMBER, srqn));
-            return answer(srqn, take_status::failed, nullptr);
-        }
-        const auto entry = decode_receive(bytes.data(), stride, static_cast<std::uint32_t>(at));
-        if (told.open()) told.line(*this, "shared queue {:#x} receive entry at {:#x}: {}", srqn, at, text_of(entry));
-        now->next = std::uint64_t{hca_get32(bytes.data()) & ~0x3fu};
-        ++now->taken;
-        ++taken;
-        check_limit(srqn, serial, false);
-        answer(srqn, take_status::taken, &entry);
-    });
+    read_region(m_bus, m_memory, {s->queue.lkey, s->queue.domain, at, stride, local_read}, bytes,
+                [this, srqn, serial, at, stride, bytes](bool ok) {
+                    auto* now = find_shared(srqn, serial);
+                    if (!now) return answer(srqn, take_status::failed, nullptr);
+                    if (!ok) {
+                        now->failed = true;
+                        log(log_level::warning, *this, "entries of shared receive queue {:#x} cannot be read", srqn);
+                        m_events.post(event_entry(HCA_EVENT_SRQ_CATASTROPHE).set(HCA_EQE_NUMBER, srqn));
+                        return answer(srqn, take_status::failed, nullptr);
+                    }
+                    const auto entry = decode_receive(bytes.data(), stride, static_cast<std::uint32_t>(at));
+                    if (told.open())
+                        told.line(*this, "shared queue {:#x} receive entry at {:#x}: {}", srqn, at, text_of(entry));
+                    now->next = std::uint64_t{hca_get32(bytes.data()) & ~0x3fu};
+                    ++now->taken;
+                    ++taken;
+                    check_limit(srqn, serial, false);
+                    answer(srqn, take_status::taken, &entry);
+                });
 }
 
 /// The one that is being served gets its entry, or hears why not; then the next one's turn has come.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Takes entries of receive queues and shared receive queues for messages that arrive. Nobody rings for these: the doorbell
-// record tells how many software has posted, and is read when no more are known.
+// Takes entries of receive queues and shared receive queues for messages that arrive. Nobody rings for these: the
+// doorbell record tells how many software has posted, and is read when no more are known.
 #pragma once
 
 #include <cstdint>
@@ -33,18 +33,21 @@ class receive_queues final : public model {
 public:
     const receive_queue_params params;
 
-    counter fetches{*this, "fetches", "1", "reads of receive entries, several at a time where they lie behind each other"};
+    counter fetches{*this, "fetches", "1",
+                    "reads of receive entries, several at a time where they lie behind each other"};
     counter taken{*this, "taken", "1", "receive entries taken"};
     counter empty{*this, "empty", "1", "times that no entry was posted"};
 
-    receive_queues(const sc_core::sc_module_name& name, const receive_queue_params& params, bus_access& bus, translation& memory, doorbell_records& records,
-                   shared_receive_queues& shared, event_queues& events, queue_pairs& pairs);
+    receive_queues(const sc_core::sc_module_name& name, const receive_queue_params& params, bus_access& bus,
+                   translation& memory, doorbell_records& records, shared_receive_queues& shared, event_queues& events,
+                   queue_pairs& pairs);
 
     using done = std::function<void(take_status)>;
-    /// Takes the next entry for a queue pair, into its responder's `entry`. One at a time for each. \param finished called
-    /// once, inside this call or later, when the queue pair may be gone
+    /// Takes the next entry for a queue pair, into its responder's `entry`. One at a time for each. \param finished
+    /// called once, inside this call or later, when the queue pair may be gone
     void take(queue_pair& q, done finished);
-    /// Tells how many entries software has posted that have not been taken: they are to be flushed. Receive queues only.
+    /// Tells how many entries software has posted that have not been taken: they are to be flushed. Receive queues
+    /// only.
     void remaining(queue_pair& q, std::function<void(std::uint32_t)> finished);
 
     void reset() override;

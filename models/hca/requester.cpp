@@ -15,12 +15,15 @@ void requester_params::describe(parameter_visitor& v) {
     v.field("latency", latency, between{0, 1e8}, "from a packet's payload being there to the packet's leaving");
     v.field("packet_interval", packet_interval, between{0, 1e8}, "time between two packets that the requester begins");
     v.field("prepared", prepared, between{1, 1024}, "packets of a queue pair whose payload may be under way");
-    v.field("payload_reads", payload_reads, between{1, 4096}, "packets of all queue pairs whose payload may be under way");
-    v.field("ack_every", ack_every, between{1, 256}, "packets after which an acknowledgement is asked for at the latest");
+    v.field("payload_reads", payload_reads, between{1, 4096},
+            "packets of all queue pairs whose payload may be under way");
+    v.field("ack_every", ack_every, between{1, 256},
+            "packets after which an acknowledgement is asked for at the latest");
 }
 
-requester::requester(const sc_core::sc_module_name& name, const requester_params& p, queue_pairs& pairs, send_queues& sends, receive_queues& receives,
-                     data_mover& data, completion_queues& completions, event_queues& events, management& agent, network_port& port)
+requester::requester(const sc_core::sc_module_name& name, const requester_params& p, queue_pairs& pairs,
+                     send_queues& sends, receive_queues& receives, data_mover& data, completion_queues& completions,
+                     event_queues& events, management& agent, network_port& port)
     : model(name),
       params(p),
       m_pairs(pairs),
@@ -67,7 +70,8 @@ void requester::kick(queue_pair& q) {
 }
 
 void requester::issue() {
-    for (; !m_starting.empty() && m_starting.front().when <= now(); m_starting.pop_front()) m_ready.push_back(m_starting.front().who);
+    for (; !m_starting.empty() && m_starting.front().when <= now(); m_starting.pop_front())
+        m_ready.push_back(m_starting.front().who);
     while (!m_ready.empty() && m_reads < params.payload_reads && m_next_issue <= now()) {
         const auto next = m_ready.front();
         m_ready.pop_front();
@@ -113,9 +117,12 @@ network::packet_ptr requester::make_request(queue_pair& q, send_entry& e) {
         const bool immediate = last && (e.opcode == HCA_OP_SEND_IMMEDIATE || e.opcode == HCA_OP_WRITE_IMMEDIATE);
         const bool write = e.opcode == HCA_OP_WRITE || e.opcode == HCA_OP_WRITE_IMMEDIATE;
         auto o = static_cast<unsigned>(write ? operation::write_first : operation::send_first);
-        if (first && last) o += immediate ? 5 : 4;
-        else if (last) o += immediate ? 3 : 2;
-        else if (!first) o += 1;
+        if (first && last)
+            o += immediate ? 5 : 4;
+        else if (last)
+            o += immediate ? 3 : 2;
+        else if (!first)
+            o += 1;
         op = static_cast<operation>(o);
         if (write && first) p->reth = {e.remote, e.rkey, e.length};
         if (immediate) p->immediate = e.immediate;
@@ -142,12 +149,15 @@ void requester::transmit(queue_pair& q) {
     p->spans.follow(e.spans);
     p->pass(turn_span, span_kind::queueing, now());
     const bool last = e.has_response() || e.sent + 1 == e.packets;
-    const bool final = last && s.transmit + 1 == s.entries.size() && static_cast<std::uint16_t>(e.index + 1) == s.posted;
+    const bool final =
+        last && s.transmit + 1 == s.entries.size() && static_cast<std::uint16_t>(e.index + 1) == s.posted;
     ++s.since_request;
-    p->bth.ack_request = !e.has_response() && ((last && (e.signalled || final || s.draining)) || s.since_request >= params.ack_every);
+    p->bth.ack_request =
+        !e.has_response() && ((last && (e.signalled || final || s.draining)) || s.since_request >= params.ack_every);
     if (p->bth.ack_request || e.has_response()) s.since_request = 0;
     const auto from = std::uint64_t{e.sent} * q.attributes.mtu;
-    const auto bytes = e.has_response() ? 0u : static_cast<std::uint32_t>(std::min<std::uint64_t>(q.attributes.mtu, e.length - from));
+    const auto bytes =
+        e.has_response() ? 0u : static_cast<std::uint32_t>(std::min<std::uint64_t>(q.attributes.mtu, e.length - from));
     ++e.sent;
     if (e.has_response()) ++s.responses_awaited;
     if (last) ++s.transmit;
@@ -155,7 +165,8 @@ void requester::transmit(queue_pair& q) {
 }
 
 /// Puts a packet into the train, and its payload into the packet.
-void requester::fill(queue_pair& q, send_entry& e, const network::packet_ptr& p, std::uint64_t from, std::uint32_t bytes) {
+void requester::fill(queue_pair& q, send_entry& e, const network::packet_ptr& p, std::uint64_t from,
+                     std::uint32_t bytes) {
     auto& s = q.send;
     if (bytes && e.inlined) p->payload = e.inlined.part(static_cast<std::size_t>(from), bytes);
     if (bytes == 0 || e.inlined) {
@@ -165,18 +176,19 @@ void requester::fill(queue_pair& q, send_entry& e, const network::packet_ptr& p,
     p->payload = allocate_slice(bytes);
     const auto ticket = s.requests.add(p, false, e.index);
     ++m_reads;
-    m_data.gather(e.list, q.attributes.domain, from, p->payload, local_read,
-                  [this, number = q.attributes.number, serial = q.serial, ticket, index = e.index, p](transfer_result r) {
-                      --m_reads;
-                      schedule_issue();
-                      auto* now_q = m_pairs.find(number, serial);
-                      if (!now_q || !now_q->send.requests.holds(ticket)) return;
-                      if (!r.ok()) return fail_at(*now_q, index, HCA_LOCAL_PROTECTION);
-                      p->pass(payload_span, span_kind::service, now());
-                      now_q->send.requests.ready(ticket);
-                      m_port.send(*now_q, network_port::direction::request);
-                      enlist(*now_q);
-                  });
+    m_data.gather(
+        e.list, q.attributes.domain, from, p->payload, local_read,
+        [this, number = q.attributes.number, serial = q.serial, ticket, index = e.index, p](transfer_result r) {
+            --m_reads;
+            schedule_issue();
+            auto* now_q = m_pairs.find(number, serial);
+            if (!now_q || !now_q->send.requests.holds(ticket)) return;
+            if (!r.ok()) return fail_at(*now_q, index, HCA_LOCAL_PROTECTION);
+            p->pass(payload_span, span_kind::service, now());
+            now_q->send.requests.ready(ticket);
+            m_port.send(*now_q, network_port::direction::request);
+            enlist(*now_q);
+        });
 }
 
 /// An entry cannot be sent, or was refused: those before it still come to their end.
@@ -207,9 +219,10 @@ void requester::packet_left(queue_pair& q, const network::packet& p) {
     if (q.attributes.type == HCA_QP_RC) {
         if (s.deadline == never) set_deadline(q);
     } else if (const auto op = network::operation_of(p.bth.opcode);
-               q.attributes.type != HCA_QP_UC || op == operation::send_last || op == operation::send_only || op == operation::send_last_immediate ||
-               op == operation::send_only_immediate || op == operation::write_last || op == operation::write_only ||
-               op == operation::write_last_immediate || op == operation::write_only_immediate) {
+               q.attributes.type != HCA_QP_UC || op == operation::send_last || op == operation::send_only ||
+               op == operation::send_last_immediate || op == operation::send_only_immediate ||
+               op == operation::write_last || op == operation::write_only || op == operation::write_last_immediate ||
+               op == operation::write_only_immediate) {
         for (auto& e : s.entries)
             if (!e.acked && !e.syndrome) {  // they leave in order
                 e.acked = true;
@@ -245,7 +258,8 @@ void requester::drain(queue_pair& q) {
     if (!s.draining || (!s.entries.empty() && s.entries.front().started)) return;
     s.draining = false;
     ++drained;
-    if (std::exchange(s.tell_drained, false)) m_events.post(event_entry(HCA_EVENT_SQ_DRAINED).set(HCA_EQE_NUMBER, q.attributes.number));
+    if (std::exchange(s.tell_drained, false))
+        m_events.post(event_entry(HCA_EVENT_SQ_DRAINED).set(HCA_EQE_NUMBER, q.attributes.number));
 }
 
 /// What has been sent last asks for an acknowledgement, if it has not: nothing follows that would.

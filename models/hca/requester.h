@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The sending half of queue pairs (InfiniBand Architecture Specification, volume 1, chapter 9): cuts messages into packets,
-// fetches their payload, follows acknowledgements, places responses, sends again what was lost, completes entries in order.
+// The sending half of queue pairs (InfiniBand Architecture Specification, volume 1, chapter 9): cuts messages into
+// packets, fetches their payload, follows acknowledgements, places responses, sends again what was lost, completes
+// entries in order.
 #pragma once
 
 #include <cstdint>
@@ -34,23 +35,26 @@ class requester final : public model {
 public:
     const requester_params params;
 
-    counter messages{*this, "messages", "1", "messages that were sent to their end and, where that is known, have arrived"};
+    counter messages{*this, "messages", "1",
+                     "messages that were sent to their end and, where that is known, have arrived"};
     counter requests{*this, "requests", "1", "request packets made"};
     counter retries{*this, "retries", "1", "times that sending began anew at an earlier packet"};
     counter timeouts{*this, "timeouts", "1", "times that no acknowledgement came"};
     counter not_ready{*this, "receiver_not_ready", "1", "times that the receiver had no entry posted"};
     counter errors{*this, "errors", "1", "send entries that ended with an error, flushed ones apart"};
-    counter drained{*this, "drained", "1", "times that a send queue has been drained: no message is begun and not complete"};
+    counter drained{*this, "drained", "1",
+                    "times that a send queue has been drained: no message is begun and not complete"};
     counter flushed{*this, "flushed", "1", "send and receive entries flushed"};
-    span_stage turn_span{*this, "turn"};            ///< until its packet is made: behind others, or a response it waits for
-    span_stage payload_span{*this, "payload"};      ///< fetching payload
+    span_stage turn_span{*this, "turn"};        ///< until its packet is made: behind others, or a response it waits for
+    span_stage payload_span{*this, "payload"};  ///< fetching payload
     span_stage response_span{*this, "response"};    ///< behind other responses
     span_stage placement_span{*this, "placement"};  ///< of a response in memory
 
     histogram latency{*this, "latency", "ps", "of acknowledged messages"};
 
-    requester(const sc_core::sc_module_name& name, const requester_params& params, queue_pairs& pairs, send_queues& sends, receive_queues& receives,
-              data_mover& data, completion_queues& completions, event_queues& events, management& agent, network_port& port);
+    requester(const sc_core::sc_module_name& name, const requester_params& params, queue_pairs& pairs,
+              send_queues& sends, receive_queues& receives, data_mover& data, completion_queues& completions,
+              event_queues& events, management& agent, network_port& port);
 
     /// A queue pair has new entries, may send again, or has been flushed.
     void kick(queue_pair& q);
@@ -113,9 +117,9 @@ private:
         ticks when;
         name_of who;
     };
-    std::deque<starting> m_starting; // queue pairs that have just got something to send
-    std::deque<name_of> m_ready;     // queue pairs whose turn comes
-    std::uint64_t m_reads = 0;       // packets whose payload is being fetched
+    std::deque<starting> m_starting;  // queue pairs that have just got something to send
+    std::deque<name_of> m_ready;      // queue pairs whose turn comes
+    std::uint64_t m_reads = 0;        // packets whose payload is being fetched
     ticks m_next_issue = 0;
     calendar_event m_issue{method<&requester::issue>, this};
     std::multimap<ticks, name_of> m_timers;  // when to look at deadlines; may be out of date

@@ -14,11 +14,13 @@ void requester::transmit_datagram(queue_pair& q, send_entry& e) {
     auto& s = q.send;
     const auto index = e.index;
     if (q.attributes.type == HCA_QP_MLX) return transmit_raw(q, e);
-    if (e.length > std::min<std::uint64_t>(q.attributes.mtu, m_port.link.mtu())) return fail_at(q, index, HCA_LOCAL_LENGTH);
+    if (e.length > std::min<std::uint64_t>(q.attributes.mtu, m_port.link.mtu()))
+        return fail_at(q, index, HCA_LOCAL_LENGTH);
     if (e.to.domain != q.attributes.domain) return fail_at(q, index, HCA_LOCAL_QP_OPERATION);
     auto p = make_datagram(q.attributes, e.to, m_port.link, m_agent.port);
     const bool immediate = e.opcode == HCA_OP_SEND_IMMEDIATE;
-    p->bth.opcode = network::opcode_of(network::transport::ud, immediate ? network::operation::send_only_immediate : network::operation::send_only);
+    p->bth.opcode = network::opcode_of(
+        network::transport::ud, immediate ? network::operation::send_only_immediate : network::operation::send_only);
     p->bth.solicited = e.solicited;
     p->bth.psn = s.next_psn;
     p->immediate = e.immediate;
@@ -48,13 +50,15 @@ void requester::transmit_raw(queue_pair& q, send_entry& e) {
     const auto ticket = s.requests.add(p, false, e.index);
     ++m_reads;
     m_data.gather(e.list, q.attributes.domain, 0, whole, local_read,
-                  [this, number = q.attributes.number, serial = q.serial, ticket, index = e.index, p, whole, permissive = e.permissive](transfer_result r) {
+                  [this, number = q.attributes.number, serial = q.serial, ticket, index = e.index, p, whole,
+                   permissive = e.permissive](transfer_result r) {
                       --m_reads;
                       schedule_issue();
                       auto* now_q = m_pairs.find(number, serial);
                       if (!now_q || !now_q->send.requests.holds(ticket)) return;
                       if (!r.ok()) return fail_at(*now_q, index, HCA_LOCAL_PROTECTION);
-                      if (network::decode(whole.data(), whole.length, *p, false)) return fail_at(*now_q, index, HCA_LOCAL_QP_OPERATION);
+                      if (network::decode(whole.data(), whole.length, *p, false))
+                          return fail_at(*now_q, index, HCA_LOCAL_QP_OPERATION);
                       // Software leaves the source LID to the port, but for its lowest bits.
                       if (!permissive) p->lrh.slid = static_cast<std::uint16_t>(p->lrh.slid | m_port.link.lid());
                       now_q->send.requests.ready(ticket);

@@ -84,7 +84,8 @@ void requester::place(queue_pair& q, const network::packet_ptr& p, send_entry& e
 void requester::placed(queue_pair& q, std::uint16_t index, transfer_result r) {
     auto& s = q.send;
     const bool later = std::exchange(s.placing, false);
-    const auto found = std::find_if(s.entries.begin(), s.entries.end(), [index](const send_entry& e) { return e.index == index; });
+    const auto found =
+        std::find_if(s.entries.begin(), s.entries.end(), [index](const send_entry& e) { return e.index == index; });
     if (found != s.entries.end() && !found->syndrome) {
         if (!r.ok()) {
             fail_at(q, index, HCA_LOCAL_PROTECTION);
@@ -111,7 +112,8 @@ void requester::take_acknowledge(queue_pair& q, const network::packet& p) {
     if (s.entries.empty() || !s.entries.front().started || psn_difference(psn, s.next_psn) >= 0) return;
     if (psn_difference(psn, s.entries.front().first_psn) < -1) return;  // long known
     if (kind == aeth::kind_ack) {
-        if (auto* e = span_recorder::on() ? entry_of(q, psn) : nullptr; e && e->last_psn() == psn) e->spans.follow(p.spans);
+        if (auto* e = span_recorder::on() ? entry_of(q, psn) : nullptr; e && e->last_psn() == psn)
+            e->spans.follow(p.spans);
         acknowledge(q, psn);
         return enlist(q);
     }
@@ -198,7 +200,8 @@ void requester::go_back(queue_pair& q, std::uint32_t psn) {
 
 void requester::set_deadline(queue_pair& q) {
     auto& s = q.send;
-    const bool outstanding = q.attributes.state != HCA_QP_ERR && !s.entries.empty() && s.entries.front().sent && !s.entries.front().acked;
+    const bool outstanding =
+        q.attributes.state != HCA_QP_ERR && !s.entries.empty() && s.entries.front().sent && !s.entries.front().acked;
     s.deadline = outstanding && q.attributes.ack_timeout ? now() + ack_time(q.attributes.ack_timeout) : never;
     if (s.deadline != never) watch(q, s.deadline);
 }
@@ -220,8 +223,10 @@ void requester::check_deadlines() {
         if (!q || !q->send.timed || q->send.timed_at > now()) continue;
         auto& s = q->send;
         s.timed = false;
-        if (s.paused_until > now()) watch(*q, s.paused_until);
-        else enlist(*q);
+        if (s.paused_until > now())
+            watch(*q, s.paused_until);
+        else
+            enlist(*q);
         if (s.deadline == never) continue;
         if (s.deadline > now()) {
             watch(*q, s.deadline);

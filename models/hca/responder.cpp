@@ -20,16 +20,18 @@ constexpr std::size_t most_jobs = 512;
 bool is_first(operation o) { return o == operation::send_first || o == operation::write_first; }
 bool is_middle(operation o) { return o == operation::send_middle || o == operation::write_middle; }
 bool is_only(operation o) {
-    return o == operation::send_only || o == operation::send_only_immediate || o == operation::write_only || o == operation::write_only_immediate;
+    return o == operation::send_only || o == operation::send_only_immediate || o == operation::write_only ||
+           o == operation::write_only_immediate;
 }
 bool is_last(operation o) {
-    return o == operation::send_last || o == operation::send_last_immediate || o == operation::write_last || o == operation::write_last_immediate;
+    return o == operation::send_last || o == operation::send_last_immediate || o == operation::write_last ||
+           o == operation::write_last_immediate;
 }
 bool is_write(operation o) { return o >= operation::write_first && o <= operation::write_only_immediate; }
 bool is_send(operation o) { return o <= operation::send_only_immediate; }
 bool has_immediate(operation o) {
-    return o == operation::send_last_immediate || o == operation::send_only_immediate || o == operation::write_last_immediate ||
-           o == operation::write_only_immediate;
+    return o == operation::send_last_immediate || o == operation::send_only_immediate ||
+           o == operation::write_last_immediate || o == operation::write_only_immediate;
 }
 
 }  // namespace
@@ -39,8 +41,9 @@ void responder_params::describe(parameter_visitor& v) {
     v.field("atomic_latency", atomic_latency, between{0, 1e8}, "of an atomic, beyond reading and writing memory");
 }
 
-responder::responder(const sc_core::sc_module_name& name, const responder_params& p, bus_access& bus, translation& memory, queue_pairs& pairs,
-                     receive_queues& receives, data_mover& data, completion_queues& completions, event_queues& events, management& agent, network_port& port)
+responder::responder(const sc_core::sc_module_name& name, const responder_params& p, bus_access& bus,
+                     translation& memory, queue_pairs& pairs, receive_queues& receives, data_mover& data,
+                     completion_queues& completions, event_queues& events, management& agent, network_port& port)
     : model(name),
       params(p),
       m_bus(bus),
@@ -193,9 +196,12 @@ void responder::send_with_entry(queue_pair& q, const packet_ptr& p) {
     place(q, p, p->payload, entry.list, r.received, local_write);
 }
 
-bool responder::has_access(queue_pair& q, std::uint32_t rkey, std::uint64_t address, std::uint32_t bytes, std::uint32_t right) {
+bool responder::has_access(queue_pair& q, std::uint32_t rkey, std::uint64_t address, std::uint32_t bytes,
+                           std::uint32_t right) {
     const auto& a = q.attributes;
-    const bool allowed = right == remote_write ? a.remote_write : right == remote_read ? a.remote_read : a.remote_atomic;
+    const bool allowed = right == remote_write  ? a.remote_write
+                         : right == remote_read ? a.remote_read
+                                                : a.remote_atomic;
     const region* r = nullptr;
     return allowed && (bytes == 0 || m_memory.check({rkey, a.domain, address, bytes, right}, r) == violation::none);
 }
@@ -204,7 +210,8 @@ void responder::take_write(queue_pair& q, const packet_ptr& p) {
     auto& r = q.respond;
     const auto op = network::operation_of(p->bth.opcode);
     if (is_first(op) || is_only(op)) {
-        if (!has_access(q, p->reth.rkey, p->reth.address, p->reth.length, remote_write)) return refuse(q, p, nak::remote_access);
+        if (!has_access(q, p->reth.rkey, p->reth.address, p->reth.length, remote_write))
+            return refuse(q, p, nak::remote_access);
         r.in_message = r.in_write = true;
         r.address = p->reth.address;
         r.rkey = p->reth.rkey;
@@ -222,13 +229,15 @@ void responder::write_with_entry(queue_pair& q, const packet_ptr& p) {
     place(q, p, p->payload, {{r.address, r.rkey, static_cast<std::uint32_t>(p->payload.length)}}, 0, remote_write);
 }
 
-void responder::place(queue_pair& q, const packet_ptr& p, const buffer_slice& bytes, const data_list& list, std::uint64_t at, std::uint32_t right) {
+void responder::place(queue_pair& q, const packet_ptr& p, const buffer_slice& bytes, const data_list& list,
+                      std::uint64_t at, std::uint32_t right) {
     if (bytes.length == 0) return placed(q, p, {});
-    m_data.scatter(list, q.attributes.domain, at, bytes, right, [this, number = q.attributes.number, serial = q.serial, p](transfer_result r) {
-        auto* now_q = m_pairs.find(number, serial);
-        if (!now_q) return m_port.release(*p);
-        placed(*now_q, p, r);
-    });
+    m_data.scatter(list, q.attributes.domain, at, bytes, right,
+                   [this, number = q.attributes.number, serial = q.serial, p](transfer_result r) {
+                       auto* now_q = m_pairs.find(number, serial);
+                       if (!now_q) return m_port.release(*p);
+                       placed(*now_q, p, r);
+                   });
 }
 
 void responder::placed(queue_pair& q, const packet_ptr& p, transfer_result r) {
@@ -290,7 +299,8 @@ void responder::complete(queue_pair& q, const network::packet& p, std::uint64_t 
     m_completions.complete(a.receive_cqn, c);
 }
 
-/// The other side has done what it must not, or memory of this one fails: a negative acknowledgement, and the error state.
+/// The other side has done what it must not, or memory of this one fails: a negative acknowledgement, and the error
+/// state.
 void responder::refuse(queue_pair& q, const packet_ptr& p, nak code, unsigned syndrome) {
     const auto& a = q.attributes;
     ++naks;
@@ -299,12 +309,16 @@ void responder::refuse(queue_pair& q, const packet_ptr& p, nak code, unsigned sy
         q.respond.expected_psn = psn_after(p->bth.psn, 1);
         return drop(q, p);
     }
-    if (syndrome) complete(q, *p, 0, syndrome);
-    else if (q.respond.has_entry) complete(q, *p, 0, HCA_FLUSHED);
+    if (syndrome)
+        complete(q, *p, 0, syndrome);
+    else if (q.respond.has_entry)
+        complete(q, *p, 0, HCA_FLUSHED);
     if (a.type == HCA_QP_RC) {
         acknowledge(q, p->bth.psn, aeth::negative(code));
         if (code != nak::remote_operation)
-            m_events.post(event_entry(code == nak::remote_access ? HCA_EVENT_ACCESS_VIOLATION : HCA_EVENT_INVALID_REQUEST).set(HCA_EQE_NUMBER, a.number));
+            m_events.post(
+                event_entry(code == nak::remote_access ? HCA_EVENT_ACCESS_VIOLATION : HCA_EVENT_INVALID_REQUEST)
+                    .set(HCA_EQE_NUMBER, a.number));
     }
     m_pairs.fail(q);
     drop(q, p);
@@ -325,7 +339,9 @@ void responder::changed(queue_pair& q, unsigned before) {
         return;
     }
     // What has been refused is still told.
-    r.jobs.erase(std::remove_if(r.jobs.begin(), r.jobs.end(), [](const response_job& j) { return j.what != response_job::kind::acknowledgement; }), r.jobs.end());
+    r.jobs.erase(std::remove_if(r.jobs.begin(), r.jobs.end(),
+                                [](const response_job& j) { return j.what != response_job::kind::acknowledgement; }),
+                 r.jobs.end());
 }
 
 void responder::take_datagram(queue_pair& q, const packet_ptr& p) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The receiving half of queue pairs (InfiniBand Architecture Specification, volume 1, chapter 9): checks sequence numbers and
-// rights, places data, answers reads and atomics, acknowledges, completes receive entries. Packets of a queue pair are taken
-// one after the other.
+// The receiving half of queue pairs (InfiniBand Architecture Specification, volume 1, chapter 9): checks sequence
+// numbers and rights, places data, answers reads and atomics, acknowledges, completes receive entries. Packets of a
+// queue pair are taken one after the other.
 #pragma once
 
 #include <cstdint>
@@ -41,8 +41,9 @@ public:
     counter atomics{*this, "atomics", "1", "atomics performed"};
     counter dropped{*this, "dropped", "1", "packets dropped: wrong queue pair, type, state, key or order"};
 
-    responder(const sc_core::sc_module_name& name, const responder_params& params, bus_access& bus, translation& memory, queue_pairs& pairs,
-              receive_queues& receives, data_mover& data, completion_queues& completions, event_queues& events, management& agent, network_port& port);
+    responder(const sc_core::sc_module_name& name, const responder_params& params, bus_access& bus, translation& memory,
+              queue_pairs& pairs, receive_queues& receives, data_mover& data, completion_queues& completions,
+              event_queues& events, management& agent, network_port& port);
 
     span_stage order_span{*this, "order"};          ///< behind other packets of the queue pair
     span_stage entry_span{*this, "entry"};          ///< taking a receive entry
@@ -87,7 +88,8 @@ private:
     void send_with_entry(queue_pair& q, const packet_ptr& p);
     void write_with_entry(queue_pair& q, const packet_ptr& p);
     void datagram_with_entry(queue_pair& q, const packet_ptr& p);
-    void place(queue_pair& q, const packet_ptr& p, const buffer_slice& bytes, const data_list& list, std::uint64_t at, std::uint32_t right);
+    void place(queue_pair& q, const packet_ptr& p, const buffer_slice& bytes, const data_list& list, std::uint64_t at,
+               std::uint32_t right);
     void placed(queue_pair& q, const packet_ptr& p, transfer_result r);
     void advance(queue_pair& q, const packet_ptr& p);
     bool shape_is_right(const queue_pair& q, const network::packet& p) const;

@@ -19,9 +19,11 @@ void responder::keep_resource(queue_pair& q, const responder_resource& r) {
 
 void responder::take_read(queue_pair& q, const packet_ptr& p) {
     auto& r = q.respond;
-    const auto reads = static_cast<std::size_t>(std::count_if(r.jobs.begin(), r.jobs.end(), [](const response_job& j) { return j.what == response_job::kind::read; }));
+    const auto reads = static_cast<std::size_t>(std::count_if(
+        r.jobs.begin(), r.jobs.end(), [](const response_job& j) { return j.what == response_job::kind::read; }));
     if (reads >= q.attributes.receive_reads || p->reth.length > 1u << 31) return refuse(q, p, nak::invalid_request);
-    if (!has_access(q, p->reth.rkey, p->reth.address, p->reth.length, remote_read)) return refuse(q, p, nak::remote_access);
+    if (!has_access(q, p->reth.rkey, p->reth.address, p->reth.length, remote_read))
+        return refuse(q, p, nak::remote_access);
     response_job j;
     j.what = response_job::kind::read;
     j.psn = p->bth.psn;
@@ -43,12 +45,13 @@ void responder::take_read(queue_pair& q, const packet_ptr& p) {
 void responder::take_atomic(queue_pair& q, const packet_ptr& p) {
     if (p->atomic.address % 8) return refuse(q, p, nak::invalid_request);
     if (!has_access(q, p->atomic.rkey, p->atomic.address, 8, remote_atomic)) return refuse(q, p, nak::remote_access);
-    m_memory.translate({p->atomic.rkey, q.attributes.domain, p->atomic.address, 8, remote_atomic},
-                       [this, number = q.attributes.number, serial = q.serial, p](violation v, const bus_ranges& where) {
-                           auto* now_q = m_pairs.find(number, serial);
-                           if (!now_q) return m_port.release(*p);
-                           start_atomic(*now_q, p, v, where);
-                       });
+    m_memory.translate(
+        {p->atomic.rkey, q.attributes.domain, p->atomic.address, 8, remote_atomic},
+        [this, number = q.attributes.number, serial = q.serial, p](violation v, const bus_ranges& where) {
+            auto* now_q = m_pairs.find(number, serial);
+            if (!now_q) return m_port.release(*p);
+            start_atomic(*now_q, p, v, where);
+        });
 }
 
 void responder::start_atomic(queue_pair& q, const packet_ptr& p, violation v, const bus_ranges& where) {
@@ -73,7 +76,8 @@ void responder::atomic_read(bool ok) {
     if (!q->attributes.can_receive()) return drop(*q, p);
     const auto& a = p->atomic;
     if (!ok) return refuse(*q, p, nak::remote_operation);
-    if (!has_access(*q, a.rkey, a.address, 8, remote_atomic)) return refuse(*q, p, nak::remote_access);  // taken away meanwhile
+    if (!has_access(*q, a.rkey, a.address, 8, remote_atomic))
+        return refuse(*q, p, nak::remote_access);  // taken away meanwhile
     std::uint64_t original = 0;
     std::memcpy(&original, m_operand.data(), 8);  // host-endian, little as INIT_HCA says
     const bool adds = network::operation_of(p->bth.opcode) == operation::fetch_add;
@@ -121,8 +125,10 @@ void responder::take_duplicate(queue_pair& q, const packet_ptr& p) {
     } else if (op == operation::read_request) {
         const auto packets = packets_of(p->reth.length, q.attributes.mtu);
         const bool within = psn_difference(psn_after(p->bth.psn, packets), r.expected_psn) <= 0;
-        if (!within || p->reth.length > 1u << 31 || r.jobs.size() > 2 * std::size_t{q.attributes.receive_reads}) return drop(q, p);
-        if (!has_access(q, p->reth.rkey, p->reth.address, p->reth.length, remote_read)) return refuse(q, p, nak::remote_access);
+        if (!within || p->reth.length > 1u << 31 || r.jobs.size() > 2 * std::size_t{q.attributes.receive_reads})
+            return drop(q, p);
+        if (!has_access(q, p->reth.rkey, p->reth.address, p->reth.length, remote_read))
+            return refuse(q, p, nak::remote_access);
         response_job j;
         j.what = response_job::kind::read;
         j.psn = p->bth.psn;
@@ -147,8 +153,11 @@ void responder::acknowledge(queue_pair& q, std::uint32_t psn, std::uint8_t syndr
     j.msn = q.respond.msn;
     j.syndrome = syndrome;
     // One tells of all before it.
-    if (!jobs.empty() && jobs.back().what == response_job::kind::acknowledgement && jobs.back().syndrome == aeth::ack && syndrome == aeth::ack) jobs.back() = j;
-    else jobs.push_back(j);
+    if (!jobs.empty() && jobs.back().what == response_job::kind::acknowledgement && jobs.back().syndrome == aeth::ack &&
+        syndrome == aeth::ack)
+        jobs.back() = j;
+    else
+        jobs.push_back(j);
     answer(q);
 }
 
@@ -174,15 +183,19 @@ void responder::make_response(queue_pair& q, response_job& j) {
     p->bth.psn = psn_after(j.psn, j.made);
     if (j.what == response_job::kind::read) {
         const bool first = j.made == 0, last = j.made + 1 == j.packets;
-        op = first && last ? operation::read_response_only : first ? operation::read_response_first
-             : last ? operation::read_response_last : operation::read_response_middle;
+        op = first && last ? operation::read_response_only
+             : first       ? operation::read_response_first
+             : last        ? operation::read_response_last
+                           : operation::read_response_middle;
     } else if (j.what == response_job::kind::atomic) {
         op = operation::atomic_acknowledge;
         p->atomic_original = j.original;
     }
     p->bth.opcode = network::opcode_of(network::transport::rc, op);
     const auto from = std::uint64_t{j.made} * q.attributes.mtu;
-    const auto bytes = j.what == response_job::kind::read ? static_cast<std::uint32_t>(std::min<std::uint64_t>(q.attributes.mtu, j.length - from)) : 0u;
+    const auto bytes = j.what == response_job::kind::read
+                           ? static_cast<std::uint32_t>(std::min<std::uint64_t>(q.attributes.mtu, j.length - from))
+                           : 0u;
     ++j.made;
     ++(j.what == response_job::kind::acknowledgement ? acknowledgements : responses);
     if (bytes == 0) {
@@ -203,7 +216,8 @@ void responder::fill_read(queue_pair& q, const response_job& j, const packet_ptr
                       p->pass(memory_span, span_kind::service, now());
                       if (!r.ok()) {  // memory was taken away, or fails: the rest of the answer is this refusal
                           p->bth.opcode = network::opcode_of(network::transport::rc, operation::acknowledge);
-                          p->aeth.syndrome = aeth::negative(r.refused != violation::none ? nak::remote_access : nak::remote_operation);
+                          p->aeth.syndrome =
+                              aeth::negative(r.refused != violation::none ? nak::remote_access : nak::remote_operation);
                           p->payload = {};
                           ++naks;
                           now_q->respond.responses.drop_behind(ticket);

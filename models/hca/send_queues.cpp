@@ -12,10 +12,13 @@
 namespace fabricvp::hca {
 
 void send_queue_params::describe(parameter_visitor& v) {
-    v.field("doorbell_latency", doorbell_latency, between{0, 1e8}, "from a doorbell's arrival to the fetch of what was posted");
-    v.field("doorbells", doorbells, between{1, 4096}, "doorbells that the HCA holds; further ones wait in the PCIe link's buffers, and keep its credits");
+    v.field("doorbell_latency", doorbell_latency, between{0, 1e8},
+            "from a doorbell's arrival to the fetch of what was posted");
+    v.field("doorbells", doorbells, between{1, 4096},
+            "doorbells that the HCA holds; further ones wait in the PCIe link's buffers, and keep its credits");
     v.field("fetch", fetch, between{64, 4096}, "bytes of entries that are fetched at a time");
-    v.field("window", window, between{2, 16'384}, "entries of a queue pair that may have been fetched and not completed");
+    v.field("window", window, between{2, 16'384},
+            "entries of a queue pair that may have been fetched and not completed");
 }
 
 namespace {
@@ -40,8 +43,8 @@ datagram_address decode_address(const std::uint8_t* av) {
     return a;
 }
 
-/// Data segments up to the end; inline ones are put one behind the other. \param raw of special queue pairs, where an inline
-/// one is only the place of the ICRC
+/// Data segments up to the end; inline ones are put one behind the other. \param raw of special queue pairs, where an
+/// inline one is only the place of the ICRC
 bool decode_data(const std::uint8_t* wqe, std::uint32_t at, std::uint32_t size, send_entry& e, bool raw = false) {
     std::uint64_t length = 0;
     std::vector<std::uint8_t> inlined;
@@ -106,7 +109,8 @@ bool decode_send(const std::uint8_t* wqe, std::uint32_t size, unsigned transport
     return !e.is_atomic() || e.length == 8;
 }
 
-send_queues::send_queues(const sc_core::sc_module_name& name, const send_queue_params& p, bus_access& bus, translation& memory, queue_pairs& pairs)
+send_queues::send_queues(const sc_core::sc_module_name& name, const send_queue_params& p, bus_access& bus,
+                         translation& memory, queue_pairs& pairs)
     : model(name), params(p), m_bus(bus), m_memory(memory), m_pairs(pairs) {}
 
 bool send_queues::ring(std::uint32_t uar, std::uint32_t high, std::uint32_t low, const span_trail& way) {
@@ -126,8 +130,10 @@ bool send_queues::ring(std::uint32_t uar, std::uint32_t high, std::uint32_t low,
     }
     if (state != HCA_QP_RTS && state != HCA_QP_SQD && state != HCA_QP_SQE && state != HCA_QP_ERR) return false;
     s.bursts.push_back({static_cast<std::uint16_t>(count), static_cast<std::uint8_t>(hca_get(words, HCA_SEND_OPCODE)),
-                        static_cast<std::uint8_t>(hca_get(words, HCA_SEND_SIZE)), hca_get(words, HCA_SEND_FENCE) != 0, way});
-    if (told.open()) told.line(*this, "qp {:#x} doorbell: {} entries from {} on", q->attributes.number, count, s.posted);
+                        static_cast<std::uint8_t>(hca_get(words, HCA_SEND_SIZE)), hca_get(words, HCA_SEND_FENCE) != 0,
+                        way});
+    if (told.open())
+        told.line(*this, "qp {:#x} doorbell: {} entries from {} on", q->attributes.number, count, s.posted);
     s.posted = static_cast<std::uint16_t>(s.posted + count);
     posted += count;
     m_pending.push_back({now() + params.doorbell_latency, q->attributes.number, q->serial});
@@ -143,8 +149,10 @@ void send_queues::due() {
         m_pending.pop_front();
         if (full) on_room();
         if (auto* q = m_pairs.find(p.qpn, p.serial)) {
-            if (q->attributes.state == HCA_QP_ERR) on_entries(*q);
-            else fetch(*q);
+            if (q->attributes.state == HCA_QP_ERR)
+                on_entries(*q);
+            else
+                fetch(*q);
         }
     }
     if (!m_pending.empty()) schedule(m_due, m_pending.front().when);
@@ -157,14 +165,15 @@ void send_queues::fetch(queue_pair& q) {
     const auto index = s.fetched & (sq.entries() - 1);
     const auto waiting = static_cast<std::uint16_t>(s.posted - s.fetched);
     const auto fit = std::max<std::uint64_t>(params.fetch / sq.stride(), 1);
-    const auto count = static_cast<std::uint32_t>(std::min<std::uint64_t>({waiting, fit, sq.entries() - index, params.window - s.entries.size()}));
+    const auto count = static_cast<std::uint32_t>(
+        std::min<std::uint64_t>({waiting, fit, sq.entries() - index, params.window - s.entries.size()}));
     const auto bytes = allocate_slice(std::size_t{count} * sq.stride());
     const auto first = sq.entry(index);
     s.fetching = true;
     s.fetch_began = now();
     ++fetches;
-    read_region(m_bus, m_memory, {sq.lkey, sq.domain, first, static_cast<std::uint32_t>(bytes.length), local_read}, bytes,
-                [this, number = q.attributes.number, serial = q.serial, bytes, count, first](bool ok) {
+    read_region(m_bus, m_memory, {sq.lkey, sq.domain, first, static_cast<std::uint32_t>(bytes.length), local_read},
+                bytes, [this, number = q.attributes.number, serial = q.serial, bytes, count, first](bool ok) {
                     if (auto* now = m_pairs.find(number, serial)) fetched(*now, bytes, count, first, ok);
                 });
 }
@@ -175,7 +184,10 @@ void send_queues::fetched(queue_pair& q, const buffer_slice& bytes, std::uint32_
     if (q.attributes.state == HCA_QP_ERR) return on_entries(q);
     const auto stride = q.attributes.sq.stride();
     if (!ok) {
-        if (failures.total() == 0) log(log_level::warning, *this, "send entries of queue pair {:#x} cannot be read; further failures are only counted", q.attributes.number);
+        if (failures.total() == 0)
+            log(log_level::warning, *this,
+                "send entries of queue pair {:#x} cannot be read; further failures are only counted",
+                q.attributes.number);
         ++failures;
     }
     for (std::uint32_t i = 0; i < count; ++i) {
@@ -189,9 +201,12 @@ void send_queues::fetched(queue_pair& q, const buffer_slice& bytes, std::uint32_
         e.spans.pass(doorbell_span, span_kind::service, s.fetch_began);
         e.spans.pass(fetch_span, span_kind::service, now());
         const auto size = std::uint32_t{b.size} * HCA_SEGMENT;
-        if (!ok || size > stride || !decode_send(wqe, size, q.attributes.type, e)) e.syndrome = ok ? HCA_LOCAL_QP_OPERATION : HCA_LOCAL_PROTECTION;
+        if (!ok || size > stride || !decode_send(wqe, size, q.attributes.type, e))
+            e.syndrome = ok ? HCA_LOCAL_QP_OPERATION : HCA_LOCAL_PROTECTION;
         e.signalled |= q.attributes.signal_all;
-        if (told.open()) told.line(*this, "qp {:#x} send entry {} at {:#x}: {}", q.attributes.number, e.index, first + std::uint64_t{i} * stride, text_of(e));
+        if (told.open())
+            told.line(*this, "qp {:#x} send entry {} at {:#x}: {}", q.attributes.number, e.index,
+                      first + std::uint64_t{i} * stride, text_of(e));
         s.entries.push_back(std::move(e));
         // Opcode, size and fence of the next one stand in this one, unless a doorbell of its own tells them.
         if (--b.count == 0) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Send queues: doorbells tell how many entries have been posted; the entries are fetched, several at a time where they lie
-// behind each other, and decoded.
+// Send queues: doorbells tell how many entries have been posted; the entries are fetched, several at a time where they
+// lie behind each other, and decoded.
 #pragma once
 
 #include <cstdint>
@@ -42,7 +42,8 @@ public:
     /// A doorbell told of more entries than its ring holds: those that wait may have been written over.
     std::function<void(queue_pair&)> on_overrun;
 
-    send_queues(const sc_core::sc_module_name& name, const send_queue_params& params, bus_access& bus, translation& memory, queue_pairs& pairs);
+    send_queues(const sc_core::sc_module_name& name, const send_queue_params& params, bus_access& bus,
+                translation& memory, queue_pairs& pairs);
 
     /// Whether a doorbell more can be taken; where not, on_room() follows.
     bool has_room() const { return m_pending.size() < params.doorbells; }

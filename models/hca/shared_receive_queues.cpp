@@ -13,8 +13,10 @@ unsigned shared_receive_queues::add(std::uint32_t number, const std::uint8_t* c)
     std::memcpy(q.context.data(), c, q.context.size());
     q.number = number;
     q.serial = ++m_serial;
-    q.queue = {hca_get(c, HCA_SRQC_LKEY), hca_get(c, HCA_SRQC_PD), start & ~std::uint64_t{0x3f}, hca_get(c, HCA_SRQC_LOG_SIZE),
-               hca_get(c, HCA_SRQC_LOG_STRIDE) + 4, hca_get(c, HCA_SRQC_UAR), hca_get(c, HCA_SRQC_RECORD)};
+    q.queue = {hca_get(c, HCA_SRQC_LKEY),           hca_get(c, HCA_SRQC_PD),
+               start & ~std::uint64_t{0x3f},        hca_get(c, HCA_SRQC_LOG_SIZE),
+               hca_get(c, HCA_SRQC_LOG_STRIDE) + 4, hca_get(c, HCA_SRQC_UAR),
+               hca_get(c, HCA_SRQC_RECORD)};
     q.next = q.queue.start;
     q.limit = static_cast<std::uint16_t>(hca_get(c, HCA_SRQC_LIMIT));
     return HCA_OK;

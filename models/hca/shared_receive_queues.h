@@ -17,9 +17,9 @@ struct shared_receive_queue {
     std::array<std::uint8_t, HCA_SRQC_SIZE> context{};
     std::uint32_t number = 0, serial = 0;
     work_queue queue;
-    std::uint64_t next = 0;           ///< address of the next entry
+    std::uint64_t next = 0;  ///< address of the next entry
     std::uint16_t taken = 0, posted = 0;
-    std::uint16_t limit = 0;          ///< an event when fewer are left; 0: none
+    std::uint16_t limit = 0;  ///< an event when fewer are left; 0: none
     bool failed = false;
 };
 

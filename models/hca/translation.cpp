@@ -11,7 +11,8 @@ void translation_params::describe(parameter_visitor& v) {
     v.field("mtt_ways", mtt_ways, between{1, 64}, "ways of that cache");
 }
 
-translation::translation(const sc_core::sc_module_name& name, const translation_params& p, bus_access& bus, const icm& contexts)
+translation::translation(const sc_core::sc_module_name& name, const translation_params& p, bus_access& bus,
+                         const icm& contexts)
     : model(name), params(p), m_bus(bus), m_icm(contexts), m_lines(p.mtt_lines / p.mtt_ways * p.mtt_ways) {}
 
 void translation::configure(unsigned log_entries) {
@@ -22,7 +23,8 @@ void translation::configure(unsigned log_entries) {
 
 bool translation::add_region(std::uint32_t index, const region& r) {
     if (index >> m_log_entries || (r.key & ((std::uint64_t{1} << m_log_entries) - 1)) != index) return false;
-    if (index >= m_regions.size()) m_regions.resize(std::min<std::size_t>(std::size_t{1} << m_log_entries, index + index / 2 + 64));
+    if (index >= m_regions.size())
+        m_regions.resize(std::min<std::size_t>(std::size_t{1} << m_log_entries, index + index / 2 + 64));
     if (m_regions[index].valid) return false;
     m_regions[index] = r;
     m_regions[index].valid = true;
@@ -69,8 +71,10 @@ std::uint64_t translation::entry_address(const region& r, std::uint64_t address)
 }
 
 void translation::append(bus_ranges& to, std::uint64_t address, std::uint64_t bytes) {
-    if (!to.empty() && to.back().address + to.back().bytes == address) to.back().bytes += static_cast<std::uint32_t>(bytes);
-    else to.push_back({address, static_cast<std::uint32_t>(bytes)});
+    if (!to.empty() && to.back().address + to.back().bytes == address)
+        to.back().bytes += static_cast<std::uint32_t>(bytes);
+    else
+        to.push_back({address, static_cast<std::uint32_t>(bytes)});
 }
 
 translation::line* translation::cached(std::uint64_t number) {
@@ -112,12 +116,19 @@ void translation::translate(const region_access& a, done finished) {
         return;
     }
     auto w = std::make_unique<walk>();
-    *w = {static_cast<std::uint32_t>(r - m_regions.data()), r->serial, at, end, r->page_bits, std::move(found), std::move(finished)};
+    *w = {static_cast<std::uint32_t>(r - m_regions.data()),
+          r->serial,
+          at,
+          end,
+          r->page_bits,
+          std::move(found),
+          std::move(finished)};
     go_on(std::move(w));
 }
 
 /// The bytes of the page of `at` are where `entry` says.
-bool translation::take_entry(bus_ranges& found, std::uint64_t& at, std::uint64_t end, unsigned page_bits, std::uint64_t entry) {
+bool translation::take_entry(bus_ranges& found, std::uint64_t& at, std::uint64_t end, unsigned page_bits,
+                             std::uint64_t entry) {
     if (!(entry & HCA_MTT_PRESENT)) return false;
     const auto page = std::uint64_t{1} << page_bits;
     const auto offset = at & (page - 1);
@@ -179,11 +190,14 @@ void translation::fetched(std::uint64_t number, std::uint64_t generation, bool o
     if (ok && generation == m_generation) keep(arrived);
     for (auto& w : waiting) {
         const auto* r = alive(*w);
-        if (!r) fail(*w, violation::key);
+        if (!r)
+            fail(*w, violation::key);
         else if (const auto at = entry_address(*r, w->address);
-                 !ok || !take_entry(w->found, w->address, w->end, w->page_bits, arrived.entries[at / 8 % entries_a_line]))
+                 !ok ||
+                 !take_entry(w->found, w->address, w->end, w->page_bits, arrived.entries[at / 8 % entries_a_line]))
             fail(*w, violation::translation);
-        else go_on(std::move(w));
+        else
+            go_on(std::move(w));
     }
 }
 
@@ -191,7 +205,8 @@ void translation::keep(line& arrived) {
     const auto sets = m_lines.size() / params.mtt_ways;
     auto* set = &m_lines[arrived.number % sets * params.mtt_ways];
     arrived.used = ++m_uses;
-    *std::min_element(set, set + params.mtt_ways, [](const line& a, const line& b) { return a.used < b.used; }) = arrived;
+    *std::min_element(set, set + params.mtt_ways, [](const line& a, const line& b) { return a.used < b.used; }) =
+        arrived;
 }
 
 void translation::reset() {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Protection and translation. A key names a region (an MPT entry), which says who may do what in which addresses; its
-// translation entries (MTTs) say where its pages stand. MTTs are in memory, through ICM: a line of eight is read by DMA when
-// it is missed, and kept in a cache until software takes a region or context memory away.
+// translation entries (MTTs) say where its pages stand. MTTs are in memory, through ICM: a line of eight is read by DMA
+// when it is missed, and kept in a cache until software takes a region or context memory away.
 #pragma once
 
 #include <cstdint>
@@ -29,7 +29,11 @@ struct translation_params {
 
 /// Rights of a region, as bits of the MPT's first word.
 enum right : std::uint32_t {
-    local_read = 1u << 10, local_write = 1u << 11, remote_read = 1u << 12, remote_write = 1u << 13, remote_atomic = 1u << 14
+    local_read = 1u << 10,
+    local_write = 1u << 11,
+    remote_read = 1u << 12,
+    remote_write = 1u << 13,
+    remote_atomic = 1u << 14
 };
 
 /// Why an access is refused.
@@ -69,7 +73,8 @@ public:
     counter mtt_drops{*this, "mtt_drops", "1", "times the cached entries were dropped, all or a region's"};
     counter violations{*this, "violations", "1", "accesses refused"};
 
-    translation(const sc_core::sc_module_name& name, const translation_params& params, bus_access& bus, const icm& contexts);
+    translation(const sc_core::sc_module_name& name, const translation_params& params, bus_access& bus,
+                const icm& contexts);
 
     /// \param log_entries of the table of regions
     void configure(unsigned log_entries);
@@ -111,7 +116,8 @@ private:
     };
 
     void go_on(std::unique_ptr<walk> w);
-    static bool take_entry(bus_ranges& found, std::uint64_t& at, std::uint64_t end, unsigned page_bits, std::uint64_t entry);
+    static bool take_entry(bus_ranges& found, std::uint64_t& at, std::uint64_t end, unsigned page_bits,
+                           std::uint64_t entry);
     const region* alive(const walk& w) const;
     void fail(walk& w, violation v);
     void fetch(std::uint64_t number, std::unique_ptr<walk> w);

@@ -35,8 +35,9 @@ constexpr unsigned value(std::uint8_t syndrome) { return syndrome & 0x1f; }
 
 /// How long a requester waits after "receiver not ready".
 constexpr ticks not_ready_time(unsigned timer) {
-    constexpr std::uint32_t in_10_us[32] = {65536, 1,   2,   3,   4,   6,    8,    12,   16,   24,   32,   48,    64,    96,    128,   192,
-                                            256,   384, 512, 768, 1024, 1536, 2048, 3072, 4096, 6144, 8192, 12288, 16384, 24576, 32768, 49152};
+    constexpr std::uint32_t in_10_us[32] = {65536, 1,    2,    3,    4,    6,     8,     12,    16,    24,   32,
+                                            48,    64,   96,   128,  192,  256,   384,   512,   768,   1024, 1536,
+                                            2048,  3072, 4096, 6144, 8192, 12288, 16384, 24576, 32768, 49152};
     return ticks{in_10_us[timer & 31]} * 10'000'000;
 }
 

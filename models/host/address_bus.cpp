@@ -8,7 +8,8 @@
 namespace fabricvp::host {
 
 void address_bus_params::describe(parameter_visitor& v) {
-    v.field("latency", latency, between{0, 1e9}, "time an access takes on the interconnect, request and response together");
+    v.field("latency", latency, between{0, 1e9},
+            "time an access takes on the interconnect, request and response together");
 }
 
 address_bus::address_bus(const sc_core::sc_module_name& name, const address_bus_params& p)
@@ -24,11 +25,13 @@ address_bus::address_bus(const sc_core::sc_module_name& name, const address_bus_
 
 void address_bus::check_free(const std::string& name, std::uint64_t base, std::uint64_t size) const {
     if (size == 0 || base + (size - 1) < base)
-        throw std::invalid_argument(fmt::format("address range of {} ({:#x}, {:#x} bytes) is empty or wraps", name, base, size));
+        throw std::invalid_argument(
+            fmt::format("address range of {} ({:#x}, {:#x} bytes) is empty or wraps", name, base, size));
     for (const auto& r : m_ranges)
         if (base <= r.last() && r.base <= base + (size - 1))
-            throw std::invalid_argument(fmt::format("address range of {} ({:#x}, {:#x} bytes) overlaps that of {} ({:#x}, {:#x} bytes)",
-                                                    name, base, size, r.value.name, r.base, r.size));
+            throw std::invalid_argument(
+                fmt::format("address range of {} ({:#x}, {:#x} bytes) overlaps that of {} ({:#x}, {:#x} bytes)", name,
+                            base, size, r.value.name, r.base, r.size));
 }
 
 void address_bus::map(const std::string& name, std::uint64_t base, std::uint64_t size, bus_target_socket& target,
@@ -38,16 +41,19 @@ void address_bus::map(const std::string& name, std::uint64_t base, std::uint64_t
     m_ranges.add(base, size, target_range{name, m_targets++, &target.get_base_interface(), memory});
 }
 
-void address_bus::map(const std::string& name, std::uint64_t base, std::uint64_t size, tlm::tlm_fw_transport_if<>& target) {
+void address_bus::map(const std::string& name, std::uint64_t base, std::uint64_t size,
+                      tlm::tlm_fw_transport_if<>& target) {
     check_free(name, base, size);
     m_ranges.add(base, size, target_range{name, m_targets++, &target, nullptr});
 }
 
-tlm::tlm_sync_enum address_bus::hart_request(int id, bus_payload& payload, tlm::tlm_phase& phase, sc_core::sc_time& delay) {
+tlm::tlm_sync_enum address_bus::hart_request(int id, bus_payload& payload, tlm::tlm_phase& phase,
+                                             sc_core::sc_time& delay) {
     return request(side::hart, id, payload, phase, delay);
 }
 
-tlm::tlm_sync_enum address_bus::device_request(int id, bus_payload& payload, tlm::tlm_phase& phase, sc_core::sc_time& delay) {
+tlm::tlm_sync_enum address_bus::device_request(int id, bus_payload& payload, tlm::tlm_phase& phase,
+                                               sc_core::sc_time& delay) {
     return request(side::device, id, payload, phase, delay);
 }
 
@@ -70,9 +76,12 @@ const address_map<address_bus::target_range>::range* address_bus::decode(side fr
         return nullptr;
     }
     const auto offset = address - range->base;
-    if (payload.is_read()) ++reads;
-    else if (payload.is_write()) ++writes;
-    else ++atomics;
+    if (payload.is_read())
+        ++reads;
+    else if (payload.is_write())
+        ++writes;
+    else
+        ++atomics;
     bytes += length;
     if (range->value.memory) {
         if (from == side::device) {
@@ -88,7 +97,8 @@ const address_map<address_bus::target_range>::range* address_bus::decode(side fr
     return range;
 }
 
-tlm::tlm_sync_enum address_bus::request(side from, int id, bus_payload& payload, tlm::tlm_phase& phase, sc_core::sc_time& delay) {
+tlm::tlm_sync_enum address_bus::request(side from, int id, bus_payload& payload, tlm::tlm_phase& phase,
+                                        sc_core::sc_time& delay) {
     if (phase != tlm::BEGIN_REQ) return tlm::TLM_COMPLETED;  // END_RESP of initiators that insist on it
     const auto address = payload.get_address();
     const auto* range = decode(from, id, payload);
@@ -101,7 +111,8 @@ tlm::tlm_sync_enum address_bus::request(side from, int id, bus_payload& payload,
     const auto result = range->value.target->nb_transport_fw(payload, phase, delay);
     if (result == tlm::TLM_ACCEPTED || (result == tlm::TLM_UPDATED && phase == tlm::END_REQ)) return tlm::TLM_ACCEPTED;
 
-    const auto entry = std::find_if(m_in_flight.begin(), m_in_flight.end(), [&](const in_flight& f) { return f.payload == &payload; });
+    const auto entry =
+        std::find_if(m_in_flight.begin(), m_in_flight.end(), [&](const in_flight& f) { return f.payload == &payload; });
     if (entry != m_in_flight.end()) m_in_flight.erase(entry);
     payload.set_address(address);
     delay += m_latency;
@@ -111,7 +122,8 @@ tlm::tlm_sync_enum address_bus::request(side from, int id, bus_payload& payload,
 
 tlm::tlm_sync_enum address_bus::response(int, bus_payload& payload, tlm::tlm_phase& phase, sc_core::sc_time& delay) {
     if (phase != tlm::BEGIN_RESP) return tlm::TLM_ACCEPTED;
-    const auto entry = std::find_if(m_in_flight.begin(), m_in_flight.end(), [&](const in_flight& f) { return f.payload == &payload; });
+    const auto entry =
+        std::find_if(m_in_flight.begin(), m_in_flight.end(), [&](const in_flight& f) { return f.payload == &payload; });
     if (entry == m_in_flight.end()) return tlm::TLM_COMPLETED;  // answered twice: harms nobody
     const auto f = *entry;
     m_in_flight.erase(entry);
@@ -136,7 +148,8 @@ void address_bus::blocking(side from, int id, bus_payload& payload, sc_core::sc_
 
 void address_bus::note_response(side from, int id, const bus_payload& payload, std::uint64_t address) {
     const auto status = payload.get_response_status();
-    if (status == tlm::TLM_OK_RESPONSE || status == tlm::TLM_INCOMPLETE_RESPONSE) return;  // incomplete: ended by a reset
+    if (status == tlm::TLM_OK_RESPONSE || status == tlm::TLM_INCOMPLETE_RESPONSE)
+        return;  // incomplete: ended by a reset
     ++errors;
     const auto* sender = payload.get_extension<initiator_extension>();
     const std::string initiator = sender && sender->initiator
@@ -144,8 +157,9 @@ void address_bus::note_response(side from, int id, const bus_payload& payload, s
                                       : fmt::format("{}[{}]", from == side::hart ? "from_harts" : "from_devices", id);
     if (!m_reported.emplace(initiator, payload.get_command(), status).second) return;
     const char* what = payload.is_read() ? "read" : payload.is_write() ? "write" : "atomic access";
-    log(log_level::warning, *this, "{}: {} of {} bytes at {:#x} answered {}; its further ones are only counted ({}.errors)",
-        initiator, what, payload.get_data_length(), address, payload.get_response_string(), name());
+    log(log_level::warning, *this,
+        "{}: {} of {} bytes at {:#x} answered {}; its further ones are only counted ({}.errors)", initiator, what,
+        payload.get_data_length(), address, payload.get_response_string(), name());
 }
 
 unsigned address_bus::debug(int, bus_payload& payload) { return debug_transport(payload); }
@@ -164,7 +178,8 @@ unsigned address_bus::debug_transport(bus_payload& payload) {
     return done;
 }
 
-std::size_t address_bus::debug_transfer(tlm::tlm_command command, std::uint64_t address, std::uint8_t* data, std::size_t size) {
+std::size_t address_bus::debug_transfer(tlm::tlm_command command, std::uint64_t address, std::uint8_t* data,
+                                        std::size_t size) {
     bus_payload payload;
     std::size_t done = 0;
     while (done < size) {
@@ -186,7 +201,8 @@ std::size_t address_bus::debug_read(std::uint64_t address, void* to, std::size_t
 
 std::size_t address_bus::debug_write(std::uint64_t address, const void* from, std::size_t size) {
     // A write command only reads through the pointer.
-    return debug_transfer(tlm::TLM_WRITE_COMMAND, address, const_cast<std::uint8_t*>(static_cast<const std::uint8_t*>(from)), size);
+    return debug_transfer(tlm::TLM_WRITE_COMMAND, address,
+                          const_cast<std::uint8_t*>(static_cast<const std::uint8_t*>(from)), size);
 }
 
 void address_bus::reset() {

@@ -53,7 +53,8 @@ public:
     /// \throws std::invalid_argument if the range is empty or overlaps another one; the message names both.
     void map(const std::string& name, std::uint64_t base, std::uint64_t size, bus_target_socket& target,
              sparse_memory* memory = nullptr);
-    /// Adds a target that answers at once and is no SystemC module, at any time. \throws std::invalid_argument the same way
+    /// Adds a target that answers at once and is no SystemC module, at any time. \throws std::invalid_argument the same
+    /// way
     void map(const std::string& name, std::uint64_t base, std::uint64_t size, tlm::tlm_fw_transport_if<>& target);
 
     struct target_range {
@@ -64,7 +65,8 @@ public:
     };
     const address_map<target_range>& ranges() const { return m_ranges; }
 
-    /// Access by a debugger or loader, before elaboration too: no time, no side effect. \returns bytes done from the start
+    /// Access by a debugger or loader, before elaboration too: no time, no side effect. \returns bytes done from the
+    /// start
     std::size_t debug_read(std::uint64_t address, void* to, std::size_t size);
     std::size_t debug_write(std::uint64_t address, const void* from, std::size_t size);
 
@@ -113,7 +115,8 @@ private:
     std::size_t m_targets = 0;
     sc_core::sc_time m_latency;
     std::vector<in_flight> m_in_flight;
-    std::set<std::tuple<std::string, tlm::tlm_command, tlm::tlm_response_status>> m_reported;  // initiator, what it did, answer
+    std::set<std::tuple<std::string, tlm::tlm_command, tlm::tlm_response_status>>
+        m_reported;  // initiator, what it did, answer
     bool m_recording = false;
     std::map<std::string, std::set<std::pair<std::uint64_t, unsigned>>> m_touched;
 };

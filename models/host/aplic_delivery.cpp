@@ -12,7 +12,9 @@ unsigned aplic_domain::mode(std::uint64_t source) const {
     return delegates(source) ? unsigned{APLIC_SOURCE_INACTIVE} : static_cast<unsigned>(sourcecfg.get(source - 1) & 7);
 }
 
-bool aplic_domain::delegates(std::uint64_t source) const { return sourcecfg.get(source - 1) & APLIC_SOURCECFG_DELEGATE; }
+bool aplic_domain::delegates(std::uint64_t source) const {
+    return sourcecfg.get(source - 1) & APLIC_SOURCECFG_DELEGATE;
+}
 
 bool aplic_domain::rectified(std::uint64_t source) const {
     const auto m = mode(source);
@@ -25,9 +27,12 @@ void aplic_domain::configure(unsigned source, std::uint64_t value) {
     const auto before = mode(source);
     const bool mine = !m_parent || m_parent->delegates(source);
     const auto wanted = value & 7;
-    if (!mine) value = 0;
-    else if (value & APLIC_SOURCECFG_DELEGATE) value = m_child ? APLIC_SOURCECFG_DELEGATE : 0;
-    else value = wanted == 2 || wanted == 3 ? std::uint64_t{APLIC_SOURCE_INACTIVE} : wanted;
+    if (!mine)
+        value = 0;
+    else if (value & APLIC_SOURCECFG_DELEGATE)
+        value = m_child ? APLIC_SOURCECFG_DELEGATE : 0;
+    else
+        value = wanted == 2 || wanted == 3 ? std::uint64_t{APLIC_SOURCE_INACTIVE} : wanted;
     sourcecfg.set(value, source - 1);
     if (m_child && !delegates(source)) m_child->deactivate(source);
     if (mode(source) == APLIC_SOURCE_INACTIVE) {
@@ -68,8 +73,10 @@ void aplic_domain::wire_changed(unsigned source) {
     const bool input = rectified(source);
     if (input == s.input) return;
     s.input = input;
-    if (input) s.pending = true;
-    else if (level_sensitive(source)) s.pending = false;
+    if (input)
+        s.pending = true;
+    else if (level_sensitive(source))
+        s.pending = false;
     update();
 }
 

@@ -16,8 +16,8 @@ std::vector<register_field> word(const char* help) { return {{"bits", 0, 32, fie
 std::vector<register_field> number(const char* help) { return {{"source", 0, 32, field_access::write_only, help}}; }
 }  // namespace
 
-aplic_domain::aplic_domain(const sc_core::sc_module_name& name, unsigned sources, std::size_t harts, aplic_domain* parent,
-                           msi_sender send)
+aplic_domain::aplic_domain(const sc_core::sc_module_name& name, unsigned sources, std::size_t harts,
+                           aplic_domain* parent, msi_sender send)
     : register_target(name, VIRT_APLIC_SIZE),
       domaincfg(registers, "domaincfg", APLIC_DOMAINCFG, 4, APLIC_DOMAINCFG_READ_ONLY | (send ? APLIC_DOMAINCFG_DM : 0),
                 {{"BE", 0, 1, field_access::read_only, "little-endian"},
@@ -26,7 +26,8 @@ aplic_domain::aplic_domain(const sc_core::sc_module_name& name, unsigned sources
                  {"constant", 24, 8, field_access::read_only, "0x80"}}),
       sourcecfg(registers, "sourcecfg", APLIC_SOURCECFG, 4, 0,
                 {{"SM", 0, 3, field_access::read_write, "source mode"},
-                 {"D", 10, 1, field_access::read_write, "delegated to the child domain"}}, {sources}),
+                 {"D", 10, 1, field_access::read_write, "delegated to the child domain"}},
+                {sources}),
       mmsiaddrcfg(registers, "mmsiaddrcfg", APLIC_MMSIADDRCFG, 4, 0, word("low base PPN")),
       mmsiaddrcfgh(registers, "mmsiaddrcfgh", APLIC_MMSIADDRCFGH, 4, 0,
                    {{"PPN", 0, 12, field_access::read_write, "high base PPN"},
@@ -41,32 +42,36 @@ aplic_domain::aplic_domain(const sc_core::sc_module_name& name, unsigned sources
                     {"LHXS", 20, 3, field_access::read_write, "low hart index shift"}}),
       setip(registers, "setip", APLIC_SETIP, 4, 0, word("pending; ones set"), {sources / 32 + 1}),
       setipnum(registers, "setipnum", APLIC_SETIPNUM, 4, 0, number("becomes pending")),
-      in_clrip(registers, "in_clrip", APLIC_IN_CLRIP, 4, 0, word("rectified inputs; ones clear what is pending"), {sources / 32 + 1}),
+      in_clrip(registers, "in_clrip", APLIC_IN_CLRIP, 4, 0, word("rectified inputs; ones clear what is pending"),
+               {sources / 32 + 1}),
       clripnum(registers, "clripnum", APLIC_CLRIPNUM, 4, 0, number("is no longer pending")),
       setie(registers, "setie", APLIC_SETIE, 4, 0, word("enabled; ones set"), {sources / 32 + 1}),
       setienum(registers, "setienum", APLIC_SETIENUM, 4, 0, number("is enabled")),
       clrie(registers, "clrie", APLIC_CLRIE, 4, 0, number("ones disable"), {sources / 32 + 1}),
       clrienum(registers, "clrienum", APLIC_CLRIENUM, 4, 0, number("is disabled")),
       setipnum_le(registers, "setipnum_le", APLIC_SETIPNUM_LE, 4, 0, number("becomes pending")),
-      setipnum_be(registers, "setipnum_be", APLIC_SETIPNUM_BE, 4, 0, {{"source", 0, 32, field_access::reserved, "big-endian; ignored"}}),
+      setipnum_be(registers, "setipnum_be", APLIC_SETIPNUM_BE, 4, 0,
+                  {{"source", 0, 32, field_access::reserved, "big-endian; ignored"}}),
       genmsi(registers, "genmsi", APLIC_GENMSI, 4, 0,
              {{"EIID", 0, 11, field_access::read_write, "identity"},
               {"busy", 12, 1, field_access::read_only, "never: an MSI is sent at once"},
               {"hart", 18, 14, field_access::read_write, "target"}}),
       target(registers, "target", APLIC_TARGET, 4, 0,
              {{"EIID", 0, 11, field_access::read_write, "identity, or priority in direct delivery"},
-              {"hart", 18, 14, field_access::read_write, "target"}}, {sources}),
-      idelivery(registers, "idelivery", APLIC_IDELIVERY, 4, 0, {{"enable", 0, 1, field_access::read_write, "the hart is signalled"}},
-                {harts, APLIC_IDC_STRIDE}),
-      iforce(registers, "iforce", APLIC_IFORCE, 4, 0, {{"force", 0, 1, field_access::read_write, "signal a spurious interrupt"}},
-             {harts, APLIC_IDC_STRIDE}),
-      ithreshold(registers, "ithreshold", APLIC_ITHRESHOLD, 4, 0,
-                 {{"priority", 0, 8, field_access::read_write, "this one and higher numbers do not interrupt; 0: all do"}},
-                 {harts, APLIC_IDC_STRIDE}),
+              {"hart", 18, 14, field_access::read_write, "target"}},
+             {sources}),
+      idelivery(registers, "idelivery", APLIC_IDELIVERY, 4, 0,
+                {{"enable", 0, 1, field_access::read_write, "the hart is signalled"}}, {harts, APLIC_IDC_STRIDE}),
+      iforce(registers, "iforce", APLIC_IFORCE, 4, 0,
+             {{"force", 0, 1, field_access::read_write, "signal a spurious interrupt"}}, {harts, APLIC_IDC_STRIDE}),
+      ithreshold(
+          registers, "ithreshold", APLIC_ITHRESHOLD, 4, 0,
+          {{"priority", 0, 8, field_access::read_write, "this one and higher numbers do not interrupt; 0: all do"}},
+          {harts, APLIC_IDC_STRIDE}),
       topi(registers, "topi", APLIC_TOPI, 4, 0, {{"source", 0, 32, field_access::read_only, "source << 16 | priority"}},
            {harts, APLIC_IDC_STRIDE}),
-      claimi(registers, "claimi", APLIC_CLAIMI, 4, 0, {{"source", 0, 32, field_access::read_only, "topi, which a read claims"}},
-             {harts, APLIC_IDC_STRIDE}),
+      claimi(registers, "claimi", APLIC_CLAIMI, 4, 0,
+             {{"source", 0, 32, field_access::read_only, "topi, which a read claims"}}, {harts, APLIC_IDC_STRIDE}),
       external_interrupt(harts),
       m_parent(parent),
       m_send(std::move(send)),
@@ -127,16 +132,20 @@ void aplic_domain::declare_address_handlers() {
         auto* kept = &m_addresses[i++];
         r->on_write([this, r, kept](std::size_t, std::uint64_t) {
             const bool locked = m_addresses[1] & APLIC_MSIADDR_LOCK;
-            if (m_parent || direct() || locked) r->set(*kept);
-            else *kept = r->get();
+            if (m_parent || direct() || locked)
+                r->set(*kept);
+            else
+                *kept = r->get();
         });
     }
 }
 
 void aplic_domain::declare_delivery_handlers() {
     genmsi.on_write([this](std::size_t, std::uint64_t) {
-        if (direct()) genmsi.set(0);
-        else message(genmsi.get() >> APLIC_TARGET_HART_SHIFT, genmsi.get() & APLIC_TARGET_IDENTITY);
+        if (direct())
+            genmsi.set(0);
+        else
+            message(genmsi.get() >> APLIC_TARGET_HART_SHIFT, genmsi.get() & APLIC_TARGET_IDENTITY);
     });
     target.on_write([this](std::size_t i, std::uint64_t) {
         auto value = mode(i + 1) == APLIC_SOURCE_INACTIVE ? 0 : target.get(i);

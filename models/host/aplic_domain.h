@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// One interrupt domain of an advanced PLIC (RISC-V Advanced Interrupt Architecture 1.0, chapter 4). The root domain is at
-// machine level and may delegate sources to one child at supervisor level. A domain either signals harts itself
-// (direct delivery, with a set of IDC registers a hart) or forwards interrupts as MSIs; which is fixed, as domaincfg.DM.
+// One interrupt domain of an advanced PLIC (RISC-V Advanced Interrupt Architecture 1.0, chapter 4). The root domain is
+// at machine level and may delegate sources to one child at supervisor level. A domain either signals harts itself
+// (direct delivery, with a set of IDC registers a hart) or forwards interrupts as MSIs; which is fixed, as
+// domaincfg.DM.
 #pragma once
 
 #include <array>

@@ -62,8 +62,10 @@ unsigned boot_rom::debug_access(bus_payload& payload) {
     const auto offset = payload.get_address();
     if (offset >= memory.size()) return 0;
     const auto size = std::min<std::uint64_t>(payload.get_data_length(), memory.size() - offset);
-    if (payload.is_read()) memory.read(offset, payload.get_data_ptr(), size);
-    else memory.write(offset, payload.get_data_ptr(), size);
+    if (payload.is_read())
+        memory.read(offset, payload.get_data_ptr(), size);
+    else
+        memory.write(offset, payload.get_data_ptr(), size);
     return static_cast<unsigned>(size);
 }
 

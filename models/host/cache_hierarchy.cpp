@@ -16,7 +16,9 @@ misfit misfit_of(const cache_hierarchy_params& p) {
     if (!is_power_of_two(p.line)) return {"line", fmt::format("line is {}: give a power of two", p.line)};
     const std::pair<const char*, const cache_shape*> levels[] = {{"l1", &p.l1}, {"l2", &p.l2}, {"l3", &p.l3}};
     for (const auto& [key, shape] : levels)
-        if (const auto set = shape->ways * p.line; shape->size % set) return {key, fmt::format("{}: size of {} bytes is not a multiple of ways x line = {}", key, shape->size, set)};
+        if (const auto set = shape->ways * p.line; shape->size % set)
+            return {key,
+                    fmt::format("{}: size of {} bytes is not a multiple of ways x line = {}", key, shape->size, set)};
     return {};
 }
 
@@ -43,7 +45,8 @@ void cache_hierarchy_params::describe(parameter_visitor& v) {
     refuse(v, misfit_of(*this));
 }
 
-cache_hierarchy::cache_hierarchy(const sc_core::sc_module_name& name, const cache_hierarchy_params& p, std::size_t harts)
+cache_hierarchy::cache_hierarchy(const sc_core::sc_module_name& name, const cache_hierarchy_params& p,
+                                 std::size_t harts)
     : model(name), params(p), m_clock(p.clock), m_l3(p.l3.size, p.l3.ways, p.line), m_memory(p.memory) {
     for (std::size_t i = 0; i < harts; ++i)
         m_private.push_back({cache_tags(p.l1.size, p.l1.ways, p.line), cache_tags(p.l2.size, p.l2.ways, p.line)});
@@ -75,8 +78,8 @@ ticks cache_hierarchy::access_line(std::uint64_t hart, std::uint64_t line, use u
     auto& mine = m_private[hart];
     auto& l1 = mine.l1;
     const bool write = u == use::store;
-    // A dirty line is in no other cache, so that a hart which works on its own data does not look around; nor does one that reads
-    // what it has, since then nobody has it dirty.
+    // A dirty line is in no other cache, so that a hart which works on its own data does not look around; nor does one
+    // that reads what it has, since then nobody has it dirty.
     const bool exclusive = (m_private.size() == 1 && !on_taken) || (write ? l1.dirty(line) : l1.holds(line));
     if (write && on_taken && !exclusive) on_taken(line, params.line);
     const bool taken = !exclusive && take_from_others(hart, line, write);
@@ -145,7 +148,8 @@ bool cache_hierarchy::take_from_all(std::uint64_t line, bool write, ticks at) {
 ticks cache_hierarchy::share(std::uint64_t physical, std::uint64_t size, bool writes, ticks at) {
     ticks done = at;
     for (auto line = m_l3.line_of(physical); line < physical + size; line += params.line)
-        done = std::max(done, share_line(line, writes, writes && line >= physical && line + params.line <= physical + size, at));
+        done = std::max(
+            done, share_line(line, writes, writes && line >= physical && line + params.line <= physical + size, at));
     return done;
 }
 

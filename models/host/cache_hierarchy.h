@@ -31,9 +31,9 @@ struct cache_params : cache_shape {
 struct cache_hierarchy_params {
     frequency clock{4'000'000'000};
     byte_size line{64};
-    cache_shape l1{{64 << 10}, 2};             ///< of data; a hit costs what the hart's cpi says
-    cache_params l2{{{2 << 20}, 8}, {8}};      ///< a hart's own
-    cache_params l3{{{16 << 20}, 16}, {20}};   ///< shared by all
+    cache_shape l1{{64 << 10}, 2};            ///< of data; a hit costs what the hart's cpi says
+    cache_params l2{{{2 << 20}, 8}, {8}};     ///< a hart's own
+    cache_params l3{{{16 << 20}, 16}, {20}};  ///< shared by all
     dram_channels_params memory;
     double hidden = 0;
     void describe(parameter_visitor& v);

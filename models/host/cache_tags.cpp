@@ -17,7 +17,8 @@ cache_tags::cache_tags(std::uint64_t size, std::uint64_t ways, std::uint64_t lin
 cache_tags::entry* cache_tags::find(std::uint64_t address) {
     address = line_of(address);
     auto* const first = set_of(address);
-    auto* const found = std::find_if(first, first + m_ways, [&](const entry& e) { return e.used && e.address == address; });
+    auto* const found =
+        std::find_if(first, first + m_ways, [&](const entry& e) { return e.used && e.address == address; });
     return found == first + m_ways ? nullptr : found;
 }
 

@@ -7,8 +7,8 @@
 
 namespace fabricvp::host {
 
-/// Tags of a set-associative, write-back, write-allocate cache with true LRU replacement. It holds no data: bytes stay in
-/// memory, tags only decide how long an access takes.
+/// Tags of a set-associative, write-back, write-allocate cache with true LRU replacement. It holds no data: bytes stay
+/// in memory, tags only decide how long an access takes.
 class cache_tags {
 public:
     /// All sizes in bytes. \throws std::invalid_argument unless lines are a power of two and sets come out whole

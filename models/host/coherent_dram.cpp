@@ -16,8 +16,8 @@ void coherent_dram::write(std::uint64_t address, const void* from, std::size_t b
     written(address, bytes, writer);
 }
 
-std::uint64_t coherent_dram::atomic(std::uint64_t address, unsigned bytes, atomic_extension::operation what, std::uint64_t operand,
-                                    std::uint64_t compare, const copy_holder* writer) {
+std::uint64_t coherent_dram::atomic(std::uint64_t address, unsigned bytes, atomic_extension::operation what,
+                                    std::uint64_t operand, std::uint64_t compare, const copy_holder* writer) {
     const auto offset = address - m_base;
     m_memory.touch_by_device(offset, bytes);
     const auto old = perform_atomic(what, m_memory.data() + offset, bytes, operand, compare);

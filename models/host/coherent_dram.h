@@ -13,14 +13,19 @@ namespace fabricvp::host {
 class coherent_dram final : public coherent_memory {
 public:
     /// \param base of the memory in physical addresses
-    coherent_dram(host::dram& dram, cache_hierarchy& caches, std::uint64_t base) : m_memory(dram.memory), m_caches(caches), m_base(base) {}
+    coherent_dram(host::dram& dram, cache_hierarchy& caches, std::uint64_t base)
+        : m_memory(dram.memory), m_caches(caches), m_base(base) {}
 
-    bool holds(std::uint64_t address, std::uint64_t bytes) const override { return address >= m_base && m_memory.contains(address - m_base, bytes); }
+    bool holds(std::uint64_t address, std::uint64_t bytes) const override {
+        return address >= m_base && m_memory.contains(address - m_base, bytes);
+    }
     void read(std::uint64_t address, void* to, std::size_t bytes) override;
     void write(std::uint64_t address, const void* from, std::size_t bytes, const copy_holder* writer) override;
     std::uint64_t atomic(std::uint64_t address, unsigned bytes, atomic_extension::operation what, std::uint64_t operand,
                          std::uint64_t compare, const copy_holder* writer) override;
-    ticks access(std::uint64_t address, std::uint64_t bytes, bool writes, ticks at) override { return m_caches.share(address, bytes, writes, at); }
+    ticks access(std::uint64_t address, std::uint64_t bytes, bool writes, ticks at) override {
+        return m_caches.share(address, bytes, writes, at);
+    }
     void add(copy_holder& holder) override { m_holders.push_back(&holder); }
 
     /// Somebody writes these bytes: copies end that others than harts have.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kinds of host devices by name. An item of `host.devices` is chosen by its `kind`; what a new one needs beside its own files
-// is a line in device_settings::kinds() or, from outside of this folder, a call of add_device_kind(). It is then put on the
-// bus, joined to the interrupt controller and told of in the device tree.
+// Kinds of host devices by name. An item of `host.devices` is chosen by its `kind`; what a new one needs beside its own
+// files is a line in device_settings::kinds() or, from outside of this folder, a call of add_device_kind(). It is then
+// put on the bus, joined to the interrupt controller and told of in the device tree.
 #pragma once
 
 #include <cstdint>
@@ -35,7 +35,9 @@ device_kind make_device_kind(const char* name, const char* help) {
     class settings final : public device_settings {
         Params m_params;
         void describe(parameter_visitor& v) override { m_params.describe(v); }
-        std::unique_ptr<host_device> make(const std::string& name) const override { return std::make_unique<Device>(name.c_str(), m_params); }
+        std::unique_ptr<host_device> make(const std::string& name) const override {
+            return std::make_unique<Device>(name.c_str(), m_params);
+        }
         std::unique_ptr<device_settings> copy() const override { return std::make_unique<settings>(*this); }
     };
     return {name, help, [] { return std::unique_ptr<device_settings>(new settings); }};

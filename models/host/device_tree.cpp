@@ -33,7 +33,9 @@ public:
         check(fdt_end_node(m_blob.data()));
     }
     void flag(const char* name) { check(fdt_property(m_blob.data(), name, nullptr, 0)); }
-    void text(const char* name, const std::string& value) { check(fdt_property_string(m_blob.data(), name, value.c_str())); }
+    void text(const char* name, const std::string& value) {
+        check(fdt_property_string(m_blob.data(), name, value.c_str()));
+    }
     /// Strings, each with its terminator.
     void texts(const char* name, const std::vector<std::string>& values) {
         std::string all;
@@ -135,11 +137,16 @@ void write_plic(writer& w, const std::vector<std::uint32_t>& external) {
 // Handles behind those of the harts.
 std::uint32_t imsic_m_handle(const device_tree_description& d) { return cpu_handle(d.isa.size()); }
 std::uint32_t imsic_s_handle(const device_tree_description& d) { return imsic_m_handle(d) + 1; }
-std::uint32_t root_domain_handle(const device_tree_description& d) { return d.supervisor ? imsic_m_handle(d) + 2 : wired_handle; }
+std::uint32_t root_domain_handle(const device_tree_description& d) {
+    return d.supervisor ? imsic_m_handle(d) + 2 : wired_handle;
+}
 /// Where devices send MSIs: to the harts' highest level below machine mode that they have.
-std::uint32_t msi_handle(const device_tree_description& d) { return d.supervisor ? imsic_s_handle(d) : imsic_m_handle(d); }
+std::uint32_t msi_handle(const device_tree_description& d) {
+    return d.supervisor ? imsic_s_handle(d) : imsic_m_handle(d);
+}
 
-void write_imsic(writer& w, const device_tree_description& d, std::uint64_t base, std::uint32_t line, std::uint32_t handle) {
+void write_imsic(writer& w, const device_tree_description& d, std::uint64_t base, std::uint32_t line,
+                 std::uint32_t handle) {
     std::vector<std::uint32_t> harts;
     for (std::size_t i = 0; i < d.isa.size(); ++i) harts.insert(harts.end(), {interrupt_handle(i), line});
     w.node(unit("imsics", base), [&] {
@@ -155,8 +162,8 @@ void write_imsic(writer& w, const device_tree_description& d, std::uint64_t base
     });
 }
 
-void write_aplic(writer& w, const device_tree_description& d, std::uint64_t base, std::uint32_t line, std::uint32_t msi_parent,
-                 std::uint32_t handle) {
+void write_aplic(writer& w, const device_tree_description& d, std::uint64_t base, std::uint32_t line,
+                 std::uint32_t msi_parent, std::uint32_t handle) {
     const bool delegates = d.supervisor && handle != wired_handle;
     std::vector<std::uint32_t> harts;
     for (std::size_t i = 0; i < d.isa.size(); ++i) harts.insert(harts.end(), {interrupt_handle(i), line});
@@ -165,14 +172,17 @@ void write_aplic(writer& w, const device_tree_description& d, std::uint64_t base
         w.cell("#address-cells", 0);
         w.cell("#interrupt-cells", 2);
         w.flag("interrupt-controller");
-        if (d.interrupts == interrupt_controllers::aplic_imsic) w.cell("msi-parent", msi_parent);
-        else w.cells("interrupts-extended", harts);
+        if (d.interrupts == interrupt_controllers::aplic_imsic)
+            w.cell("msi-parent", msi_parent);
+        else
+            w.cells("interrupts-extended", harts);
         w.wide("reg", {base, VIRT_APLIC_SIZE});
         w.cell("riscv,num-sources", VIRT_PLIC_SOURCES);
         if (delegates) {
             w.cell("riscv,children", wired_handle);
             // The name of the binding, and the one that firmware knew before it.
-            for (const auto* name : {"riscv,delegation", "riscv,delegate"}) w.cells(name, {wired_handle, 1, VIRT_PLIC_SOURCES});
+            for (const auto* name : {"riscv,delegation", "riscv,delegate"})
+                w.cells(name, {wired_handle, 1, VIRT_PLIC_SOURCES});
         }
         w.cell("phandle", handle);
     });
@@ -206,8 +216,10 @@ void write_interrupt_controllers(writer& w, const device_tree_description& d) {
         w.wide("reg", {VIRT_CLINT_BASE, VIRT_CLINT_SIZE});
         w.cells("interrupts-extended", local);
     });
-    if (d.interrupts == interrupt_controllers::plic) write_plic(w, external);
-    else write_aia(w, d);
+    if (d.interrupts == interrupt_controllers::plic)
+        write_plic(w, external);
+    else
+        write_aia(w, d);
 }
 
 void write_pcie(writer& w, const device_tree_description& d) {
@@ -218,9 +230,10 @@ void write_pcie(writer& w, const device_tree_description& d) {
         return std::vector<std::uint32_t>{space, high(bus), low(bus), high(cpu), low(cpu), high(size), low(size)};
     };
     std::vector<std::uint32_t> ranges;
-    for (const auto& r : {wide_range(space_io, 0, VIRT_PCIE_PIO_BASE, VIRT_PCIE_PIO_SIZE),
-                          wide_range(space_memory32, VIRT_PCIE_MMIO32_BASE, VIRT_PCIE_MMIO32_BASE, VIRT_PCIE_MMIO32_SIZE),
-                          wide_range(space_memory64, d.pcie_mmio64_base, d.pcie_mmio64_base, d.pcie_mmio64_size)})
+    for (const auto& r :
+         {wide_range(space_io, 0, VIRT_PCIE_PIO_BASE, VIRT_PCIE_PIO_SIZE),
+          wide_range(space_memory32, VIRT_PCIE_MMIO32_BASE, VIRT_PCIE_MMIO32_BASE, VIRT_PCIE_MMIO32_SIZE),
+          wide_range(space_memory64, d.pcie_mmio64_base, d.pcie_mmio64_base, d.pcie_mmio64_size)})
         ranges.insert(ranges.end(), r.begin(), r.end());
     // INTx swizzle: interrupt = (pin - 1 + device) modulo 4.
     std::vector<std::uint32_t> interrupts;
@@ -279,9 +292,8 @@ void write_soc(writer& w, const device_tree_description& d) {
         w.cell("phandle", finisher_handle);
     });
     write_known(w, d, {rtc::what_it_is(), VIRT_RTC_BASE, VIRT_RTC_SIZE, VIRT_RTC_IRQ});
-    w.node(unit("marker", VIRT_MARKER_BASE), [&] {
-        write_device(w, VIRT_MARKER_BASE, VIRT_MARKER_SIZE, {"fabricvp,marker"});
-    });
+    w.node(unit("marker", VIRT_MARKER_BASE),
+           [&] { write_device(w, VIRT_MARKER_BASE, VIRT_MARKER_SIZE, {"fabricvp,marker"}); });
     for (const auto& device : d.devices) write_known(w, d, device);
     write_interrupt_controllers(w, d);
     write_pcie(w, d);

@@ -31,7 +31,8 @@ bus_target::outcome dram::access(bus_payload& payload, ticks& latency) {
     const auto offset = payload.get_address();
     const std::uint64_t size = payload.get_data_length();
     auto* data = payload.get_data_ptr();
-    latency += params.latency + static_cast<ticks>(static_cast<unsigned __int128>(size) * ticks_per_second / params.rate);
+    latency +=
+        params.latency + static_cast<ticks>(static_cast<unsigned __int128>(size) * ticks_per_second / params.rate);
     if (!memory.contains(offset, size)) {
         payload.set_response_status(tlm::TLM_ADDRESS_ERROR_RESPONSE);
         return outcome::done;
@@ -47,15 +48,19 @@ bus_target::outcome dram::access(bus_payload& payload, ticks& latency) {
     };
     if (payload.is_read()) {
         bytes_read += size;
-        if (!enables) memory.read(offset, data, size);
-        else for (std::uint64_t i = 0; i < size; ++i)
-            if (enabled(i)) memory.read(offset + i, data + i, 1);
+        if (!enables)
+            memory.read(offset, data, size);
+        else
+            for (std::uint64_t i = 0; i < size; ++i)
+                if (enabled(i)) memory.read(offset + i, data + i, 1);
     } else if (payload.is_write()) {
         bytes_written += size;
         break_reservations(offset, size);
-        if (!enables) memory.write(offset, data, size);
-        else for (std::uint64_t i = 0; i < size; ++i)
-            if (enabled(i)) memory.write(offset + i, data + i, 1);
+        if (!enables)
+            memory.write(offset, data, size);
+        else
+            for (std::uint64_t i = 0; i < size; ++i)
+                if (enabled(i)) memory.write(offset + i, data + i, 1);
     } else {
         payload.set_response_status(tlm::TLM_COMMAND_ERROR_RESPONSE);
     }
@@ -106,9 +111,12 @@ unsigned dram::debug_access(bus_payload& payload) {
     const auto offset = payload.get_address();
     if (offset >= memory.size()) return 0;
     const auto size = std::min<std::uint64_t>(payload.get_data_length(), memory.size() - offset);
-    if (payload.is_read()) memory.read(offset, payload.get_data_ptr(), size);
-    else if (payload.is_write()) memory.write(offset, payload.get_data_ptr(), size);
-    else return 0;
+    if (payload.is_read())
+        memory.read(offset, payload.get_data_ptr(), size);
+    else if (payload.is_write())
+        memory.write(offset, payload.get_data_ptr(), size);
+    else
+        return 0;
     return static_cast<unsigned>(size);
 }
 

@@ -28,8 +28,7 @@ void finisher::execute(std::uint64_t written) {
         case FINISHER_RESET:
             if (on_reset) on_reset();
             break;
-        default:
-            log(log_level::warning, *this, "unknown command {:#x} ignored", written);
+        default: log(log_level::warning, *this, "unknown command {:#x} ignored", written);
     }
 }
 

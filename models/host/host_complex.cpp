@@ -24,13 +24,15 @@ constexpr std::uint64_t align_down(std::uint64_t value, std::uint64_t alignment)
 
 void host_params::describe(parameter_visitor& v) {
     v.field("harts", harts, between{1, VIRT_MAXIMUM_HARTS}, "number of harts");
-    v.field("memory", memory, between{1 << 20, 64.0 * (1ull << 30)}, "DRAM; a multiple of 4 KiB; costs what the guest touches");
+    v.field("memory", memory, between{1 << 20, 64.0 * (1ull << 30)},
+            "DRAM; a multiple of 4 KiB; costs what the guest touches");
     v.field("bootargs", bootargs, "/chosen bootargs: the kernel's command line");
     v.group("hart", hart, "every hart");
     v.group("bus", bus, "interconnect");
     v.group("dram", dram, "memory, as devices see it");
-    v.choice("memory_timing", memory_timing,
-             "flat: loads and stores take their instruction's cycles; caches: plus what misses cost (slower to simulate)");
+    v.choice(
+        "memory_timing", memory_timing,
+        "flat: loads and stores take their instruction's cycles; caches: plus what misses cost (slower to simulate)");
     v.group("caches", caches, "tags-only caches and memory channels, with memory_timing: caches");
     v.group("clint", clint, "core-local interruptor");
     v.choice("interrupts", interrupts,
@@ -39,7 +41,8 @@ void host_params::describe(parameter_visitor& v) {
     v.group("uart", uart, "console");
     v.group("rtc", rtc, "real-time clock");
     v.group("marker", marker, "marker device (regions of interest)");
-    describe_blocks(v, "devices", devices, "device", "further devices on the bus; firmware finds them in the device tree");
+    describe_blocks(v, "devices", devices, "device",
+                    "further devices on the bus; firmware finds them in the device tree");
 }
 
 host_complex::host_complex(const sc_core::sc_module_name& name, const host_params& p)
@@ -56,8 +59,8 @@ host_complex::host_complex(const sc_core::sc_module_name& name, const host_param
     direct_memory.add(VIRT_BOOT_ROM_BASE, VIRT_BOOT_ROM_SIZE, {&boot_rom.memory, 0, false});
     direct_memory.add(VIRT_DRAM_BASE, params.memory, {&dram.memory, 0, true});
     for (std::uint64_t i = 0; i < params.harts; ++i) {
-        harts.push_back(std::make_unique<riscv::hart>(fmt::format("hart{}", i).c_str(), params.hart, i, direct_memory, clint,
-                                                      params.quantum));
+        harts.push_back(std::make_unique<riscv::hart>(fmt::format("hart{}", i).c_str(), params.hart, i, direct_memory,
+                                                      clint, params.quantum));
         harts.back()->set_reset_vector(VIRT_BOOT_ROM_BASE);
     }
     if (params.memory_timing == memory_timing_kind::caches) {
@@ -95,8 +98,12 @@ void host_complex::connect() {
     uart.interrupt.connect([this](bool level) { set_interrupt_source(VIRT_UART_IRQ, level); });
     rtc.interrupt.connect([this](bool level) { set_interrupt_source(VIRT_RTC_IRQ, level); });
 
-    finisher.on_power_off = [this](int status) { if (on_power_off) on_power_off(status); };
-    finisher.on_reset = [this] { if (on_system_reset) on_system_reset(); };
+    finisher.on_power_off = [this](int status) {
+        if (on_power_off) on_power_off(status);
+    };
+    finisher.on_reset = [this] {
+        if (on_system_reset) on_system_reset();
+    };
 }
 
 void host_complex::add_devices() {
@@ -104,12 +111,16 @@ void host_complex::add_devices() {
     for (std::uint64_t line = 0; line < 4; ++line) taken.insert(VIRT_PCIE_IRQ + line);
     for (const auto& d : params.devices) {
         try {
-            if (sc_core::sc_find_object((std::string(name()) + "." + d.name).c_str())) throw std::invalid_argument("the name is taken");
-            if (d.interrupt && !taken.insert(d.interrupt).second) throw std::invalid_argument(fmt::format("interrupt source {} is taken", d.interrupt));
+            if (sc_core::sc_find_object((std::string(name()) + "." + d.name).c_str()))
+                throw std::invalid_argument("the name is taken");
+            if (d.interrupt && !taken.insert(d.interrupt).second)
+                throw std::invalid_argument(fmt::format("interrupt source {} is taken", d.interrupt));
             devices.push_back(d.device.settings().make(d.name));
             auto& device = *devices.back();
             bus.map(d.name, d.base, device.registers.size(), device.bus);
-            if (d.interrupt) device.interrupt.connect([this, &d](bool level) { set_interrupt_source(static_cast<unsigned>(d.interrupt), level); });
+            if (d.interrupt)
+                device.interrupt.connect(
+                    [this, &d](bool level) { set_interrupt_source(static_cast<unsigned>(d.interrupt), level); });
         } catch (const std::invalid_argument& refused) {
             refuse_at(d.origin, fmt::format("host: device {}: {}", d.name, refused.what()));
         }
@@ -168,7 +179,8 @@ std::vector<std::uint8_t> host_complex::device_tree() const {
     d.imsic_identities = params.imsic.identities;
     d.uart_clock = params.uart.clock;
     for (std::size_t i = 0; i < devices.size(); ++i)
-        d.devices.push_back({devices[i]->tree_node(), params.devices[i].base, devices[i]->registers.size(), params.devices[i].interrupt});
+        d.devices.push_back({devices[i]->tree_node(), params.devices[i].base, devices[i]->registers.size(),
+                             params.devices[i].interrupt});
     d.devices.insert(d.devices.end(), m_announced.begin(), m_announced.end());
     d.bootargs = m_bootargs;
     d.rng_seed = own_seed(*this, params.seed);

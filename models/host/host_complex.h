@@ -54,8 +54,9 @@ struct host_params {
     std::vector<device_params> devices;
     // These belong to the whole machine, not to a host, and are not described here.
     std::uint64_t device_memory = 0;  ///< bytes of the large BARs that are plugged in, each a power of two
-    duration quantum{1'000'000};  ///< longest time a hart runs ahead of the others
-    std::uint64_t seed = 0;       ///< 0: from simulation and path; of the random numbers that the device tree offers to kernels
+    duration quantum{1'000'000};      ///< longest time a hart runs ahead of the others
+    std::uint64_t seed =
+        0;  ///< 0: from simulation and path; of the random numbers that the device tree offers to kernels
     void describe(parameter_visitor& v);
 };
 
@@ -74,9 +75,9 @@ public:
     host::marker marker;
     pcie_root_bus pcie{"pcie"};
     std::vector<std::unique_ptr<host_device>> devices;  ///< as `devices` of the parameters lists them
-    std::vector<std::unique_ptr<riscv::hart>> harts;  ///< hart0, hart1, …
-    std::unique_ptr<cache_hierarchy> caches;          ///< null with flat memory timing
-    std::unique_ptr<coherent_dram> coherent;          ///< null unless somebody shares memory with the harts
+    std::vector<std::unique_ptr<riscv::hart>> harts;    ///< hart0, hart1, …
+    std::unique_ptr<cache_hierarchy> caches;            ///< null with flat memory timing
+    std::unique_ptr<coherent_dram> coherent;            ///< null unless somebody shares memory with the harts
 
     // As `interrupts` says; the others are null. Those at supervisor level need harts that have it.
     std::unique_ptr<host::plic> plic;
@@ -120,7 +121,8 @@ public:
     /// Address of the device tree blob: as high as memory below 3 GiB allows, on a 2 MiB boundary.
     std::uint64_t device_tree_address() const;
     std::vector<std::uint8_t> device_tree() const;
-    /// The PCIe window above 4 GiB: a power of two that holds all BARs in whatever order they are placed, at a multiple of it.
+    /// The PCIe window above 4 GiB: a power of two that holds all BARs in whatever order they are placed, at a multiple
+    /// of it.
     std::uint64_t pcie_mmio64_base() const;
     std::uint64_t pcie_mmio64_size() const;
 
@@ -142,7 +144,7 @@ private:
 namespace fabricvp {
 template <>
 struct choice_traits<host::memory_timing_kind> {
-    static constexpr std::pair<host::memory_timing_kind, const char*> names[] = {{host::memory_timing_kind::flat, "flat"},
-                                                                                 {host::memory_timing_kind::caches, "caches"}};
+    static constexpr std::pair<host::memory_timing_kind, const char*> names[] = {
+        {host::memory_timing_kind::flat, "flat"}, {host::memory_timing_kind::caches, "caches"}};
 };
 }  // namespace fabricvp

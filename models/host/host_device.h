@@ -13,8 +13,8 @@ namespace fabricvp::host {
 
 /// What the device tree says of a device beside its address and its interrupt.
 struct device_tree_node {
-    std::string name;                     ///< "serial"
-    std::vector<std::string> compatible;  ///< the best one first
+    std::string name;                                                       ///< "serial"
+    std::vector<std::string> compatible;                                    ///< the best one first
     std::vector<std::pair<std::string, std::vector<std::uint32_t>>> cells;  ///< properties of its own
 };
 

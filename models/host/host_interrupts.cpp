@@ -37,14 +37,17 @@ void host_complex::connect_interrupts() {
     using line = riscv::interrupt_line;
     for (std::size_t i = 0; i < harts.size(); ++i) {
         auto& hart = *harts[i];
-        const auto lead = [&hart](wire& from, line to) { from.connect([&hart, to](bool level) { hart.set_interrupt(to, level); }); };
+        const auto lead = [&hart](wire& from, line to) {
+            from.connect([&hart, to](bool level) { hart.set_interrupt(to, level); });
+        };
         if (plic) {
             lead(plic->external_interrupt[2 * i], line::machine_external);
             lead(plic->external_interrupt[2 * i + 1], line::supervisor_external);
         } else if (imsic_m) {
             lead(imsic_m->files[i].external_interrupt, line::machine_external);
             if (imsic_s) lead(imsic_s->files[i].external_interrupt, line::supervisor_external);
-            m_interrupt_files.push_back(std::make_unique<hart_imsic>(imsic_m->files[i], imsic_s ? &imsic_s->files[i] : nullptr));
+            m_interrupt_files.push_back(
+                std::make_unique<hart_imsic>(imsic_m->files[i], imsic_s ? &imsic_s->files[i] : nullptr));
             hart.attach_aia(m_interrupt_files.back().get());
         } else {
             lead(aplic_m->external_interrupt[i], line::machine_external);
@@ -54,8 +57,10 @@ void host_complex::connect_interrupts() {
 }
 
 void host_complex::set_interrupt_source(unsigned source, bool level) {
-    if (plic) plic->set_source(source, level);
-    else aplic_m->set_source(source, level);
+    if (plic)
+        plic->set_source(source, level);
+    else
+        aplic_m->set_source(source, level);
 }
 
 }  // namespace fabricvp::host

@@ -26,8 +26,10 @@ imsic::imsic(const sc_core::sc_module_name& name, const imsic_params& p, std::si
     for (std::size_t h = 0; h < harts; ++h) files.emplace_back(static_cast<unsigned>(p.identities));
     seteipnum_le.on_write([this](std::size_t hart, std::uint64_t identity) {
         seteipnum_le.set(0, hart);
-        if (files[hart].set_pending(identity)) ++messages;
-        else ++ignored;
+        if (files[hart].set_pending(identity))
+            ++messages;
+        else
+            ++ignored;
     });
 }
 

@@ -7,8 +7,8 @@
 
 namespace fabricvp::host {
 
-/// What takes interrupts of devices to the harts: a PLIC; an APLIC that signals them directly; or an APLIC that forwards
-/// them as MSIs to the harts' IMSICs, which PCI Express devices then reach with MSI-X.
+/// What takes interrupts of devices to the harts: a PLIC; an APLIC that signals them directly; or an APLIC that
+/// forwards them as MSIs to the harts' IMSICs, which PCI Express devices then reach with MSI-X.
 enum class interrupt_controllers { plic, aplic, aplic_imsic };
 
 }  // namespace fabricvp::host

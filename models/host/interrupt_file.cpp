@@ -15,7 +15,8 @@ constexpr bool in(unsigned n, unsigned first, unsigned count) { return n >= firs
 
 interrupt_file::interrupt_file(unsigned identities) : m_identities(identities) {
     if (identities < 63 || identities > IMSIC_HIGHEST_IDENTITY || identities % 64 != 63)
-        throw std::invalid_argument(fmt::format("imsic: identities is {}: give one less than a multiple of 64, 63 to 2047", identities));
+        throw std::invalid_argument(
+            fmt::format("imsic: identities is {}: give one less than a multiple of 64, 63 to 2047", identities));
 }
 
 std::uint64_t interrupt_file::implemented(unsigned word) const {
@@ -56,11 +57,16 @@ void interrupt_file::claim() {
 
 bool interrupt_file::read(unsigned select, std::uint64_t& value) const {
     value = 0;  // of reserved numbers too
-    if (select == IMSIC_EIDELIVERY) value = m_delivery;
-    else if (select == IMSIC_EITHRESHOLD) value = m_threshold;
-    else if (in(select, IMSIC_EIP0, 2 * words) && !(select & 1)) value = m_pending[(select - IMSIC_EIP0) / 2];
-    else if (in(select, IMSIC_EIE0, 2 * words) && !(select & 1)) value = m_enabled[(select - IMSIC_EIE0) / 2];
-    else return select < IMSIC_EIP0;
+    if (select == IMSIC_EIDELIVERY)
+        value = m_delivery;
+    else if (select == IMSIC_EITHRESHOLD)
+        value = m_threshold;
+    else if (in(select, IMSIC_EIP0, 2 * words) && !(select & 1))
+        value = m_pending[(select - IMSIC_EIP0) / 2];
+    else if (in(select, IMSIC_EIE0, 2 * words) && !(select & 1))
+        value = m_enabled[(select - IMSIC_EIE0) / 2];
+    else
+        return select < IMSIC_EIP0;
     return true;
 }
 

@@ -7,7 +7,9 @@
 namespace fabricvp::host {
 
 void marker_params::describe(parameter_visitor& v) {
-    v.field("scope", scope, "path of the block whose statistics marks reset and dump; empty: the machine, or of several nodes the own one");
+    v.field(
+        "scope", scope,
+        "path of the block whose statistics marks reset and dump; empty: the machine, or of several nodes the own one");
 }
 
 marker::marker(const sc_core::sc_module_name& name, const marker_params& p)
@@ -33,8 +35,10 @@ void marker::reset() {
 
 void marker::add_to_label(char c) {
     label.set(0);
-    if (c == 0) m_label.clear();
-    else if (m_label.size() < MARKER_LABEL_LENGTH) m_label += c >= 0x20 && c < 0x7f ? c : '?';
+    if (c == 0)
+        m_label.clear();
+    else if (m_label.size() < MARKER_LABEL_LENGTH)
+        m_label += c >= 0x20 && c < 0x7f ? c : '?';
 }
 
 void marker::end(const std::string& text) {
@@ -58,8 +62,7 @@ void marker::execute(std::uint64_t written) {
         case MARKER_COMMAND_NOTE:
             if (on_mark) on_mark(kind::note, m_label);
             break;
-        default:
-            log(log_level::warning, *this, "unknown command {:#x} ignored", written);
+        default: log(log_level::warning, *this, "unknown command {:#x} ignored", written);
     }
 }
 

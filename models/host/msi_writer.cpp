@@ -39,8 +39,10 @@ void msi_writer::send(std::uint64_t address, std::uint32_t data) {
     ++sent;
     tlm::tlm_phase phase = tlm::BEGIN_REQ;
     sc_core::sc_time delay = sc_core::SC_ZERO_TIME;
-    if (bus->nb_transport_fw(p, phase, delay) == tlm::TLM_COMPLETED) finish(p);
-    else m_under_way.push_back(std::move(m));
+    if (bus->nb_transport_fw(p, phase, delay) == tlm::TLM_COMPLETED)
+        finish(p);
+    else
+        m_under_way.push_back(std::move(m));
 }
 
 void msi_writer::finish(const bus_payload& payload) {
@@ -49,7 +51,8 @@ void msi_writer::finish(const bus_payload& payload) {
 
 tlm::tlm_sync_enum msi_writer::nb_transport_bw(bus_payload& payload, tlm::tlm_phase& phase, sc_core::sc_time&) {
     if (phase != tlm::BEGIN_RESP) return tlm::TLM_ACCEPTED;
-    const auto at = std::find_if(m_under_way.begin(), m_under_way.end(), [&](const auto& m) { return m->payload == &payload; });
+    const auto at =
+        std::find_if(m_under_way.begin(), m_under_way.end(), [&](const auto& m) { return m->payload == &payload; });
     if (at != m_under_way.end()) {
         finish(payload);
         m_under_way.erase(at);

@@ -64,15 +64,17 @@ bus_target::outcome pcie_window::atomic(bus_payload& payload, atomic_extension& 
     using operation = atomic_extension::operation;
     const auto bytes = payload.get_data_length();
     // What the protocol has no AtomicOp for is refused, as hardware does.
-    if ((what.op != operation::swap && what.op != operation::add && what.op != operation::compare_swap) || (bytes != 4 && bytes != 8)) {
+    if ((what.op != operation::swap && what.op != operation::add && what.op != operation::compare_swap) ||
+        (bytes != 4 && bytes != 8)) {
         payload.set_response_status(tlm::TLM_COMMAND_ERROR_RESPONSE);
         return outcome::done;
     }
     std::uint64_t operand = 0, compare = 0;
     std::memcpy(&operand, payload.get_data_ptr(), bytes);
     if (what.op == operation::compare_swap) std::memcpy(&compare, payload.get_data_ptr() + bytes, bytes);
-    const auto kind = what.op == operation::swap ? pcie::tlp_kind::swap
-                      : what.op == operation::add ? pcie::tlp_kind::fetch_add : pcie::tlp_kind::compare_swap;
+    const auto kind = what.op == operation::swap  ? pcie::tlp_kind::swap
+                      : what.op == operation::add ? pcie::tlp_kind::fetch_add
+                                                  : pcie::tlp_kind::compare_swap;
     const auto data = allocate_slice(bytes);
     m_pending.push_back(&payload);
     m_root->host_atomic(kind, m_base + payload.get_address(), bytes, operand, compare, data,

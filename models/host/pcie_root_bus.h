@@ -9,8 +9,8 @@
 
 namespace fabricvp::host {
 
-/// A window through which harts reach PCI Express. Without a root complex behind it, it is that of an empty bus: what no
-/// function claims reads as all ones, in configuration space so that software sees no function there, and writes are
+/// A window through which harts reach PCI Express. Without a root complex behind it, it is that of an empty bus: what
+/// no function claims reads as all ones, in configuration space so that software sees no function there, and writes are
 /// dropped (PCI Express Base Specification 6.0, 2.3.2).
 class pcie_window final : public bus_target {
 public:

@@ -34,8 +34,8 @@ public:
     std::size_t sources() const { return m_lines.size() - 1; }
 
 private:
-    static constexpr std::size_t words = 4;         // of 32 sources
-    static constexpr std::size_t enable_words = 32; // stride of a context in the enable array, in words
+    static constexpr std::size_t words = 4;          // of 32 sources
+    static constexpr std::size_t enable_words = 32;  // stride of a context in the enable array, in words
 
     void request(unsigned source);
     std::uint64_t take(std::size_t context);

@@ -42,8 +42,10 @@ rtc::rtc(const sc_core::sc_module_name& name, const rtc_params& p)
     time_low.on_debug_read([this](std::size_t) { return nanoseconds() & low_half; });
     time_high.on_debug_read([this](std::size_t) { return nanoseconds() >> 32; });
     // Each half takes effect at once, so that drivers may write them in either order.
-    time_low.on_write([this](std::size_t, std::uint64_t) { set_nanoseconds((nanoseconds() & ~low_half) | time_low()); });
-    time_high.on_write([this](std::size_t, std::uint64_t) { set_nanoseconds(time_high() << 32 | (nanoseconds() & low_half)); });
+    time_low.on_write(
+        [this](std::size_t, std::uint64_t) { set_nanoseconds((nanoseconds() & ~low_half) | time_low()); });
+    time_high.on_write(
+        [this](std::size_t, std::uint64_t) { set_nanoseconds(time_high() << 32 | (nanoseconds() & low_half)); });
     alarm_low.on_write([this](std::size_t, std::uint64_t) { arm(); });
     irq_enabled.on_write([this](std::size_t, std::uint64_t) { update(); });
     clear_alarm.on_write([this](std::size_t, std::uint64_t) {
@@ -81,7 +83,8 @@ void rtc::arm() {
         return;
     }
     const auto ahead = target - present;
-    const auto base = now() / ticks_a_nanosecond;  // in whole nanoseconds, so that the clock reads `target` at the alarm
+    const auto base =
+        now() / ticks_a_nanosecond;  // in whole nanoseconds, so that the clock reads `target` at the alarm
     if (ahead < never / ticks_a_nanosecond - base) schedule(m_alarm, (base + ahead) * ticks_a_nanosecond);
 }
 

@@ -16,7 +16,8 @@ constexpr unsigned line_errors = UART_LSR_OE | UART_LSR_PE | UART_LSR_FE | UART_
 
 void uart_params::describe(parameter_visitor& v) {
     v.field("clock", clock, between{1e3, 1e9}, "input clock of the baud-rate generator");
-    v.choice("timing", timing, "quick: characters leave at once and arrive one a microsecond; line: by divisor and frame");
+    v.choice("timing", timing,
+             "quick: characters leave at once and arrive one a microsecond; line: by divisor and frame");
 }
 
 device_tree_node uart::tree_node_of(frequency clock) {
@@ -74,7 +75,9 @@ uart::uart(const sc_core::sc_module_name& name, const uart_params& p)
       dlm(divisor_latch, "dlm", UART_DLM, 1, 0) {
     rbr_thr.on_read([this](std::size_t) { return read_receiver(); });
     rbr_thr.on_write([this](std::size_t, std::uint64_t c) { write_transmitter(static_cast<char>(c & 0xff)); });
-    rbr_thr.on_debug_read([this](std::size_t) { return m_receiver.empty() ? 0 : std::uint64_t{static_cast<std::uint8_t>(m_receiver.front())}; });
+    rbr_thr.on_debug_read([this](std::size_t) {
+        return m_receiver.empty() ? 0 : std::uint64_t{static_cast<std::uint8_t>(m_receiver.front())};
+    });
     ier.on_write([this](std::size_t, std::uint64_t) {
         // Enabling the interrupt while the register is empty raises it (PC16550D, 8.6).
         m_thre_pending = (ier() & UART_IER_ETBEI) && (lsr() & UART_LSR_THRE);
@@ -82,7 +85,8 @@ uart::uart(const sc_core::sc_module_name& name, const uart_params& p)
     });
     iir_fcr.on_read([this](std::size_t) { return read_identification(); });
     iir_fcr.on_write([this](std::size_t, std::uint64_t v) { write_fifo_control(v & 0xff); });
-    iir_fcr.on_debug_read([this](std::size_t) { return std::uint64_t{identify()} | (fifos() ? unsigned{UART_IIR_FIFOS} : 0u); });
+    iir_fcr.on_debug_read(
+        [this](std::size_t) { return std::uint64_t{identify()} | (fifos() ? unsigned{UART_IIR_FIFOS} : 0u); });
     mcr.on_write([this](std::size_t, std::uint64_t) { modem_changed(); });
     lsr.on_read([this](std::size_t) { return read_line_status(); });
     msr.on_read([this](std::size_t) { return read_modem_status(); });
@@ -168,10 +172,14 @@ void uart::transmit() {
 void uart::character_sent() {
     m_shifting = false;
     ++transmitted;
-    if (mcr() & UART_MCR_LOOP) receive(m_shift);
-    else if (on_transmit) on_transmit(m_shift);
-    if (m_transmitter.empty()) lsr.set(lsr() | UART_LSR_TEMT);
-    else if (params.timing == uart_timing::line) transmit();
+    if (mcr() & UART_MCR_LOOP)
+        receive(m_shift);
+    else if (on_transmit)
+        on_transmit(m_shift);
+    if (m_transmitter.empty())
+        lsr.set(lsr() | UART_LSR_TEMT);
+    else if (params.timing == uart_timing::line)
+        transmit();
     update();
 }
 
@@ -181,7 +189,8 @@ void uart::push_input(char c) {
 }
 
 void uart::schedule_line() {
-    if (m_line.empty() || m_arrival.scheduled() || m_receiver.size() >= receiver_depth() || (mcr() & UART_MCR_LOOP)) return;
+    if (m_line.empty() || m_arrival.scheduled() || m_receiver.size() >= receiver_depth() || (mcr() & UART_MCR_LOOP))
+        return;
     schedule_in(m_arrival, character_time());
 }
 

@@ -88,7 +88,7 @@ private:
 
     std::uint64_t m_idle_polls = 0;
     unsigned m_fcr = 0;
-    std::deque<char> m_line;         // input that the line has not carried yet
+    std::deque<char> m_line;  // input that the line has not carried yet
     std::deque<char> m_receiver;
     std::deque<char> m_transmitter;  // THR or FIFO, without the shift register
     char m_shift = 0;

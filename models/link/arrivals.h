@@ -10,18 +10,20 @@
 
 namespace fabricvp::link {
 
-/// Packets that arrive at one time are handed over in the order of their links' paths, whoever was announced first. So what
-/// happens does not depend on who told the receiver when, which would be otherwise if the ends of a link stood in different
-/// simulations. (Of one link they come in the order in which they were sent.) Where ends do stand in different simulations,
-/// an order is `last`: it waits until nothing else is due at that time, since those that are inserted by what is said at the
-/// other end stand nowhere in particular among the events of a time. One order of a simulation can be.
-/// \tparam Port is an arrival_end<Port, Packet> and has a member deliver(const Packet&) \tparam Packet a pointer
+/// Packets that arrive at one time are handed over in the order of their links' paths, whoever was announced first. So
+/// what happens does not depend on who told the receiver when, which would be otherwise if the ends of a link stood in
+/// different simulations. (Of one link they come in the order in which they were sent.) Where ends do stand in
+/// different simulations, an order is `last`: it waits until nothing else is due at that time, since those that are
+/// inserted by what is said at the other end stand nowhere in particular among the events of a time. One order of a
+/// simulation can be. \tparam Port is an arrival_end<Port, Packet> and has a member deliver(const Packet&) \tparam
+/// Packet a pointer
 template <class Port, class Packet>
 class arrival_order {
 public:
     explicit arrival_order(bool last = false) : m_last(last) {}
 
-    /// \param rank of the receiving port among all, by path \param p null: it is the port's turn to look what has come but packets
+    /// \param rank of the receiving port among all, by path \param p null: it is the port's turn to look what has come
+    /// but packets
     void due(Port& at, std::uint32_t rank, const Packet& p) {
         m_due.push_back({rank, &at, p});
         if (!m_all_here.scheduled()) calendar::current().schedule(m_all_here, calendar::current().now());
@@ -40,11 +42,13 @@ private:
     /// Whatever arrives now was announced before now, so all of it has been noted.
     void hand_over() {
         auto& timeline = calendar::current();
-        if (m_last && timeline.next_event_time() == timeline.now()) return timeline.schedule(m_all_here, timeline.now());
+        if (m_last && timeline.next_event_time() == timeline.now())
+            return timeline.schedule(m_all_here, timeline.now());
         m_now.swap(m_due);
-        if (m_now.size() > 1) std::stable_sort(m_now.begin(), m_now.end(), [](const arrival& a, const arrival& b) {
-            return a.rank != b.rank ? a.rank < b.rank : !a.packet && b.packet;
-        });
+        if (m_now.size() > 1)
+            std::stable_sort(m_now.begin(), m_now.end(), [](const arrival& a, const arrival& b) {
+                return a.rank != b.rank ? a.rank < b.rank : !a.packet && b.packet;
+            });
         for (auto& a : m_now) a.at->deliver(a.packet);
         m_now.clear();
     }
@@ -58,7 +62,8 @@ private:
 template <class Port, class Packet>
 class arrival_end {
 public:
-    /// From now on, what arrives here and elsewhere at one time is handed over by rank. \param rank of this port among all, by path
+    /// From now on, what arrives here and elsewhere at one time is handed over by rank. \param rank of this port among
+    /// all, by path
     void join_order(arrival_order<Port, Packet>& order, std::uint32_t rank) {
         m_order = &order;
         m_rank = rank;
@@ -69,8 +74,10 @@ protected:
     /// A packet has come: Port::deliver() follows when its turn is, or at once where there is no order.
     void hand_over(const Packet& p) {
         auto& self = static_cast<Port&>(*this);
-        if (m_order) m_order->due(self, m_rank, p);
-        else self.deliver(p);
+        if (m_order)
+            m_order->due(self, m_rank, p);
+        else
+            self.deliver(p);
     }
 
 private:
@@ -81,7 +88,8 @@ private:
 /// Ranks ports by path of their links, which is the name of the end that receives.
 template <class Port, class Packet>
 void rank_by_path(std::vector<Port*> ports, arrival_order<Port, Packet>& order) {
-    std::sort(ports.begin(), ports.end(), [](const Port* a, const Port* b) { return std::strcmp(a->name(), b->name()) < 0; });
+    std::sort(ports.begin(), ports.end(),
+              [](const Port* a, const Port* b) { return std::strcmp(a->name(), b->name()) < 0; });
     for (std::size_t i = 0; i < ports.size(); ++i) ports[i]->join_order(order, static_cast<std::uint32_t>(i));
 }
 

@@ -33,7 +33,8 @@ channel::channel(const sc_core::sc_module_name& name, const channel_params& p)
 
 /// Up to here 64 bits hold the work below; divisions of 128 bits take many times as long.
 static constexpr std::uint64_t most_of_short_division = 1 << 24, most_remainder = std::uint64_t{1} << 60;
-static_assert(most_of_short_division * static_cast<unsigned __int128>(ticks_per_second) + most_remainder <= ~std::uint64_t{0});
+static_assert(most_of_short_division * static_cast<unsigned __int128>(ticks_per_second) + most_remainder <=
+              ~std::uint64_t{0});
 
 ticks channel::serialise(std::uint64_t wire_bytes) {
     const auto rate = bytes_per_second();
@@ -71,8 +72,8 @@ channel::passage channel::send(ticks earliest, ticks tail_ready, std::uint64_t w
             // The lanes were idle: link-layer packets went out in the gap, as far as they fitted.
             m_remainder = 0;
             const auto gap = static_cast<unsigned __int128>(earliest - m_free) * bytes_per_second() / ticks_per_second;
-            m_pending_overhead -= std::min<std::uint64_t>(m_pending_overhead, static_cast<std::uint64_t>(
-                std::min<unsigned __int128>(gap, m_pending_overhead)));
+            m_pending_overhead -= std::min<std::uint64_t>(
+                m_pending_overhead, static_cast<std::uint64_t>(std::min<unsigned __int128>(gap, m_pending_overhead)));
         }
         if (m_pending_overhead) {
             const auto time = serialise(m_pending_overhead);

@@ -23,8 +23,8 @@ struct channel_params {
     double bit_error_rate = 0.0;         ///< chance that a bit arrives wrong
     duration replay_latency{250'000};    ///< from the end of a corrupted packet to the start of its repetition
     std::uint64_t replays_before_retrain = 4;
-    duration retrain_time{20'000'000};   ///< down time of a retraining
-    std::uint64_t seed = 0;              ///< of the error process; 0: from simulation and path
+    duration retrain_time{20'000'000};  ///< down time of a retraining
+    std::uint64_t seed = 0;             ///< of the error process; 0: from simulation and path
     void describe(parameter_visitor& v);
 };
 
@@ -50,12 +50,12 @@ public:
         bool lost = false;   ///< given up after retraining again and again: it will not arrive
     };
 
-    /// Sends a packet as soon as the lanes are free, but not before `earliest`, and so that its last byte does not leave
-    /// before `tail_ready` (cut-through: the end of it may still be arriving). Corrupted attempts are repeated.
+    /// Sends a packet as soon as the lanes are free, but not before `earliest`, and so that its last byte does not
+    /// leave before `tail_ready` (cut-through: the end of it may still be arriving). Corrupted attempts are repeated.
     passage send(ticks earliest, ticks tail_ready, std::uint64_t wire_bytes, std::uint64_t head_bytes);
 
-    /// What the lanes have carried up to `when`, as time. (`busy` counts the whole of a packet when it is sent.) Exact if a
-    /// packet is sent only when the one before has left; `when` must not lie before the last call of send().
+    /// What the lanes have carried up to `when`, as time. (`busy` counts the whole of a packet when it is sent.) Exact
+    /// if a packet is sent only when the one before has left; `when` must not lie before the last call of send().
     ticks busy_until(ticks when) const {
         const auto free = ends_at();
         return busy.total() - (free > when ? free - std::max(when, m_busy_since) : 0);
@@ -106,9 +106,9 @@ private:
     bool m_down = false;
     bool m_watched = false;
     ticks m_free = 0;
-    ticks m_resume = 0;      // while there are no lanes: what m_free was
-    ticks m_busy_since = 0;  // of the last stretch without a gap
-    std::uint64_t m_remainder = 0;     // of the last division, so that a busy link does not drift
+    ticks m_resume = 0;             // while there are no lanes: what m_free was
+    ticks m_busy_since = 0;         // of the last stretch without a gap
+    std::uint64_t m_remainder = 0;  // of the last division, so that a busy link does not drift
     std::uint64_t m_pending_overhead = 0;
     std::unique_ptr<std::mt19937_64> m_random;  // large, and nobody's where no bit is ever wrong
     std::function<void()> m_restarted, m_next_send;

@@ -83,7 +83,7 @@ private:
     }
 
     std::uint64_t m_initial, m_available;
-    std::uint64_t m_lost = 0;  // will not be given back
+    std::uint64_t m_lost = 0;            // will not be given back
     std::vector<returning> m_returning;  // a ring whose size is a power of two
     std::size_t m_first = 0, m_count = 0;
 };

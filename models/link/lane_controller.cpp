@@ -11,18 +11,26 @@ namespace fabricvp::link {
 void lane_controller_params::describe(parameter_visitor& v) {
     v.choice("policy", policy, "which lanes turn, and when");
     v.field("sample_time", sample_time, between{1e3, 1e12}, "how long the directions are watched for a decision");
-    v.field("switch_time", switch_time, between{0, 1e12}, "time for which a lane that turns serves neither direction, draining included");
-    v.field("threshold", threshold, between{0.01, 1}, "share of a sample from which on a direction counts as saturated");
+    v.field("switch_time", switch_time, between{0, 1e12},
+            "time for which a lane that turns serves neither direction, draining included");
+    v.field("threshold", threshold, between{0.01, 1},
+            "share of a sample from which on a direction counts as saturated");
 }
 
-lane_controller::lane_controller(const sc_core::sc_module_name& name, const lane_controller_params& p, pair& lanes, channel& a, channel& b)
-    : model(name), params(p), m_pair(lanes), m_ways{way(a), way(b)}, m_policy(std::make_unique<switched_policy>(p.policy, p.threshold, lanes, a, b)) {
+lane_controller::lane_controller(const sc_core::sc_module_name& name, const lane_controller_params& p, pair& lanes,
+                                 channel& a, channel& b)
+    : model(name),
+      params(p),
+      m_pair(lanes),
+      m_ways{way(a), way(b)},
+      m_policy(std::make_unique<switched_policy>(p.policy, p.threshold, lanes, a, b)) {
     m_pair.make_reversible(p.switch_time);
     m_pair.on_change([this] { note_lanes(); });
     m_pair.on_turn([this](side to, std::uint64_t count, ticks until) {
         turning_time += count * (until - now());
         if (trace::on())
-            for (std::uint64_t i = 0; i < count; ++i) trace::slice(*this, to == side::a ? "turn to a" : "turn to b", now(), until);
+            for (std::uint64_t i = 0; i < count; ++i)
+                trace::slice(*this, to == side::a ? "turn to a" : "turn to b", now(), until);
     });
     note_lanes();
     sleep();

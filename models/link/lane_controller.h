@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lets the lanes of a link turn: takes samples of how busy both directions are, and does what its policy says. Samples are
-// taken only while something moves, so an idle link costs no events.
+// Lets the lanes of a link turn: takes samples of how busy both directions are, and does what its policy says. Samples
+// are taken only while something moves, so an idle link costs no events.
 #pragma once
 
 #include <array>
@@ -30,10 +30,12 @@ public:
     counter samples{*this, "samples", "1", "samples taken; none while nothing moves"};
     counter turns{*this, "turns", "1", "lanes that samples have turned"};
     counter returns{*this, "returns", "1", "lanes that kernel launches have turned back"};
-    counter turning_time{*this, "turning_time", "ps", "time in which turning lanes served neither direction, summed over lanes"};
+    counter turning_time{*this, "turning_time", "ps",
+                         "time in which turning lanes served neither direction, summed over lanes"};
 
     /// \param lanes of both directions, whose channels are `a` and `b`
-    lane_controller(const sc_core::sc_module_name& name, const lane_controller_params& params, pair& lanes, channel& a, channel& b);
+    lane_controller(const sc_core::sc_module_name& name, const lane_controller_params& params, pair& lanes, channel& a,
+                    channel& b);
 
     /// A GPU behind the link launches a kernel: the lanes turn back to what was configured, and a new sample begins.
     void kernel_launched();

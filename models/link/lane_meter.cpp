@@ -9,7 +9,8 @@ namespace fabricvp::link {
 
 lane_meter::lane_meter(const sc_core::sc_object& owner, const std::string& name)
     : statistic(owner, name, "1", "lanes that serve this direction"),
-      m_over_time(owner, name + "_over_time", "ps", "lane-time in each window; divided by its length, the lanes that served this direction"),
+      m_over_time(owner, name + "_over_time", "ps",
+                  "lane-time in each window; divided by its length, the lanes that served this direction"),
       m_settled(calendar::current().now()),
       m_since(m_settled) {}
 

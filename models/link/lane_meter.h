@@ -24,8 +24,8 @@ private:
 
     mutable time_series m_over_time;  // up to m_settled
     mutable ticks m_settled;
-    mutable double m_sum = 0;         // of lane-time
-    ticks m_since;                    // start of the region of interest
+    mutable double m_sum = 0;  // of lane-time
+    ticks m_since;             // start of the region of interest
     double m_lanes = 0;
 };
 

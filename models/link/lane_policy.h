@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// When lanes of a link turn, and how many: decided once a sample from how busy both directions were. Each policy is a file of
-// its own.
+// When lanes of a link turn, and how many: decided once a sample from how busy both directions were. Each policy is a
+// file of its own.
 #pragma once
 
 #include <array>
@@ -18,13 +18,13 @@ enum class lane_policy_kind { none, published, symmetric, predictive };
 /// What happened to a link in a sample.
 struct lane_sample {
     struct direction {
-        double busy = 0;               ///< share of the sample in which its lanes carried something, 0 to 1
-        std::uint64_t bytes = 0;       ///< sent in the sample
-        std::uint64_t lanes = 0;       ///< that serve it now
-        std::int64_t turned = 0;       ///< how many more it has than it was configured with
+        double busy = 0;          ///< share of the sample in which its lanes carried something, 0 to 1
+        std::uint64_t bytes = 0;  ///< sent in the sample
+        std::uint64_t lanes = 0;  ///< that serve it now
+        std::int64_t turned = 0;  ///< how many more it has than it was configured with
     };
-    std::array<direction, 2> ways;     ///< by side
-    std::uint64_t turning = 0;         ///< lanes that serve neither direction now
+    std::array<direction, 2> ways;  ///< by side
+    std::uint64_t turning = 0;      ///< lanes that serve neither direction now
     ticks length = 0;
     const direction& of(side s) const { return ways[static_cast<unsigned>(s)]; }
 };
@@ -33,7 +33,7 @@ class lane_policy {
 public:
     struct decision {
         side to = side::a;
-        std::uint64_t lanes = 0;       ///< to turn to it; 0: none
+        std::uint64_t lanes = 0;  ///< to turn to it; 0: none
     };
     virtual ~lane_policy() = default;
     virtual decision decide(const lane_sample& s) = 0;
@@ -44,8 +44,8 @@ public:
 /// \param threshold share of a sample from which on a direction counts as saturated
 std::unique_ptr<lane_policy> make_lane_policy(lane_policy_kind kind, double threshold);
 
-/// As published for NUMA-aware GPUs (Milic et al., MICRO 2017): one lane turns to a direction that is saturated from one that
-/// is not.
+/// As published for NUMA-aware GPUs (Milic et al., MICRO 2017): one lane turns to a direction that is saturated from
+/// one that is not.
 std::unique_ptr<lane_policy> make_published_policy(double threshold);
 /// The same, and one lane turns back while both are saturated and the lanes are not as configured.
 std::unique_ptr<lane_policy> make_symmetric_policy(double threshold);
@@ -64,9 +64,10 @@ inline bool one_saturated(const lane_sample& s, double threshold, side& which) {
 namespace fabricvp {
 template <>
 struct choice_traits<link::lane_policy_kind> {
-    static constexpr std::pair<link::lane_policy_kind, const char*> names[] = {{link::lane_policy_kind::none, "none"},
-                                                                               {link::lane_policy_kind::published, "published"},
-                                                                               {link::lane_policy_kind::symmetric, "symmetric"},
-                                                                               {link::lane_policy_kind::predictive, "predictive"}};
+    static constexpr std::pair<link::lane_policy_kind, const char*> names[] = {
+        {link::lane_policy_kind::none, "none"},
+        {link::lane_policy_kind::published, "published"},
+        {link::lane_policy_kind::symmetric, "symmetric"},
+        {link::lane_policy_kind::predictive, "predictive"}};
 };
 }  // namespace fabricvp

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Two things make the published rule slow or unsteady: it turns one lane a sample, however far the balance is, and it turns
-// the lane after which the other direction becomes the narrow one (acknowledgements of writes, say, which grow with the
-// writes), so it turns it back and forth. This policy asks how many lanes the other direction will need once the saturated
-// one has more, and turns as many as that leaves.
+// Two things make the published rule slow or unsteady: it turns one lane a sample, however far the balance is, and it
+// turns the lane after which the other direction becomes the narrow one (acknowledgements of writes, say, which grow
+// with the writes), so it turns it back and forth. This policy asks how many lanes the other direction will need once
+// the saturated one has more, and turns as many as that leaves.
 //
-// What the other direction carries may follow from what the saturated one carries (answers, acknowledgements) or not. How
-// much it does is learnt from what a turn did to both; until then it is taken to follow in full, which turns too few lanes
-// rather than too many.
+// What the other direction carries may follow from what the saturated one carries (answers, acknowledgements) or not.
+// How much it does is learnt from what a turn did to both; until then it is taken to follow in full, which turns too
+// few lanes rather than too many.
 //
-// If both directions are saturated and lanes have turned, half of them turn back. If that was wrong, because the lanes turn
-// again, it is tried again half as often each time.
+// If both directions are saturated and lanes have turned, half of them turn back. If that was wrong, because the lanes
+// turn again, it is tried again half as often each time.
 #include <algorithm>
 #include <cmath>
 
@@ -48,8 +48,9 @@ private:
         const auto all = wide.lanes + narrow.lanes;
         const double needed = narrow.busy * static_cast<double>(narrow.lanes);  // lanes, at the present rate
         auto lanes = wide.lanes;
-        while (lanes + 1 < all && needed * std::pow(static_cast<double>(lanes + 1) / static_cast<double>(wide.lanes), m_coupling) <=
-                                      static_cast<double>(all - lanes - 1) * tolerance)
+        while (lanes + 1 < all &&
+               needed * std::pow(static_cast<double>(lanes + 1) / static_cast<double>(wide.lanes), m_coupling) <=
+                   static_cast<double>(all - lanes - 1) * tolerance)
             ++lanes;
         m_turned = lanes - wide.lanes;
         m_to = to;
@@ -70,15 +71,17 @@ private:
     /// What the last turn did: the other direction's bytes grew with a power of the saturated one's.
     void learn(side to, std::uint64_t wide, std::uint64_t narrow) {
         if (!m_turned || to != m_to || !m_bytes[0] || !m_bytes[1] || !narrow) return;
-        const auto growth = [](std::uint64_t now, std::uint64_t before) { return static_cast<double>(now) / static_cast<double>(before); };
+        const auto growth = [](std::uint64_t now, std::uint64_t before) {
+            return static_cast<double>(now) / static_cast<double>(before);
+        };
         const auto wide_growth = growth(wide, m_bytes[0]);
         if (wide_growth < least_growth) return;
         m_coupling = std::clamp(std::log(growth(narrow, m_bytes[1])) / std::log(wide_growth), 0.0, 1.0);
     }
 
     double m_threshold;
-    double m_coupling = 1.0;                 // 1: the other direction carries in proportion; 0: the same whatever happens
-    std::uint64_t m_turned = 0;              // by the last sample
+    double m_coupling = 1.0;     // 1: the other direction carries in proportion; 0: the same whatever happens
+    std::uint64_t m_turned = 0;  // by the last sample
     side m_to = side::a;
     std::array<std::uint64_t, 2> m_bytes{};  // of that sample, in the direction that lanes turned to and in the other
     unsigned m_both = 0;                     // samples in which both were saturated, one after the other
@@ -89,6 +92,8 @@ private:
 
 }  // namespace
 
-std::unique_ptr<lane_policy> make_predictive_policy(double threshold) { return std::make_unique<predictive_policy>(threshold); }
+std::unique_ptr<lane_policy> make_predictive_policy(double threshold) {
+    return std::make_unique<predictive_policy>(threshold);
+}
 
 }  // namespace fabricvp::link

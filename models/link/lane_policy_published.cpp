@@ -21,6 +21,8 @@ private:
 
 }  // namespace
 
-std::unique_ptr<lane_policy> make_published_policy(double threshold) { return std::make_unique<published_policy>(threshold); }
+std::unique_ptr<lane_policy> make_published_policy(double threshold) {
+    return std::make_unique<published_policy>(threshold);
+}
 
 }  // namespace fabricvp::link

@@ -25,6 +25,8 @@ private:
 
 }  // namespace
 
-std::unique_ptr<lane_policy> make_symmetric_policy(double threshold) { return std::make_unique<symmetric_policy>(threshold); }
+std::unique_ptr<lane_policy> make_symmetric_policy(double threshold) {
+    return std::make_unique<symmetric_policy>(threshold);
+}
 
 }  // namespace fabricvp::link

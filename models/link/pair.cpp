@@ -53,7 +53,8 @@ std::uint64_t pair::turn(side to, std::uint64_t count) {
     // A packet that is being sent uses all lanes until it ends.
     const auto now = calendar::current().now();
     const auto when = std::max(now + m_switch_time, of(from).lanes->ends_at());
-    const auto after = std::upper_bound(m_turns.begin(), m_turns.end(), when, [](ticks t, const turn_end& e) { return t < e.when; });
+    const auto after =
+        std::upper_bound(m_turns.begin(), m_turns.end(), when, [](ticks t, const turn_end& e) { return t < e.when; });
     m_turns.insert(after, {when, to, count});
     calendar::current().schedule(m_arrive, m_turns.front().when);
     if (m_turned) m_turned(to, count, when);
@@ -64,7 +65,8 @@ std::uint64_t pair::turn(side to, std::uint64_t count) {
 std::uint64_t pair::restore() {
     const auto turned = of(side::a).turned;
     if (turned == 0) return 0;
-    return turned > 0 ? turn(side::b, static_cast<std::uint64_t>(turned)) : turn(side::a, static_cast<std::uint64_t>(-turned));
+    return turned > 0 ? turn(side::b, static_cast<std::uint64_t>(turned))
+                      : turn(side::a, static_cast<std::uint64_t>(-turned));
 }
 
 std::uint64_t pair::lose(side s, std::uint64_t count) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Both directions of a link and the lanes that they share. How many lanes serve a direction follows from three numbers that
-// are kept apart: how many it was configured with, how many have turned to it from the other direction since, and how many
-// of them are lost to faults. So a repair never undoes a turn, and a turn never mends a fault.
+// Both directions of a link and the lanes that they share. How many lanes serve a direction follows from three numbers
+// that are kept apart: how many it was configured with, how many have turned to it from the other direction since, and
+// how many of them are lost to faults. So a repair never undoes a turn, and a turn never mends a fault.
 #pragma once
 
 #include <array>
@@ -37,14 +37,15 @@ public:
     /// Those that serve it: configured, and turned, without those lost and those that still turn. May be 0.
     std::uint64_t lanes(side s) const;
 
-    /// From now on lanes may turn, each in `switch_time`. The last lane of a direction may not; but a direction that has lost
-    /// its last one to faults gets one from the other.
+    /// From now on lanes may turn, each in `switch_time`. The last lane of a direction may not; but a direction that
+    /// has lost its last one to faults gets one from the other.
     void make_reversible(duration switch_time);
     bool reversible() const { return m_reversible; }
     /// Turns up to `count` lanes towards a direction. They stop to serve the other one now, and serve this one when the
     /// switch time has passed and what had been sent on them has left. \returns how many
     std::uint64_t turn(side to, std::uint64_t count);
-    /// Turns lanes until the directions have what they were configured with, as far as that is possible. \returns how many
+    /// Turns lanes until the directions have what they were configured with, as far as that is possible. \returns how
+    /// many
     std::uint64_t restore();
 
     /// Takes lanes away from a direction, at most all it has, those that are turning to it included. \returns how many
@@ -54,7 +55,9 @@ public:
 
     /// Called after any change; and for lanes that turn, with when they will have turned.
     void on_change(std::function<void()> changed) { m_changed = std::move(changed); }
-    void on_turn(std::function<void(side to, std::uint64_t count, ticks until)> turned) { m_turned = std::move(turned); }
+    void on_turn(std::function<void(side to, std::uint64_t count, ticks until)> turned) {
+        m_turned = std::move(turned);
+    }
 
     /// As configured, and whole.
     void reset();

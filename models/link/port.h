@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// One end of a link with credits: a transmitter that honours its partner's credits, and a receiver whose buffers they stand
-// for. What kind of link it is, traits say; nothing here is virtual but TLM-2.0's own interfaces. A packet costs one calendar
-// event here: its arrival.
+// One end of a link with credits: a transmitter that honours its partner's credits, and a receiver whose buffers they
+// stand for. What kind of link it is, traits say; nothing here is virtual but TLM-2.0's own interfaces. A packet costs
+// one calendar event here: its arrival.
 //
 //     struct port_traits {
 //         using protocol = link_protocol;                 // TLM-2.0 types: packet and link::phase
@@ -10,14 +10,15 @@
 //         static constexpr unsigned kinds = 1;            // of credits that a packet of a class takes: headers, data
 //         static unsigned class_of(const packet& p);
 //         static std::array<std::uint64_t, kinds> credits_of(const packet& p);
-//         static std::string describe(unsigned c, const std::string& partner, const amounts& left, const amounts& initial);
+//         static std::string describe(unsigned c, const std::string& partner, const amounts& left, const amounts&
+//         initial);
 //     };
 //
 // The derived class has three members more, which this one calls:
 //
-//     ticks announced(packet& p, ticks head);             // its head will be here then; returns when arrived() shall follow
-//     void arrived(const pooled_ptr<packet>& p);          // it stays in the buffer until return_credits()
-//     void ready();                                       // the transmitter could not send before and may be able to now
+//     ticks announced(packet& p, ticks head);             // its head will be here then; returns when arrived() shall
+//     follow void arrived(const pooled_ptr<packet>& p);          // it stays in the buffer until return_credits() void
+//     ready();                                       // the transmitter could not send before and may be able to now
 //
 // The two ends exchange nothing but messages that take time: packets forward, credits backward. join() gives each the
 // other's credits once; from then on they could stand in different simulations.
@@ -123,7 +124,8 @@ public:
     }
 
 protected:
-    port(const sc_core::sc_module_name& name, const channel_params& p) : model(name), transmitter("transmitter", p), m_arrivals(64) {
+    port(const sc_core::sc_module_name& name, const channel_params& p)
+        : model(name), transmitter("transmitter", p), m_arrivals(64) {
         m_waiting_since.fill(never);
         tx.bind(static_cast<tlm::tlm_bw_transport_if<protocol>&>(*this));
         rx.bind(static_cast<tlm::tlm_fw_transport_if<protocol>&>(*this));
@@ -198,7 +200,8 @@ protected:
 
 private:
     template <class T>
-    friend void join(port<T>& a, const typename port<T>::buffers& of_a, port<T>& b, const typename port<T>::buffers& of_b);
+    friend void join(port<T>& a, const typename port<T>::buffers& of_a, port<T>& b,
+                     const typename port<T>::buffers& of_b);
     struct arrival {
         ticks when;
         packet_pointer packet;
@@ -216,7 +219,9 @@ private:
         credits_return(Traits::class_of(p), Traits::credits_of(p), now() + delay.value());
         return tlm::TLM_ACCEPTED;
     }
-    void b_transport(packet&, sc_core::sc_time&) override { SC_REPORT_ERROR(name(), "links are not blocking: use nb_transport"); }
+    void b_transport(packet&, sc_core::sc_time&) override {
+        SC_REPORT_ERROR(name(), "links are not blocking: use nb_transport");
+    }
     bool get_direct_mem_ptr(packet&, tlm::tlm_dmi&) override { return false; }
     void invalidate_direct_mem_ptr(sc_dt::uint64, sc_dt::uint64) override {}
     unsigned transport_dbg(packet& p) override { return self().debug_access(p); }
@@ -252,7 +257,8 @@ private:
 
 /// Makes a link of two ends: each one's buffers become the other's credits, and their lanes belong together.
 template <class Traits>
-void join(port<Traits>& a, const typename port<Traits>::buffers& of_a, port<Traits>& b, const typename port<Traits>::buffers& of_b) {
+void join(port<Traits>& a, const typename port<Traits>::buffers& of_a, port<Traits>& b,
+          const typename port<Traits>::buffers& of_b) {
     a.tx.bind(b.rx);
     b.tx.bind(a.rx);
     a.m_partner = &b.self();

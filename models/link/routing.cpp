@@ -65,14 +65,16 @@ routing_table shortest(const topology& t, const neighbours& n) {
         const auto distance = distances(t, n, d, [](auto, auto) { return true; });
         for (std::size_t v = 0; v < t.vertices(); ++v) {
             if (v == d || distance[v] == far) continue;
-            table[v][d] = best_link(n[v], d, [&](std::size_t w) { return w == d || w >= t.terminals ? distance[w] : far; });
+            table[v][d] =
+                best_link(n[v], d, [&](std::size_t w) { return w == d || w >= t.terminals ? distance[w] : far; });
         }
     }
     return table;
 }
 
 routing_table up_down(const topology& t, const neighbours& n) {
-    // Levels by distance from the first switch of each part; a link goes up to the lower level, or number at equal levels.
+    // Levels by distance from the first switch of each part; a link goes up to the lower level, or number at equal
+    // levels.
     std::vector<std::size_t> level(t.vertices(), far);
     for (std::size_t root = t.terminals; root < t.vertices(); ++root) {
         if (level[root] != far) continue;
@@ -80,19 +82,23 @@ routing_table up_down(const topology& t, const neighbours& n) {
         for (std::size_t v = 0; v < t.vertices(); ++v)
             if (d[v] != far) level[v] = std::min(level[v], d[v]);
     }
-    const auto up = [&](std::size_t from, std::size_t to) { return std::make_pair(level[to], to) < std::make_pair(level[from], from); };
+    const auto up = [&](std::size_t from, std::size_t to) {
+        return std::make_pair(level[to], to) < std::make_pair(level[from], from);
+    };
     routing_table table(t.vertices(), std::vector<std::size_t>(t.terminals, no_link));
     for (std::size_t d = 0; d < t.terminals; ++d) {
         const auto down = distances(t, n, d, [&](std::size_t from, std::size_t to) { return !up(from, to); });
         // Whoever cannot go down all the way goes up; levels grow upwards, so this is worked out from the top.
         std::vector<std::size_t> order(t.vertices()), cost(t.vertices(), far);
         for (std::size_t v = 0; v < order.size(); ++v) order[v] = v;
-        std::sort(order.begin(), order.end(), [&](auto a, auto b) { return std::make_pair(level[a], a) < std::make_pair(level[b], b); });
+        std::sort(order.begin(), order.end(),
+                  [&](auto a, auto b) { return std::make_pair(level[a], a) < std::make_pair(level[b], b); });
         for (const auto v : order) {
             if (v == d) continue;
             if (down[v] != far) {
                 cost[v] = down[v];
-                table[v][d] = best_link(n[v], d, [&](std::size_t w) { return !up(v, w) && (w == d || w >= t.terminals) ? down[w] : far; });
+                table[v][d] = best_link(
+                    n[v], d, [&](std::size_t w) { return !up(v, w) && (w == d || w >= t.terminals) ? down[w] : far; });
                 continue;
             }
             const auto over = [&](std::size_t w) { return up(v, w) && w >= t.terminals ? cost[w] : far; };
@@ -111,7 +117,9 @@ bool can_deadlock(const topology& t, const routing_table& table, std::size_t amo
     // Vertices are the buffers behind each direction of each link, edges say that a packet in one waits for the other.
     using graph = boost::adjacency_list<boost::setS, boost::vecS, boost::directedS>;
     graph behind(2 * t.links.size());
-    const auto direction = [&](std::size_t link, std::size_t from) { return 2 * link + (t.links[link].first == from ? 0 : 1); };
+    const auto direction = [&](std::size_t link, std::size_t from) {
+        return 2 * link + (t.links[link].first == from ? 0 : 1);
+    };
     std::vector<std::size_t> seen(t.vertices(), far);  // the destination on whose way a vertex has been met
     among = std::min(among, t.terminals);
     for (std::size_t d = 0; d < among; ++d)
@@ -128,7 +136,8 @@ bool can_deadlock(const topology& t, const routing_table& table, std::size_t amo
                 at = t.links[link].first == at ? t.links[link].second : t.links[link].first;
             }
         }
-    for (const auto& [held, next] : others) boost::add_edge(direction(held.link, held.from), direction(next.link, next.from), behind);
+    for (const auto& [held, next] : others)
+        boost::add_edge(direction(held.link, held.from), direction(next.link, next.from), behind);
     std::vector<std::size_t> order;
     try {
         boost::topological_sort(behind, std::back_inserter(order));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ways through a graph of switches. Each destination has one way from everywhere, so packets of one pair of terminals and
-// one virtual channel stay in order.
+// Ways through a graph of switches. Each destination has one way from everywhere, so packets of one pair of terminals
+// and one virtual channel stay in order.
 #pragma once
 
 #include <cstddef>
@@ -23,8 +23,8 @@ using routing_table = std::vector<std::vector<std::size_t>>;
 
 /// Shortest ways; where several are as short, destinations share them in turns.
 routing_table shortest_routes(const topology& t);
-/// First towards the first switch, then away from it, never up again after down (Schroeder et al., Autonet, 1991), which may be
-/// longer but cannot deadlock.
+/// First towards the first switch, then away from it, never up again after down (Schroeder et al., Autonet, 1991),
+/// which may be longer but cannot deadlock.
 routing_table up_down_routes(const topology& t);
 /// Shortest ways, or if packets could then wait for each other in a ring (in a ring of switches, say), up*/down* ones.
 routing_table find_routes(const topology& t);
@@ -36,8 +36,9 @@ struct one_way {
 /// Packets in the first may wait for room in the second.
 using waits = std::vector<std::pair<one_way, one_way>>;
 
-/// Whether packets can wait for each other in a ring: those that follow the table between the first `among` terminals, and
-/// others that go elsewhere.
-bool can_deadlock(const topology& t, const routing_table& table, std::size_t among = ~std::size_t{0}, const waits& others = {});
+/// Whether packets can wait for each other in a ring: those that follow the table between the first `among` terminals,
+/// and others that go elsewhere.
+bool can_deadlock(const topology& t, const routing_table& table, std::size_t among = ~std::size_t{0},
+                  const waits& others = {});
 
 }  // namespace fabricvp::link

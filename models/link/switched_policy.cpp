@@ -17,7 +17,12 @@ std::map<const pair*, switched_policy*>& known() {
 }  // namespace
 
 switched_policy::switched_policy(lane_policy_kind kind, double threshold, pair& lanes, channel& a, channel& b)
-    : m_configured(kind), m_threshold(threshold), m_lanes(lanes), m_a(a), m_b(b), m_policy(make_lane_policy(kind, threshold)) {
+    : m_configured(kind),
+      m_threshold(threshold),
+      m_lanes(lanes),
+      m_a(a),
+      m_b(b),
+      m_policy(make_lane_policy(kind, threshold)) {
     known()[&lanes] = this;
 }
 

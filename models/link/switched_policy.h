@@ -16,8 +16,8 @@ public:
     switched_policy(lane_policy_kind kind, double threshold, pair& lanes, channel& a, channel& b);
     ~switched_policy() override;
 
-    /// Another policy from when neither direction carries anything; until then the old one goes on. With `none` lanes turn back to
-    /// what was configured, and stay.
+    /// Another policy from when neither direction carries anything; until then the old one goes on. With `none` lanes
+    /// turn back to what was configured, and stay.
     void set(lane_policy_kind kind);
     /// The one that was set last.
     lane_policy_kind kind() const { return m_wanted.value_or(m_kind); }

@@ -8,7 +8,8 @@ namespace fabricvp::link {
 
 std::vector<unsigned> partners(traffic_pattern pattern, const std::vector<unsigned>& participants, unsigned self) {
     const auto n = participants.size();
-    const auto me = static_cast<std::size_t>(std::lower_bound(participants.begin(), participants.end(), self) - participants.begin());
+    const auto me = static_cast<std::size_t>(std::lower_bound(participants.begin(), participants.end(), self) -
+                                             participants.begin());
     std::vector<unsigned> found;
     const auto add = [&](std::size_t rank) {
         const auto t = participants[rank % n];

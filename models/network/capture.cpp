@@ -46,7 +46,8 @@ void packet_capture::packet_sent(const port&, const packet& p, ticks begin) {
     put_little(record, rest / 1000, 4);
     put_little(record, length, 4);
     put_little(record, length, 4);
-    put_little(record, (static_cast<unsigned __int128>(rest) << 32) / ticks_per_second, 4);  // a fixed-point number of seconds
+    put_little(record, (static_cast<unsigned __int128>(rest) << 32) / ticks_per_second,
+               4);  // a fixed-point number of seconds
     put_little(record, seconds, 4);
     record.push_back(erf_infiniband);
     record.push_back(erf_varying_length);
@@ -59,7 +60,8 @@ void packet_capture::packet_sent(const port&, const packet& p, ticks begin) {
 }
 
 const char* const packet_table::heading =
-    "time_ps,port,vl,sl,dlid,slid,length,opcode,pkey,destination_qp,ack_request,psn,qkey,source_qp,address,rkey,dma_length,syndrome,msn,"
+    "time_ps,port,vl,sl,dlid,slid,length,opcode,pkey,destination_qp,ack_request,psn,qkey,source_qp,address,rkey,dma_"
+    "length,syndrome,msn,"
     "immediate,payload,damaged";
 
 packet_table::packet_table(file_sink to) : m_to(std::move(to)) {
@@ -71,13 +73,15 @@ void packet_table::packet_sent(const port& by, const packet& p, ticks begin) {
     const auto e = p.extensions();
     const auto field = [](bool there, std::uint64_t value) { return there ? fmt::format("{}", value) : std::string(); };
     const bool remote = e & (has_reth | has_atomic);
-    const auto line = fmt::format(
-        "{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}\n", begin, by.name(), p.lrh.vl, p.lrh.sl & 15, p.lrh.dlid, p.lrh.slid,
-        p.packet_bytes() / 4, p.bth.opcode, p.bth.pkey, p.bth.destination_qp & 0xffffff, p.bth.ack_request ? 1 : 0, p.bth.psn & psn_mask,
-        field(e & has_deth, p.deth.qkey), field(e & has_deth, p.deth.source_qp & 0xffffff),
-        field(remote, e & has_atomic ? p.atomic.address : p.reth.address), field(remote, e & has_atomic ? p.atomic.rkey : p.reth.rkey),
-        field(e & has_reth, p.reth.length), field(e & has_aeth, p.aeth.syndrome), field(e & has_aeth, p.aeth.msn & 0xffffff),
-        field(e & has_immediate, p.immediate), p.payload.length, static_cast<unsigned>(p.damaged));
+    const auto line =
+        fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}\n", begin, by.name(), p.lrh.vl,
+                    p.lrh.sl & 15, p.lrh.dlid, p.lrh.slid, p.packet_bytes() / 4, p.bth.opcode, p.bth.pkey,
+                    p.bth.destination_qp & 0xffffff, p.bth.ack_request ? 1 : 0, p.bth.psn & psn_mask,
+                    field(e & has_deth, p.deth.qkey), field(e & has_deth, p.deth.source_qp & 0xffffff),
+                    field(remote, e & has_atomic ? p.atomic.address : p.reth.address),
+                    field(remote, e & has_atomic ? p.atomic.rkey : p.reth.rkey), field(e & has_reth, p.reth.length),
+                    field(e & has_aeth, p.aeth.syndrome), field(e & has_aeth, p.aeth.msn & 0xffffff),
+                    field(e & has_immediate, p.immediate), p.payload.length, static_cast<unsigned>(p.damaged));
     m_to(line.data(), line.size());
 }
 

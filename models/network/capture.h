@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What leaves by ports, as a capture file: pcap with nanoseconds and link type 197 (LINKTYPE_ERF), each packet an ERF record of
-// type 21 (InfiniBand) that holds LRH to VCRC, so that Wireshark reads it. Or as a table of header fields, one line a packet.
+// What leaves by ports, as a capture file: pcap with nanoseconds and link type 197 (LINKTYPE_ERF), each packet an ERF
+// record of type 21 (InfiniBand) that holds LRH to VCRC, so that Wireshark reads it. Or as a table of header fields,
+// one line a packet.
 #pragma once
 
 #include <cstddef>
@@ -27,8 +28,8 @@ private:
     std::uint64_t m_packets = 0;
 };
 
-/// Columns, separated by commas: time_ps, port, lid numbers, … as in `heading`. Numbers are decimal; what a packet does not
-/// have is empty.
+/// Columns, separated by commas: time_ps, port, lid numbers, … as in `heading`. Numbers are decimal; what a packet does
+/// not have is empty.
 class packet_table final : public packet_tap {
 public:
     static const char* const heading;

@@ -5,7 +5,8 @@
 
 namespace fabricvp::network {
 
-far_end::far_end(const sc_core::sc_module_name& name, port& here, const port_params& there, std::uint32_t number, std::function<void(const link_message&)> send)
+far_end::far_end(const sc_core::sc_module_name& name, port& here, const port_params& there, std::uint32_t number,
+                 std::function<void(const link_message&)> send)
     : sc_module(name), params(there), m_here(here), m_number(number), m_send(std::move(send)) {
     in.bind(static_cast<tlm::tlm_fw_transport_if<link_protocol>&>(*this));
     out.bind(static_cast<tlm::tlm_bw_transport_if<link_protocol>&>(*this));

@@ -11,8 +11,8 @@
 
 namespace fabricvp::network {
 
-/// Stands in for the other end of a link where that is in another simulation: what this end says becomes messages, and what
-/// comes as messages this end hears as if the other one had said it.
+/// Stands in for the other end of a link where that is in another simulation: what this end says becomes messages, and
+/// what comes as messages this end hears as if the other one had said it.
 class far_end final : public sc_core::sc_module,
                       private tlm::tlm_fw_transport_if<link_protocol>,
                       private tlm::tlm_bw_transport_if<link_protocol> {
@@ -22,7 +22,8 @@ public:
     tlm::tlm_initiator_socket<32, link_protocol> out{"out"};
 
     /// \param number of the other end (link_message::end) \param send takes what this end says to it
-    far_end(const sc_core::sc_module_name& name, port& here, const port_params& there, std::uint32_t number, std::function<void(const link_message&)> send);
+    far_end(const sc_core::sc_module_name& name, port& here, const port_params& there, std::uint32_t number,
+            std::function<void(const link_message&)> send);
 
     /// What the other end has said. It counts later than now.
     void hear(const link_message& m);
@@ -32,7 +33,9 @@ public:
 private:
     tlm::tlm_sync_enum nb_transport_fw(packet& p, link::phase&, sc_core::sc_time& delay) override;
     tlm::tlm_sync_enum nb_transport_bw(packet& p, link::phase&, sc_core::sc_time& delay) override;
-    void b_transport(packet&, sc_core::sc_time&) override { SC_REPORT_ERROR(name(), "links are not blocking: use nb_transport"); }
+    void b_transport(packet&, sc_core::sc_time&) override {
+        SC_REPORT_ERROR(name(), "links are not blocking: use nb_transport");
+    }
     bool get_direct_mem_ptr(packet&, tlm::tlm_dmi&) override { return false; }
     void invalidate_direct_mem_ptr(sc_dt::uint64, sc_dt::uint64) override {}
     unsigned transport_dbg(packet&) override { return 0; }

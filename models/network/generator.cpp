@@ -18,7 +18,9 @@ std::uint8_t content(std::uint16_t lid, std::size_t at) { return static_cast<std
 
 void generator_params::describe(parameter_visitor& v) {
     v.group("link", port, "its port");
-    v.choice("pattern", pattern, "whom it sends to: uniform, hot_spot (the first one), neighbour, all_to_all, transpose, halo or alternating");
+    v.choice(
+        "pattern", pattern,
+        "whom it sends to: uniform, hot_spot (the first one), neighbour, all_to_all, transpose, halo or alternating");
     v.field("packets", packets, between{0, 1e12}, "how many it sends; 0: for ever");
     v.field("payload", payload, between{8, 4096}, "of each packet");
     v.field("load", load, between{1e-6, 1}, "share of its link's rate at which it sends");
@@ -28,7 +30,10 @@ void generator_params::describe(parameter_visitor& v) {
 }
 
 generator::generator(const sc_core::sc_module_name& name, const generator_params& p)
-    : model(name), params(p), link("link", p.port, static_cast<port_owner&>(*this)), m_random(own_seed(*this, p.seed)) {}
+    : model(name),
+      params(p),
+      link("link", p.port, static_cast<port_owner&>(*this)),
+      m_random(own_seed(*this, p.seed)) {}
 
 void generator::set_peers(const std::vector<unsigned>& participants, unsigned self, std::vector<std::uint16_t> lids) {
     m_lids = std::move(lids);
@@ -52,7 +57,8 @@ void generator::begin() {
 
 packet_ptr generator::next() {
     std::size_t turn = m_turn;
-    if (params.pattern == link::traffic_pattern::uniform) turn = static_cast<std::size_t>(m_random() % m_targets.size());
+    if (params.pattern == link::traffic_pattern::uniform)
+        turn = static_cast<std::size_t>(m_random() % m_targets.size());
     const auto target = m_targets[turn % m_targets.size()];
     const auto sl = m_turn++ % params.service_levels;
     const auto p = make_packet();
@@ -85,7 +91,8 @@ void generator::pump() {
         link.send(std::exchange(m_waiting, nullptr));
         if (params.load < 1) {
             const auto wire = static_cast<double>(params.payload.bytes + 40);
-            const auto rate = params.load * static_cast<double>(lane_rate(link.rate()).bytes_per_second * lanes_of(link.width()));
+            const auto rate =
+                params.load * static_cast<double>(lane_rate(link.rate()).bytes_per_second * lanes_of(link.width()));
             m_next_time = std::max(m_next_time, now()) + static_cast<ticks>(wire / rate * 1e12);
         }
     }
@@ -100,8 +107,9 @@ void generator::packet_arrived(port& at, const packet_ptr& p) {
     const auto from = p->deth.source_qp;
     const auto& data = p->payload;
     const auto right = [&](std::size_t i) { return data.data()[i] == content(p->lrh.slid, i); };
-    if (p->lrh.dlid != m_lids[m_self] || p->bth.destination_qp != qp_of_generators || from >= m_lids.size() || p->lrh.slid != m_lids[from] ||
-        data.length == 0 || !right(0) || !right(data.length / 2) || !right(data.length - 1)) {
+    if (p->lrh.dlid != m_lids[m_self] || p->bth.destination_qp != qp_of_generators || from >= m_lids.size() ||
+        p->lrh.slid != m_lids[from] || data.length == 0 || !right(0) || !right(data.length / 2) ||
+        !right(data.length - 1)) {
         ++corrupt;
         return;
     }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A traffic generator: a channel adapter without a node. It sends unreliable datagrams to others of its kind, and checks of
-// theirs that each arrives at most once, in order, with the contents that it was sent with. What is lost it counts.
+// A traffic generator: a channel adapter without a node. It sends unreliable datagrams to others of its kind, and
+// checks of theirs that each arrives at most once, in order, with the contents that it was sent with. What is lost it
+// counts.
 #pragma once
 
 #include <random>
@@ -32,9 +33,12 @@ public:
 
     counter sent{*this, "sent", "1", "packets handed over to be sent"};
     counter received{*this, "received", "1", "packets of others that arrived"};
-    counter missed{*this, "missed", "1", "packets of others that did not come before later ones of the same sender and service level"};
-    counter late{*this, "late", "1", "packets that came after later ones of the same sender and service level, or twice"};
-    counter corrupt{*this, "corrupt", "1", "packets that did not arrive as they were sent, or not at their destination"};
+    counter missed{*this, "missed", "1",
+                   "packets of others that did not come before later ones of the same sender and service level"};
+    counter late{*this, "late", "1",
+                 "packets that came after later ones of the same sender and service level, or twice"};
+    counter corrupt{*this, "corrupt", "1",
+                    "packets that did not arrive as they were sent, or not at their destination"};
     counter bad_icrc{*this, "bad_icrc", "1", "packets dropped because their ICRC was wrong"};
     histogram latency{*this, "latency", "ps", "from handing over a packet to its last byte's arrival"};
 

@@ -6,9 +6,9 @@
 
 namespace fabricvp::network {
 
-/// Which virtual lane goes next by a port (InfiniBand Architecture Specification, volume 1, section 7.6.9): lanes of the
-/// high-priority table before those of the low-priority one, until they have sent as much as the limit says while others
-/// wait; within a table in turns, each as long as its weight lasts.
+/// Which virtual lane goes next by a port (InfiniBand Architecture Specification, volume 1, section 7.6.9): lanes of
+/// the high-priority table before those of the low-priority one, until they have sent as much as the limit says while
+/// others wait; within a table in turns, each as long as its weight lasts.
 class lane_arbiter {
 public:
     struct entry {

@@ -58,7 +58,9 @@ unsigned mtu_code(std::uint64_t bytes) {
     return code;
 }
 
-unsigned lanes_code(std::uint64_t lanes) { return lanes == 1 ? 1 : lanes == 2 ? 2 : lanes == 4 ? 3 : lanes == 8 ? 4 : 5; }
+unsigned lanes_code(std::uint64_t lanes) {
+    return lanes == 1 ? 1 : lanes == 2 ? 2 : lanes == 4 ? 3 : lanes == 8 ? 4 : 5;
+}
 
 void show_abilities(port_attributes& a, const port_params& p) {
     a.width_supported = a.width_enabled = widths_up_to(p.width);
@@ -101,19 +103,37 @@ void write_description(std::uint8_t* d, const std::string& text) {
 }
 
 void write_port_info(std::uint8_t* d, const port_attributes& a, unsigned local_port) {
-    const std::pair<unsigned, std::uint32_t> fields[] = {
-        {HCA_PORT_LID, a.lid}, {HCA_PORT_SM_LID, a.sm_lid}, {HCA_PORT_CAPABILITIES, a.capabilities}, {HCA_PORT_M_KEY_LEASE, a.m_key_lease},
-        {HCA_PORT_LOCAL_PORT, local_port}, {HCA_PORT_WIDTH_ENABLED, a.width_enabled}, {HCA_PORT_WIDTH_SUPPORTED, a.width_supported},
-        {HCA_PORT_WIDTH_ACTIVE, a.width_active}, {HCA_PORT_SPEED_SUPPORTED, a.speed_supported}, {HCA_PORT_STATE, a.state},
-        {HCA_PORT_PHYSICAL_STATE, a.physical_state}, {HCA_PORT_DOWN_DEFAULT, HCA_PORT_POLLING}, {HCA_PORT_LMC, a.lmc},
-        {HCA_PORT_SPEED_ACTIVE, a.speed_active}, {HCA_PORT_SPEED_ENABLED, a.speed_enabled}, {HCA_PORT_MTU_ACTIVE, a.mtu_active},
-        {HCA_PORT_SM_SL, a.sm_sl}, {HCA_PORT_LANES, a.lanes_supported}, {HCA_PORT_HIGH_LIMIT, a.high_limit},
-        {HCA_PORT_ARBITRATION_HIGH, a.arbitration_entries}, {HCA_PORT_ARBITRATION_LOW, a.arbitration_entries},
-        {HCA_PORT_MTU_SUPPORTED, a.mtu_supported}, {HCA_PORT_LANES_OPERATIONAL, a.lanes_operational},
-        {HCA_PORT_PKEY_VIOLATIONS, a.pkey_violations}, {HCA_PORT_QKEY_VIOLATIONS, a.qkey_violations},
-        {HCA_PORT_GUIDS, static_cast<std::uint32_t>(a.guids.size())}, {HCA_PORT_SUBNET_TIMEOUT, a.subnet_timeout}, {HCA_PORT_RESPONSE_TIME, 16},
-        {HCA_PORT_EXTENDED_SPEED_ACTIVE, a.extended_active}, {HCA_PORT_EXTENDED_SPEED_SUPPORTED, a.extended_supported},
-        {HCA_PORT_EXTENDED_SPEED_ENABLED, a.extended_supported}};
+    const std::pair<unsigned, std::uint32_t> fields[] = {{HCA_PORT_LID, a.lid},
+                                                         {HCA_PORT_SM_LID, a.sm_lid},
+                                                         {HCA_PORT_CAPABILITIES, a.capabilities},
+                                                         {HCA_PORT_M_KEY_LEASE, a.m_key_lease},
+                                                         {HCA_PORT_LOCAL_PORT, local_port},
+                                                         {HCA_PORT_WIDTH_ENABLED, a.width_enabled},
+                                                         {HCA_PORT_WIDTH_SUPPORTED, a.width_supported},
+                                                         {HCA_PORT_WIDTH_ACTIVE, a.width_active},
+                                                         {HCA_PORT_SPEED_SUPPORTED, a.speed_supported},
+                                                         {HCA_PORT_STATE, a.state},
+                                                         {HCA_PORT_PHYSICAL_STATE, a.physical_state},
+                                                         {HCA_PORT_DOWN_DEFAULT, HCA_PORT_POLLING},
+                                                         {HCA_PORT_LMC, a.lmc},
+                                                         {HCA_PORT_SPEED_ACTIVE, a.speed_active},
+                                                         {HCA_PORT_SPEED_ENABLED, a.speed_enabled},
+                                                         {HCA_PORT_MTU_ACTIVE, a.mtu_active},
+                                                         {HCA_PORT_SM_SL, a.sm_sl},
+                                                         {HCA_PORT_LANES, a.lanes_supported},
+                                                         {HCA_PORT_HIGH_LIMIT, a.high_limit},
+                                                         {HCA_PORT_ARBITRATION_HIGH, a.arbitration_entries},
+                                                         {HCA_PORT_ARBITRATION_LOW, a.arbitration_entries},
+                                                         {HCA_PORT_MTU_SUPPORTED, a.mtu_supported},
+                                                         {HCA_PORT_LANES_OPERATIONAL, a.lanes_operational},
+                                                         {HCA_PORT_PKEY_VIOLATIONS, a.pkey_violations},
+                                                         {HCA_PORT_QKEY_VIOLATIONS, a.qkey_violations},
+                                                         {HCA_PORT_GUIDS, static_cast<std::uint32_t>(a.guids.size())},
+                                                         {HCA_PORT_SUBNET_TIMEOUT, a.subnet_timeout},
+                                                         {HCA_PORT_RESPONSE_TIME, 16},
+                                                         {HCA_PORT_EXTENDED_SPEED_ACTIVE, a.extended_active},
+                                                         {HCA_PORT_EXTENDED_SPEED_SUPPORTED, a.extended_supported},
+                                                         {HCA_PORT_EXTENDED_SPEED_ENABLED, a.extended_supported}};
     std::memset(d, 0, HCA_MAD_DATA_SIZE);
     hca_set_long(d, HCA_PORT_M_KEY, a.m_key);
     hca_set_long(d, HCA_PORT_GID_PREFIX, a.gid_prefix);
@@ -136,11 +156,13 @@ unsigned set_addresses(port_attributes& a, const std::uint8_t* d) {
 }
 
 unsigned set_link(port_attributes& a, port& p, const std::uint8_t* d) {
-    const auto wanted = hca_get(d, HCA_PORT_STATE), mtu = hca_get(d, HCA_PORT_MTU_ACTIVE), lanes = hca_get(d, HCA_PORT_LANES_OPERATIONAL);
+    const auto wanted = hca_get(d, HCA_PORT_STATE), mtu = hca_get(d, HCA_PORT_MTU_ACTIVE),
+               lanes = hca_get(d, HCA_PORT_LANES_OPERATIONAL);
     const auto width = hca_get(d, HCA_PORT_WIDTH_ENABLED), speed = hca_get(d, HCA_PORT_SPEED_ENABLED);
     const auto now_in = static_cast<unsigned>(p.state());
     constexpr unsigned down = 1, initialize = 2, armed = 3, active = 4;
-    const bool arms = wanted == armed && (now_in == initialize || now_in == armed), activates = wanted == active && (now_in == armed || now_in == active);
+    const bool arms = wanted == armed && (now_in == initialize || now_in == armed),
+               activates = wanted == active && (now_in == armed || now_in == active);
     if (mtu > a.mtu_supported || (wanted > initialize && !arms && !activates)) return HCA_MAD_BAD_FIELD;
     if (mtu) a.mtu_active = mtu;
     if (lanes && lanes <= a.lanes_supported) a.lanes_operational = lanes;
@@ -178,9 +200,12 @@ unsigned arbitration_table(bool set, unsigned block, lane_arbiter& arbiter, std:
     if (block != 1 && block != 3) return HCA_MAD_BAD_FIELD;
     if (set) {
         std::vector<lane_arbiter::entry> entries;
-        for (unsigned i = 0; i < arbitration_entries; ++i) entries.push_back({static_cast<std::uint8_t>(data[2 * i] & 15), data[2 * i + 1]});
-        if (block == 1) arbiter.configure(arbiter.high(), std::move(entries), arbiter.limit());
-        else arbiter.configure(std::move(entries), arbiter.low(), arbiter.limit());
+        for (unsigned i = 0; i < arbitration_entries; ++i)
+            entries.push_back({static_cast<std::uint8_t>(data[2 * i] & 15), data[2 * i + 1]});
+        if (block == 1)
+            arbiter.configure(arbiter.high(), std::move(entries), arbiter.limit());
+        else
+            arbiter.configure(std::move(entries), arbiter.low(), arbiter.limit());
     }
     const auto& table = block == 1 ? arbiter.low() : arbiter.high();
     std::memset(data, 0, HCA_MAD_DATA_SIZE);
@@ -191,12 +216,15 @@ unsigned arbitration_table(bool set, unsigned block, lane_arbiter& arbiter, std:
     return 0;
 }
 
-unsigned lane_table(bool set, std::uint8_t* data, const std::function<std::uint8_t(unsigned)>& lane, const std::function<void(unsigned, std::uint8_t)>& set_lane) {
+unsigned lane_table(bool set, std::uint8_t* data, const std::function<std::uint8_t(unsigned)>& lane,
+                    const std::function<void(unsigned, std::uint8_t)>& set_lane) {
     for (unsigned sl = 0; sl < 16; ++sl) {
         const unsigned shift = sl & 1 ? 0 : 4;
         auto& byte = data[sl / 2];
-        if (set) set_lane(sl, byte >> shift & 15);
-        else byte = static_cast<std::uint8_t>((byte & ~(15u << shift)) | unsigned{lane(sl)} << shift);
+        if (set)
+            set_lane(sl, byte >> shift & 15);
+        else
+            byte = static_cast<std::uint8_t>((byte & ~(15u << shift)) | unsigned{lane(sl)} << shift);
     }
     if (!set) std::memset(data + 8, 0, HCA_MAD_DATA_SIZE - 8);
     return 0;
@@ -207,10 +235,12 @@ route_step follow_route(std::uint8_t* d, unsigned input, unsigned ports, unsigne
     const unsigned count = d[HCA_MAD_HOP_COUNT];
     if (count > HCA_MAD_MOST_HOPS || pointer > count + 1u) return route_step::nowhere;
     if (!(hca_get(d, HCA_MAD_STATUS) & HCA_MAD_DIRECTION)) {
-        if (pointer == 0 || pointer > count) return route_step::nowhere;  // whoever sends it counts the first hop; none of count 0 comes by a link
+        if (pointer == 0 || pointer > count)
+            return route_step::nowhere;  // whoever sends it counts the first hop; none of count 0 comes by a link
         d[HCA_MAD_RETURN_PATH + pointer] = static_cast<std::uint8_t>(input);
         ++pointer;
-        if (pointer == count + 1u) return hca_get(d, HCA_MAD_DIRECTED_DLID) == permissive_lid ? route_step::here : route_step::nowhere;
+        if (pointer == count + 1u)
+            return hca_get(d, HCA_MAD_DIRECTED_DLID) == permissive_lid ? route_step::here : route_step::nowhere;
         output = d[HCA_MAD_INITIAL_PATH + pointer];
     } else {
         if (pointer < 2 || pointer > count) return route_step::nowhere;
@@ -221,7 +251,8 @@ route_step follow_route(std::uint8_t* d, unsigned input, unsigned ports, unsigne
 }
 
 bool holds_mad(const packet& p) {
-    return p.damaged == damage::none && p.payload.length == HCA_MAD_SIZE && transport_of(p.bth.opcode) == transport::ud && p.bth.destination_qp < 2;
+    return p.damaged == damage::none && p.payload.length == HCA_MAD_SIZE &&
+           transport_of(p.bth.opcode) == transport::ud && p.bth.destination_qp < 2;
 }
 
 packet_ptr make_response(const packet& request, mad& data, unsigned status, std::uint16_t lid, unsigned& output) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the subnet management agents of switches and channel adapters have in common (InfiniBand Architecture Specification,
-// volume 1, chapter 14): the way of directed-route packets, and the attributes that every node and port has.
+// What the subnet management agents of switches and channel adapters have in common (InfiniBand Architecture
+// Specification, volume 1, chapter 14): the way of directed-route packets, and the attributes that every node and port
+// has.
 #pragma once
 
 #include <array>
@@ -26,7 +27,7 @@ struct node_attributes {
 /// What PortInfo says of one port.
 struct port_attributes {
     std::uint64_t m_key = 0, gid_prefix = 0xfe80'0000'0000'0000;
-    std::vector<std::uint64_t> guids;   ///< the first is the port's own
+    std::vector<std::uint64_t> guids;  ///< the first is the port's own
     std::vector<std::uint16_t> pkeys;
     std::uint16_t lid = 0, sm_lid = 0, m_key_lease = 0;
     std::uint32_t capabilities = 0;
@@ -54,8 +55,8 @@ void write_port_info(std::uint8_t* data, const port_attributes& a, unsigned loca
 
 // Each returns the status of the response; `data` is the request's on entry and the response's on return.
 
-/// Set(PortInfo) of what a port with a LID keeps. Fields that have no place in hardware's hands, or whose value 0 means "as it
-/// is", are left alone.
+/// Set(PortInfo) of what a port with a LID keeps. Fields that have no place in hardware's hands, or whose value 0 means
+/// "as it is", are left alone.
 unsigned set_addresses(port_attributes& a, const std::uint8_t* data);
 /// Set(PortInfo) of what a link's end does: arm, activate, train anew; MTU and lanes that both ends can.
 unsigned set_link(port_attributes& a, port& p, const std::uint8_t* data);
@@ -63,8 +64,8 @@ unsigned set_link(port_attributes& a, port& p, const std::uint8_t* data);
 unsigned guid_table(bool set, std::uint32_t block, std::vector<std::uint64_t>& guids, std::uint8_t* data);
 /// P_KeyTable: blocks of 32.
 unsigned pkey_table(bool set, std::uint32_t block, std::vector<std::uint16_t>& keys, std::uint8_t* data);
-/// VLArbitrationTable: blocks 1 and 2 are the halves of the low-priority table, 3 and 4 those of the other; only first halves are
-/// there.
+/// VLArbitrationTable: blocks 1 and 2 are the halves of the low-priority table, 3 and 4 those of the other; only first
+/// halves are there.
 inline constexpr unsigned arbitration_entries = 32;
 unsigned arbitration_table(bool set, unsigned block, lane_arbiter& arbiter, std::uint8_t* data);
 /// SLtoVLMappingTable. \param lane of a service level, to be read or written
@@ -73,14 +74,14 @@ unsigned lane_table(bool set, std::uint8_t* data, const std::function<std::uint8
 
 /// Where a directed-route packet goes.
 enum class route_step : std::uint8_t { here, onward, nowhere };
-/// Brings hop pointer and return path of one that has come in by port `input` up to date (14.2.2). \param ports of the node;
-/// a node that passes nothing on says 0 \param output port by which it goes onward
+/// Brings hop pointer and return path of one that has come in by port `input` up to date (14.2.2). \param ports of the
+/// node; a node that passes nothing on says 0 \param output port by which it goes onward
 route_step follow_route(std::uint8_t* data, unsigned input, unsigned ports, unsigned& output);
 
 /// Whether a packet is a management datagram of the length that it must have.
 bool holds_mad(const packet& p);
-/// Turns a request that has ended here into its response, in a packet of its own. \param lid the node's \param output port by
-/// which a directed-route response leaves; as it was for others, whose way follows from their destination
+/// Turns a request that has ended here into its response, in a packet of its own. \param lid the node's \param output
+/// port by which a directed-route response leaves; as it was for others, whose way follows from their destination
 packet_ptr make_response(const packet& request, mad& data, unsigned status, std::uint16_t lid, unsigned& output);
 
 }  // namespace fabricvp::network

@@ -102,8 +102,8 @@ constexpr unsigned extensions_of(std::uint8_t opcode) {
 /// Bytes of all extensions together.
 constexpr unsigned extension_bytes(unsigned extensions) {
     return (extensions & has_reth ? 16 : 0) + (extensions & has_aeth ? 4 : 0) + (extensions & has_atomic ? 28 : 0) +
-           (extensions & has_atomic_ack ? 8 : 0) + (extensions & has_deth ? 8 : 0) + (extensions & has_immediate ? 4 : 0) +
-           (extensions & has_ieth ? 4 : 0);
+           (extensions & has_atomic_ack ? 8 : 0) + (extensions & has_deth ? 8 : 0) +
+           (extensions & has_immediate ? 4 : 0) + (extensions & has_ieth ? 4 : 0);
 }
 
 }  // namespace fabricvp::network

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// An InfiniBand packet: a pooled struct whose headers are plain fields and whose payload is a slice of a buffer. It travels
-// over TLM-2.0 sockets with the protocol traits below. Wire bytes (wire.h) exist only where somebody looks at them.
+// An InfiniBand packet: a pooled struct whose headers are plain fields and whose payload is a slice of a buffer. It
+// travels over TLM-2.0 sockets with the protocol traits below. Wire bytes (wire.h) exist only where somebody looks at
+// them.
 //
 //     auto p = network::make_packet();
 //     p->lrh.dlid = …; p->lrh.sl = …;
@@ -35,10 +36,10 @@ using gid = std::array<std::uint8_t, 16>;
 
 /// Local route header. The packet length follows from the rest.
 struct local_route_header {
-    std::uint8_t vl = 0;        ///< on the link that it is on
+    std::uint8_t vl = 0;  ///< on the link that it is on
     std::uint8_t version = 0;
     std::uint8_t sl = 0;
-    bool global = false;        ///< LNH 3: a global route header follows; else LNH 2
+    bool global = false;  ///< LNH 3: a global route header follows; else LNH 2
     std::uint16_t dlid = 0, slid = 0;
 };
 
@@ -51,8 +52,8 @@ struct global_route_header {
 struct base_transport_header {
     std::uint8_t opcode = 0;
     bool solicited = false;
-    bool migrated = true;       ///< MigReq
-    std::uint8_t pad = 0;       ///< bytes behind the payload
+    bool migrated = true;  ///< MigReq
+    std::uint8_t pad = 0;  ///< bytes behind the payload
     std::uint8_t version = 0;
     std::uint16_t pkey = 0xffff;
     bool fecn = false, becn = false;
@@ -61,43 +62,43 @@ struct base_transport_header {
     std::uint32_t psn = 0;
 };
 
-struct rdma_header {            ///< RETH
+struct rdma_header {  ///< RETH
     std::uint64_t address = 0;
     std::uint32_t rkey = 0, length = 0;
 };
 
-struct acknowledge_header {     ///< AETH
+struct acknowledge_header {  ///< AETH
     std::uint8_t syndrome = 0;
     std::uint32_t msn = 0;
 };
 
-struct atomic_header {          ///< AtomicETH
+struct atomic_header {  ///< AtomicETH
     std::uint64_t address = 0;
     std::uint32_t rkey = 0;
     std::uint64_t swap_or_add = 0, compare = 0;
 };
 
-struct datagram_header {        ///< DETH
+struct datagram_header {  ///< DETH
     std::uint32_t qkey = 0, source_qp = 0;
 };
 
 /// What is wrong with the bits of a packet.
 enum class damage : std::uint8_t {
     none,
-    link,     ///< its VCRC is wrong, or it ends with EBP: whoever has the whole of it drops it
-    payload   ///< its ICRC is wrong: the channel adapter at the end drops it
+    link,    ///< its VCRC is wrong, or it ends with EBP: whoever has the whole of it drops it
+    payload  ///< its ICRC is wrong: the channel adapter at the end drops it
 };
 
 /// What every block on the way looks at, in one cache line.
 struct packet_passage {
-    std::uint16_t wire_bytes = 0;        ///< LRH to VCRC, and the symbols around it
-    std::uint16_t blocks = 0;            ///< credits that it takes, of 64 bytes
-    std::uint8_t hops = 0;               ///< links crossed
-    std::uint8_t route = 0;              ///< in the switch it is in: the port by which it leaves
+    std::uint16_t wire_bytes = 0;  ///< LRH to VCRC, and the symbols around it
+    std::uint16_t blocks = 0;      ///< credits that it takes, of 64 bytes
+    std::uint8_t hops = 0;         ///< links crossed
+    std::uint8_t route = 0;        ///< in the switch it is in: the port by which it leaves
     damage damaged = damage::none;
     local_route_header lrh;
-    ticks head = 0, tail = 0;            ///< on the link it is on: arrival of the local route header, and of its last byte
-    std::uint32_t link_epoch = 0;        ///< of the port whose buffer it is in
+    ticks head = 0, tail = 0;      ///< on the link it is on: arrival of the local route header, and of its last byte
+    std::uint32_t link_epoch = 0;  ///< of the port whose buffer it is in
 };
 
 /// What stands behind the local route header.
@@ -109,14 +110,14 @@ struct packet_headers {
     std::uint32_t immediate = 0;         ///< as a number: the first byte on the wire is its highest
     std::uint32_t invalidated_rkey = 0;  ///< IETH
     atomic_header atomic;
-    std::uint64_t atomic_original = 0;   ///< AtomicAckETH
+    std::uint64_t atomic_original = 0;  ///< AtomicAckETH
     global_route_header grh;
 };
 
 struct packet_fields : packet_passage, packet_headers {};
 
 struct packet : pooled<packet>, packet_fields {
-    buffer_slice payload;                ///< without the pad bytes; nobody may change what others may see
+    buffer_slice payload;  ///< without the pad bytes; nobody may change what others may see
     span_trail spans;
 
     unsigned extensions() const { return extensions_of(bth.opcode); }

@@ -29,19 +29,25 @@ void port_params::describe(parameter_visitor& v) {
     v.choice("width", width, "most lanes each way");
     v.field("mtu", mtu, between{256, 4096}, "longest payload of a packet, in bytes: 256, 512, 1024, 2048 or 4096");
     v.field("data_lanes", data_lanes, between{1, 15}, "virtual lanes for data: 1, 2, 4, 8 or 15");
-    v.field("buffer", buffer, between{512, 1e8}, "receiver's buffer for each virtual lane; it holds at least one longest packet");
-    v.field("management_packets", management_packets, between{1, 1e6}, "packets that the receiver's buffer of virtual lane 15 holds");
+    v.field("buffer", buffer, between{512, 1e8},
+            "receiver's buffer for each virtual lane; it holds at least one longest packet");
+    v.field("management_packets", management_packets, between{1, 1e6},
+            "packets that the receiver's buffer of virtual lane 15 holds");
     v.field("queue", queue, between{1, 1e6}, "packets of a virtual lane that wait at the transmitter");
-    v.field("credit_latency", credit_latency, between{0, 1e9}, "from freeing a buffer until its credits are on their way back");
+    v.field("credit_latency", credit_latency, between{0, 1e9},
+            "from freeing a buffer until its credits are on their way back");
     v.field("retrain_time", retrain_time, between{0, 1e12}, "from the end of a fault until the link is up again");
 }
 
 void link_params::describe(parameter_visitor& v) {
-    v.choice("rate", rate, "fastest signalling rate of a lane that the cable can; the link has what both ends can as well");
+    v.choice("rate", rate,
+             "fastest signalling rate of a lane that the cable can; the link has what both ends can as well");
     v.choice("width", width, "most lanes each way that the cable has");
     v.field("propagation", propagation, between{1, 1e9}, "time of flight");
-    v.field("bit_error_rate", bit_error_rate, between{0, 1e-3}, "chance that a bit arrives wrong; the packet is then lost");
-    v.field("seed", seed, "seed of the error processes of both directions; 0: follows from simulation.seed and the block's path");
+    v.field("bit_error_rate", bit_error_rate, between{0, 1e-3},
+            "chance that a bit arrives wrong; the packet is then lost");
+    v.field("seed", seed,
+            "seed of the error processes of both directions; 0: follows from simulation.seed and the block's path");
 }
 
 const char* name_of(port_state s) {
@@ -55,12 +61,14 @@ const char* name_of(port_state s) {
 }
 
 const char* name_of(drop_reason r) {
-    static constexpr const char* names[] = {"link_down", "inactive", "damaged", "management_full", "too_long", "injected", "no_route", "switch_dead"};
+    static constexpr const char* names[] = {"link_down", "inactive", "damaged",  "management_full",
+                                            "too_long",  "injected", "no_route", "switch_dead"};
     return names[static_cast<unsigned>(r)];
 }
 
 std::string port_traits::describe(unsigned c, const std::string& partner, const amounts& left, const amounts& initial) {
-    return fmt::format("credits of virtual lane {} of {}: {} of {} blocks of 64 bytes are left", c, partner, left[0], initial[0]);
+    return fmt::format("credits of virtual lane {} of {}: {} of {} blocks of 64 bytes are left", c, partner, left[0],
+                       initial[0]);
 }
 
 port::port(const sc_core::sc_module_name& name, const port_params& p, port_owner& owner, unsigned i)
@@ -68,24 +76,29 @@ port::port(const sc_core::sc_module_name& name, const port_params& p, port_owner
       params(p),
       index(i),
       m_owner(owner),
-      m_dropped{{{*this, "dropped.link_down", "1", "packets lost because the link was down or went down"},
-                 {*this, "dropped.inactive", "1", "packets that subnet management did not let pass: the port was not active"},
-                 {*this, "dropped.damaged", "1", "packets that arrived with a wrong VCRC or a bad end"},
-                 {*this, "dropped.management_full", "1", "packets for which virtual lane 15 had no buffer"},
-                 {*this, "dropped.too_long", "1", "packets longer than the link's MTU"},
-                 {*this, "dropped.injected", "1", "packets that an injected fault made vanish"},
-                 {*this, "dropped.no_route", "1", "packets for which there was no way on from here"},
-                 {*this, "dropped.switch_dead", "1", "packets lost in a switch that died"}}},
+      m_dropped{
+          {{*this, "dropped.link_down", "1", "packets lost because the link was down or went down"},
+           {*this, "dropped.inactive", "1", "packets that subnet management did not let pass: the port was not active"},
+           {*this, "dropped.damaged", "1", "packets that arrived with a wrong VCRC or a bad end"},
+           {*this, "dropped.management_full", "1", "packets for which virtual lane 15 had no buffer"},
+           {*this, "dropped.too_long", "1", "packets longer than the link's MTU"},
+           {*this, "dropped.injected", "1", "packets that an injected fault made vanish"},
+           {*this, "dropped.no_route", "1", "packets for which there was no way on from here"},
+           {*this, "dropped.switch_dead", "1", "packets lost in a switch that died"}}},
       m_rate(p.rate),
       m_width(p.width),
       m_mtu(p.mtu),
       m_data_lanes(p.data_lanes) {
-    if (p.mtu & (p.mtu - 1)) throw std::invalid_argument(fmt::format("{}.mtu: {} is not one of 256, 512, 1024, 2048, 4096", this->name(), p.mtu));
+    if (p.mtu & (p.mtu - 1))
+        throw std::invalid_argument(
+            fmt::format("{}.mtu: {} is not one of 256, 512, 1024, 2048, 4096", this->name(), p.mtu));
     if (p.data_lanes != 15 && p.data_lanes & (p.data_lanes - 1))
-        throw std::invalid_argument(fmt::format("{}.data_lanes: {} is not one of 1, 2, 4, 8, 15", this->name(), p.data_lanes));
+        throw std::invalid_argument(
+            fmt::format("{}.data_lanes: {} is not one of 1, 2, 4, 8, 15", this->name(), p.data_lanes));
     constexpr std::uint64_t most_headers = 128;
     if (p.buffer.bytes < p.mtu + most_headers)
-        throw std::invalid_argument(fmt::format("{}.buffer: {} bytes do not hold the longest packet of {}", this->name(), p.buffer.bytes, p.mtu + most_headers));
+        throw std::invalid_argument(fmt::format("{}.buffer: {} bytes do not hold the longest packet of {}",
+                                                this->name(), p.buffer.bytes, p.mtu + most_headers));
     settle();
 }
 
@@ -134,8 +147,10 @@ unsigned port::next_lane() {
     m_short = false;
     for (auto rest = m_filled; rest; rest &= rest - 1) {
         const auto lane = static_cast<unsigned>(__builtin_ctz(rest));
-        if (has_credits(lane, {m_queues[lane].front().packet->blocks})) able |= 1u << lane;
-        else m_short = true;
+        if (has_credits(lane, {m_queues[lane].front().packet->blocks}))
+            able |= 1u << lane;
+        else
+            m_short = true;
     }
     if (!able) return lane_arbiter::no_lane;
     if (!(able & (able - 1))) return static_cast<unsigned>(__builtin_ctz(able));
@@ -223,7 +238,8 @@ void port::release(packet& p, ticks when) {
 void port::drop(const packet&, drop_reason why) { ++m_dropped[static_cast<unsigned>(why)]; }
 
 std::size_t port::waiting() const {
-    return std::accumulate(m_queues.begin(), m_queues.end(), std::size_t{0}, [](auto sum, const auto& q) { return sum + q.size(); });
+    return std::accumulate(m_queues.begin(), m_queues.end(), std::size_t{0},
+                           [](auto sum, const auto& q) { return sum + q.size(); });
 }
 
 void port::enter(port_state s) {
@@ -265,13 +281,18 @@ void port::trained() {
 
 void port::tell_other(bool held) {
     const auto when = now() + m_cable.propagation;
-    if (partner()) partner()->hear(false, held, when);
-    else if (m_far) m_far->signal(held, when);
+    if (partner())
+        partner()->hear(false, held, when);
+    else if (m_far)
+        m_far->signal(held, when);
 }
 
-/// What comes from another simulation may be heard of behind what this end knows already; of one time, the own comes first.
+/// What comes from another simulation may be heard of behind what this end knows already; of one time, the own comes
+/// first.
 void port::hear(bool own, bool held, ticks when) {
-    const auto later = [](const signal& a, const signal& b) { return a.when != b.when ? a.when < b.when : a.own && !b.own; };
+    const auto later = [](const signal& a, const signal& b) {
+        return a.when != b.when ? a.when < b.when : a.own && !b.own;
+    };
     const signal s{when, own, held};
     m_signals.insert(std::upper_bound(m_signals.begin(), m_signals.end(), s, later), s);
     schedule(m_signalled, m_signals.front().when);
@@ -282,8 +303,10 @@ void port::look() {
     while (!m_signals.empty() && m_signals.front().when <= now()) {
         const auto s = m_signals.front();
         m_signals.pop_front();
-        if (!s.own) m_other_held = s.held;
-        else if (m_released) m_held = m_released = false;
+        if (!s.own)
+            m_other_held = s.held;
+        else if (m_released)
+            m_held = m_released = false;
         follow_holds();
     }
     if (!m_signals.empty()) schedule(m_signalled, m_signals.front().when);
@@ -307,7 +330,8 @@ void port::go_down() {
     clear_waits();
     enter(port_state::down);
     // What waits for room here goes on, to be lost.
-    for (auto lanes = std::exchange(m_wanted, 0); lanes; lanes &= lanes - 1) m_owner.room_again(*this, static_cast<unsigned>(__builtin_ctz(lanes)));
+    for (auto lanes = std::exchange(m_wanted, 0); lanes; lanes &= lanes - 1)
+        m_owner.room_again(*this, static_cast<unsigned>(__builtin_ctz(lanes)));
 }
 
 void port::come_up() {

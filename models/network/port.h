@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// One end of an InfiniBand link (link/port.h), of a channel adapter or a switch: a short queue for each virtual lane, the
-// arbiter that picks from them, credits of 64 bytes for each data lane, and lane 15 for subnet management, which has a
-// buffer but no credits: what does not fit is dropped. There is no replay: a packet whose bits arrive wrong is gone.
+// One end of an InfiniBand link (link/port.h), of a channel adapter or a switch: a short queue for each virtual lane,
+// the arbiter that picks from them, credits of 64 bytes for each data lane, and lane 15 for subnet management, which
+// has a buffer but no credits: what does not fit is dropped. There is no replay: a packet whose bits arrive wrong is
+// gone.
 //
-// The two ends exchange nothing but messages that take the cable's time of flight: packets, credits, and that the other end
-// has gone down or trains. So they could stand in different simulations.
+// The two ends exchange nothing but messages that take the cable's time of flight: packets, credits, and that the other
+// end has gone down or trains. So they could stand in different simulations.
 #pragma once
 
 #include <array>
@@ -30,23 +31,23 @@ namespace fabricvp::network {
 struct port_params {
     link_rate rate = link_rate::edr;
     link_width width = link_width::x4;
-    std::uint64_t mtu = 4096;                ///< longest payload of a packet, in bytes
-    std::uint64_t data_lanes = 8;            ///< virtual lanes 0, 1, … for data
-    byte_size buffer{32'768};                ///< for each data lane
-    std::uint64_t management_packets = 16;   ///< that lane 15 has room for
-    std::uint64_t queue = 4;                 ///< packets of a lane that wait to be sent
-    duration credit_latency{50'000};         ///< from freeing a buffer to the credit's leaving
-    duration retrain_time{10'000'000};       ///< from the end of a fault until the link is up
+    std::uint64_t mtu = 4096;               ///< longest payload of a packet, in bytes
+    std::uint64_t data_lanes = 8;           ///< virtual lanes 0, 1, … for data
+    byte_size buffer{32'768};               ///< for each data lane
+    std::uint64_t management_packets = 16;  ///< that lane 15 has room for
+    std::uint64_t queue = 4;                ///< packets of a lane that wait to be sent
+    duration credit_latency{50'000};        ///< from freeing a buffer to the credit's leaving
+    duration retrain_time{10'000'000};      ///< from the end of a fault until the link is up
     void describe(parameter_visitor& v);
 };
 
 /// A cable.
 struct link_params {
-    link_rate rate = link_rate::ndr;         ///< at most
-    link_width width = link_width::x12;      ///< at most
-    duration propagation{10'000};            ///< time of flight; 5 ns/m of fibre, 4.3 ns/m of copper
-    double bit_error_rate = 0.0;             ///< chance that a bit arrives wrong
-    std::uint64_t seed = 0;                  ///< of the error process; 0: from simulation and path
+    link_rate rate = link_rate::ndr;     ///< at most
+    link_width width = link_width::x12;  ///< at most
+    duration propagation{10'000};        ///< time of flight; 5 ns/m of fibre, 4.3 ns/m of copper
+    double bit_error_rate = 0.0;         ///< chance that a bit arrives wrong
+    std::uint64_t seed = 0;              ///< of the error process; 0: from simulation and path
     void describe(parameter_visitor& v);
 };
 
@@ -55,7 +56,16 @@ enum class port_state : std::uint8_t { down = 1, initialize = 2, armed = 3, acti
 const char* name_of(port_state s);
 
 /// Why a packet did not get on.
-enum class drop_reason : std::uint8_t { link_down, inactive, damaged, management_full, too_long, injected, no_route, switch_dead };
+enum class drop_reason : std::uint8_t {
+    link_down,
+    inactive,
+    damaged,
+    management_full,
+    too_long,
+    injected,
+    no_route,
+    switch_dead
+};
 inline constexpr unsigned drop_reasons = 8;
 const char* name_of(drop_reason r);
 
@@ -105,7 +115,9 @@ public:
     const port_params params;
     const unsigned index;  ///< among its owner's ports
 
-    counter packets_offered{*this, "packets_offered", "1", "packets that the block behind this port handed over, not counting those that it passes on"};
+    counter packets_offered{
+        *this, "packets_offered", "1",
+        "packets that the block behind this port handed over, not counting those that it passes on"};
     counter packets_sent{*this, "packets_sent", "1", "packets sent"};
     counter bytes_sent{*this, "bytes_sent", "B", "bytes sent, from LRH to VCRC"};
     counter payload_sent{*this, "payload_sent", "B", "payload bytes sent"};
@@ -114,9 +126,10 @@ public:
 
     port_faults faults{*this};
 
-    /// Where time goes: behind others in a queue or without credits; serialisation of the local route header, wire, and the
-    /// rest of the packet where it ends.
-    span_stage queue_span{*this, "queue"}, serialisation_span{*this, "serialisation"}, wire_span{*this, "wire"}, tail_span{*this, "tail"};
+    /// Where time goes: behind others in a queue or without credits; serialisation of the local route header, wire, and
+    /// the rest of the packet where it ends.
+    span_stage queue_span{*this, "queue"}, serialisation_span{*this, "serialisation"}, wire_span{*this, "wire"},
+        tail_span{*this, "tail"};
 
     /// By service level: the virtual lane that packets leave by; 15: they are dropped.
     std::array<std::uint8_t, 16> sl_to_vl{};
@@ -127,7 +140,8 @@ public:
 
     /// The lane that a packet leaves by: 15 for subnet management packets (to QP 0), else by its service level.
     unsigned lane_of(const packet& p) const {
-        return transport_of(p.bth.opcode) == transport::ud && p.bth.destination_qp == 0 ? management_lane : sl_to_vl[p.lrh.sl & 15];
+        return transport_of(p.bth.opcode) == transport::ud && p.bth.destination_qp == 0 ? management_lane
+                                                                                        : sl_to_vl[p.lrh.sl & 15];
     }
     /// True if the queue of a lane takes one packet more. Otherwise port_owner::room_again() follows.
     bool has_room(unsigned lane) {
@@ -135,8 +149,8 @@ public:
         m_wanted |= 1u << lane;
         return false;
     }
-    /// Sends by lane_of(p), which has room. The packet is the network's from here on, its payload shared. \param tail_ready
-    /// when its last byte is at hand
+    /// Sends by lane_of(p), which has room. The packet is the network's from here on, its payload shared. \param
+    /// tail_ready when its last byte is at hand
     void send(const packet_ptr& p, ticks tail_ready = 0) { send_by(lane_of(*p), p, tail_ready); }
     /// The same by a lane that a switch has worked out.
     void send_by(unsigned lane, const packet_ptr& p, ticks tail_ready);
@@ -205,7 +219,8 @@ private:
 
     ticks announced(packet& p, ticks head);
     void arrived(const packet_ptr& p) { hand_over(p); }
-    /// Credits of another end may be known here at any time before they count, so what they let go on has its turn by path.
+    /// Credits of another end may be known here at any time before they count, so what they let go on has its turn by
+    /// path.
     void ready() { m_short ? take_turn() : transmit(); }
     unsigned debug_access(packet&) { return 0; }
 
@@ -235,7 +250,7 @@ private:
     std::uint32_t m_epoch = 0;       // times the link was down
     ticks m_down_since = 0;          // when the link went down last
     bool m_up = false, m_configured = false;
-    bool m_short = false;            // a lane that was to send lacked credits
+    bool m_short = false;  // a lane that was to send lacked credits
     bool m_held = false, m_released = false, m_other_held = false;
     port_state m_state = port_state::down;
     std::uint16_t m_lid = 0;

@@ -17,11 +17,15 @@ void port_faults::loss_arguments::describe(parameter_visitor& v) {
     lasting_arguments::describe(v);
 }
 
-void port_faults::drop_arguments::describe(parameter_visitor& v) { v.field("count", count, between{1, 1e12}, "packets"); }
+void port_faults::drop_arguments::describe(parameter_visitor& v) {
+    v.field("count", count, between{1, 1e12}, "packets");
+}
 
 void port_faults::corrupt_arguments::describe(parameter_visitor& v) {
     v.field("count", count, between{1, 1e12}, "packets");
-    v.choice("where", where, "link: the VCRC is wrong, the next port drops it; payload: only the ICRC is, the last channel adapter drops it");
+    v.choice("where", where,
+             "link: the VCRC is wrong, the next port drops it; payload: only the ICRC is, the last channel adapter "
+             "drops it");
 }
 
 port_faults::port_faults(port& at)
@@ -67,7 +71,9 @@ void port_faults::set_bit_error_rate(double rate, std::uint64_t seed) {
     set_rate(rate);
 }
 
-void port_faults::look() { m_any = m_bit_error_rate > 0 || m_loss > 0 || m_drop || m_corrupt_link || m_corrupt_payload; }
+void port_faults::look() {
+    m_any = m_bit_error_rate > 0 || m_loss > 0 || m_drop || m_corrupt_link || m_corrupt_payload;
+}
 
 /// Even over [0, 1).
 double port_faults::draw() {
@@ -120,8 +126,10 @@ void port_faults::spoil(packet& p) {
     std::uint64_t at = m_gap;
     for (; at < bits; at += m_gap + 1) {
         const auto byte = at / 8;
-        if (byte == 0 || byte > bytes.size()) framing = true;  // the symbols around the packet
-        else bytes[byte - 1] ^= static_cast<std::uint8_t>(1u << at % 8);
+        if (byte == 0 || byte > bytes.size())
+            framing = true;  // the symbols around the packet
+        else
+            bytes[byte - 1] ^= static_cast<std::uint8_t>(1u << at % 8);
         draw_gap();
     }
     m_gap = at - bits;

@@ -14,7 +14,8 @@ namespace fabricvp {
 
 template <>
 struct choice_traits<network::damage> {
-    static constexpr std::pair<network::damage, const char*> names[] = {{network::damage::link, "link"}, {network::damage::payload, "payload"}};
+    static constexpr std::pair<network::damage, const char*> names[] = {{network::damage::link, "link"},
+                                                                        {network::damage::payload, "payload"}};
 };
 
 }  // namespace fabricvp
@@ -23,8 +24,8 @@ namespace fabricvp::network {
 
 class port;
 
-/// What can go wrong on a link, as seen from the end that sends. Nothing is sent again here: that is the channel adapters'
-/// affair.
+/// What can go wrong on a link, as seen from the end that sends. Nothing is sent again here: that is the channel
+/// adapters' affair.
 class port_faults {
 public:
     struct loss_arguments : link::lasting_arguments {

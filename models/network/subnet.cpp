@@ -17,9 +17,7 @@ namespace fabricvp::network {
 
 namespace {
 
-[[noreturn]] void refuse(const std::string& origin, const std::string& why) {
-    refuse_at(origin, "network: " + why);
-}
+[[noreturn]] void refuse(const std::string& origin, const std::string& why) { refuse_at(origin, "network: " + why); }
 
 void check_name(const std::string& name, const std::string& origin, const char* kind, std::set<std::string>& taken) {
     if (!is_block_name(name))
@@ -30,13 +28,18 @@ void check_name(const std::string& name, const std::string& origin, const char* 
 void check_multicast(const subnet_params& p, const std::vector<subnet::adapter>& adapters) {
     std::set<std::uint64_t> lids;
     for (const auto& m : p.multicast) {
-        if (p.subnet_manager == manager_kind::guest) refuse(m.where.own(), "multicast needs subnet_manager: configuration; a guest's makes groups by itself");
+        if (p.subnet_manager == manager_kind::guest)
+            refuse(m.where.own(), "multicast needs subnet_manager: configuration; a guest's makes groups by itself");
         if (m.lid < first_multicast_lid || m.lid >= permissive_lid)
-            refuse(m.where.of("lid"), fmt::format("{} is no multicast LID (allowed: {} … {})", m.lid, first_multicast_lid, permissive_lid - 1));
-        if (!lids.insert(m.lid).second) refuse(m.where.of("lid"), fmt::format("the multicast LID {} is taken twice", m.lid));
+            refuse(m.where.of("lid"), fmt::format("{} is no multicast LID (allowed: {} … {})", m.lid,
+                                                  first_multicast_lid, permissive_lid - 1));
+        if (!lids.insert(m.lid).second)
+            refuse(m.where.of("lid"), fmt::format("the multicast LID {} is taken twice", m.lid));
         for (const auto& name : m.members)
             if (std::none_of(adapters.begin(), adapters.end(), [&](const auto& known) { return known.first == name; }))
-                refuse(m.where.of("members"), fmt::format("there is no adapter '{}'{}", name, adapters.empty() ? "" : "; the first one is " + adapters.front().first));
+                refuse(m.where.of("members"),
+                       fmt::format("there is no adapter '{}'{}", name,
+                                   adapters.empty() ? "" : "; the first one is " + adapters.front().first));
     }
 }
 
@@ -50,16 +53,21 @@ const subnet_params& checked(const subnet_params& p, const std::vector<subnet::a
         check_name(g.name, g.origin, "generator", names);
         one_link.insert(g.name);
         if (p.subnet_manager == manager_kind::guest)
-            refuse(g.origin, fmt::format("the generator '{}' has nobody who could give it a LID: it needs subnet_manager: configuration", g.name));
+            refuse(g.origin,
+                   fmt::format(
+                       "the generator '{}' has nobody who could give it a LID: it needs subnet_manager: configuration",
+                       g.name));
     }
     for (const auto& s : p.switches) check_name(s.name, s.origin, "switch", names);
     for (const auto& a : p.adapters)
         if (std::none_of(adapters.begin(), adapters.end(), [&](const auto& known) { return known.first == a.name; }))
-            refuse(a.origin, fmt::format("there is no adapter '{}'{}", a.name, adapters.empty() ? "" : "; the first one is " + adapters.front().first));
+            refuse(a.origin, fmt::format("there is no adapter '{}'{}", a.name,
+                                         adapters.empty() ? "" : "; the first one is " + adapters.front().first));
     for (const auto& l : p.links) {
         for (const auto& end : {l.from, l.to}) {
             if (!names.count(end)) refuse(l.origin, fmt::format("'{}' is none of: {}", end, fmt::join(names, ", ")));
-            if (one_link.count(end) && !linked.insert(end).second) refuse(l.origin, fmt::format("'{}' is linked twice: it has one port", end));
+            if (one_link.count(end) && !linked.insert(end).second)
+                refuse(l.origin, fmt::format("'{}' is linked twice: it has one port", end));
         }
         if (l.from == l.to) refuse(l.origin, fmt::format("a link goes from '{}' to itself", l.from));
     }
@@ -77,7 +85,8 @@ std::map<std::string, std::vector<std::string>> plan_ports(const subnet_params& 
         auto base = "to_" + towards;
         std::replace(base.begin(), base.end(), '.', '_');
         auto name = base;
-        for (unsigned n = 1; std::find(names.begin(), names.end(), name) != names.end(); ++n) name = fmt::format("{}_{}", base, n);
+        for (unsigned n = 1; std::find(names.begin(), names.end(), name) != names.end(); ++n)
+            name = fmt::format("{}_{}", base, n);
         names.push_back(name);
     };
     for (const auto& l : p.links) {
@@ -89,7 +98,8 @@ std::map<std::string, std::vector<std::string>> plan_ports(const subnet_params& 
 
 template <class Node>
 void describe_lid(parameter_visitor& v, Node& node) {
-    v.field("lid", node.lid, between{0, first_multicast_lid - 1}, "its local identifier; 0: the lowest that nobody has");
+    v.field("lid", node.lid, between{0, first_multicast_lid - 1},
+            "its local identifier; 0: the lowest that nobody has");
 }
 
 template <class Node>
@@ -134,15 +144,19 @@ void subnet_params::multicast_node::describe(parameter_visitor& v) {
 
 void subnet_params::describe(parameter_visitor& v) {
     v.choice("subnet_manager", subnet_manager,
-             "who gives LIDs and fills forwarding tables: this configuration, before software starts; or a guest's subnet manager");
+             "who gives LIDs and fills forwarding tables: this configuration, before software starts; or a guest's "
+             "subnet manager");
     v.choice("routing", routing,
-             "min_hop: shortest ways, those as short in turns by LID; up_down: first towards the first switch, then away from it, which "
+             "min_hop: shortest ways, those as short in turns by LID; up_down: first towards the first switch, then "
+             "away from it, which "
              "cannot deadlock in any topology");
-    v.field("sweep", sweep, between{0, 1e15}, "with subnet_manager: configuration: from a change of links until forwarding tables follow");
+    v.field("sweep", sweep, between{0, 1e15},
+            "with subnet_manager: configuration: from a change of links until forwarding tables follow");
     describe_blocks(v, "switches", switches, nullptr, "switches between nodes");
     v.list("links", links, "cables between switches, adapters and generators");
     v.list("adapters", adapters, "what is said of single adapters: their LIDs");
-    v.list("multicast", multicast, "multicast LIDs, with subnet_manager: configuration; their packets follow a tree of links");
+    v.list("multicast", multicast,
+           "multicast LIDs, with subnet_manager: configuration; their packets follow a tree of links");
     describe_blocks(v, "generators", generators, nullptr, "traffic generators in the place of nodes");
 }
 
@@ -163,13 +177,16 @@ void subnet::for_each_port(Function f) const {
             for (const auto& p : s->ports) f(*p);
 }
 
-subnet::subnet(const sc_core::sc_module_name& name, const subnet_params& p, const std::vector<adapter>& adapters, subnet_cut cut)
+subnet::subnet(const sc_core::sc_module_name& name, const subnet_params& p, const std::vector<adapter>& adapters,
+               subnet_cut cut)
     : model(name), params(checked(p, adapters)), m_cut(std::move(cut)), m_adapters(adapters) {
     auto ports = plan_ports(params);
-    for (const auto& g : params.generators) generators.push_back(here(g.name) ? std::make_unique<generator>(g.name.c_str(), g) : nullptr);
+    for (const auto& g : params.generators)
+        generators.push_back(here(g.name) ? std::make_unique<generator>(g.name.c_str(), g) : nullptr);
     for (const auto& s : params.switches) {
         const auto number = static_cast<unsigned>(switches.size());
-        switches.push_back(here(s.name) ? std::make_unique<network_switch>(s.name.c_str(), s, ports[s.name], number) : nullptr);
+        switches.push_back(here(s.name) ? std::make_unique<network_switch>(s.name.c_str(), s, ports[s.name], number)
+                                        : nullptr);
     }
     assign_lids();
     connect_links();
@@ -187,9 +204,12 @@ void subnet::assign_lids() {
         if (!free) refuse(origin, fmt::format("{} and {} have one LID, {}", at->second, who, lid));
     };
     for (const auto& a : m_adapters) {
-        const auto said = std::find_if(params.adapters.begin(), params.adapters.end(), [&](const auto& n) { return n.name == a.first; });
-        if (said == params.adapters.end()) take(a.first, 0, {});
-        else take(a.first, said->lid, said->origin);
+        const auto said = std::find_if(params.adapters.begin(), params.adapters.end(),
+                                       [&](const auto& n) { return n.name == a.first; });
+        if (said == params.adapters.end())
+            take(a.first, 0, {});
+        else
+            take(a.first, said->lid, said->origin);
     }
     for (const auto& g : params.generators) take(g.name, g.lid, g.origin);
     for (const auto& s : params.switches) take(s.name, s.lid, s.origin);
@@ -197,7 +217,8 @@ void subnet::assign_lids() {
     for (auto& e : m_ends) {
         if (e.lid) continue;
         while (taken.count(next)) ++next;
-        if (next >= first_multicast_lid) refuse({}, fmt::format("there are more adapters and switches than LIDs, {}", first_multicast_lid - 1));
+        if (next >= first_multicast_lid)
+            refuse({}, fmt::format("there are more adapters and switches than LIDs, {}", first_multicast_lid - 1));
         e.lid = static_cast<std::uint16_t>(next);
         taken.emplace(next, e.name);
     }
@@ -225,29 +246,38 @@ void subnet::connect_links() {
     for (const auto& l : params.links) {
         const auto end = static_cast<std::uint32_t>(2 * m_links.size());
         auto *a = next_port(l.from, end), *b = next_port(l.to, end + 1);
-        if (a && b) connect(*a, *b, l);
-        else if (a) join(end, *a, end + 1, l.to, port_of(l.to), l);
-        else if (b) join(end + 1, *b, end, l.from, port_of(l.from), l);
+        if (a && b)
+            connect(*a, *b, l);
+        else if (a)
+            join(end, *a, end + 1, l.to, port_of(l.to), l);
+        else if (b)
+            join(end + 1, *b, end, l.from, port_of(l.from), l);
         m_links.push_back({l.from, l.to, a, b});
         m_vertices.emplace_back(vertex.at(l.from), vertex.at(l.to));
     }
     for (std::size_t s = 0; s < switches.size(); ++s) {
         if (!switches[s]) continue;
         switches[s]->settle();
-        switches[s]->on_state = [this, s](unsigned number, port_state state) { state_changed(m_ends_of[s][number - 1], state); };
+        switches[s]->on_state = [this, s](unsigned number, port_state state) {
+            state_changed(m_ends_of[s][number - 1], state);
+        };
     }
 }
 
 /// Where a link is cut.
-void subnet::join(std::uint32_t end, port& at, std::uint32_t there, const std::string& who, const port_params& other, const link_params& cable) {
-    auto far = std::make_unique<far_end>(fmt::format("far_end{}", end).c_str(), at, other, there, [this, who](const link_message& m) { m_cut.send(who, m); });
+void subnet::join(std::uint32_t end, port& at, std::uint32_t there, const std::string& who, const port_params& other,
+                  const link_params& cable) {
+    auto far = std::make_unique<far_end>(fmt::format("far_end{}", end).c_str(), at, other, there,
+                                         [this, who](const link_message& m) { m_cut.send(who, m); });
     connect(at, *far, cable);
     m_far.emplace(end, std::move(far));
 }
 
 void subnet::hear(const link_message& m) {
-    if (m.what == link_message::kind::news) note(m);
-    else m_far.at(m.end)->hear(m);
+    if (m.what == link_message::kind::news)
+        note(m);
+    else
+        m_far.at(m.end)->hear(m);
 }
 
 void subnet::rank_ports() {
@@ -279,11 +309,18 @@ void subnet::route(bool first) {
         numbers.push_back(l);
     }
     const auto cables = t.links.size();
-    for (std::size_t s = 0; s < switches.size(); ++s) t.links.emplace_back(ends() + s, switch_vertex(s));  // to its own port
+    for (std::size_t s = 0; s < switches.size(); ++s)
+        t.links.emplace_back(ends() + s, switch_vertex(s));  // to its own port
     auto table = params.routing == routing_kind::up_down ? link::up_down_routes(t) : link::shortest_routes(t);
-    if (params.routing == routing_kind::min_hop && link::can_deadlock(t, table, ends(), multicast_waits(numbers))) {  // what goes to switches waits for no credits
-        if (first) refuse({}, "on the shortest ways through these switches packets can wait for each other in a ring: routing: up_down has none");
-        log(log_level::warning, *this, "on the shortest ways that are left packets can wait for each other in a ring: routes go up and down instead");
+    if (params.routing == routing_kind::min_hop &&
+        link::can_deadlock(t, table, ends(), multicast_waits(numbers))) {  // what goes to switches waits for no credits
+        if (first)
+            refuse({},
+                   "on the shortest ways through these switches packets can wait for each other in a ring: routing: "
+                   "up_down has none");
+        log(log_level::warning, *this,
+            "on the shortest ways that are left packets can wait for each other in a ring: routes go up and down "
+            "instead");
         table = link::up_down_routes(t);
     }
     if (first) check_ways(t, table);
@@ -306,7 +343,9 @@ void subnet::route(bool first) {
 
 unsigned subnet::port_number(std::size_t s, std::size_t link) const {
     const auto& ends = m_ends_of[s];
-    return 1 + static_cast<unsigned>(std::find_if(ends.begin(), ends.end(), [&](std::uint32_t e) { return e / 2 == link; }) - ends.begin());
+    return 1 +
+           static_cast<unsigned>(
+               std::find_if(ends.begin(), ends.end(), [&](std::uint32_t e) { return e / 2 == link; }) - ends.begin());
 }
 
 void subnet::check_ways(const link::topology& t, const link::routing_table& table) const {
@@ -320,7 +359,9 @@ void subnet::check_ways(const link::topology& t, const link::routing_table& tabl
 
 /// Whoever routes knows it when the news has crossed the shortest cable, in whatever simulation.
 void subnet::state_changed(std::uint32_t end, port_state s) {
-    if (!m_running || params.subnet_manager != manager_kind::configuration || (s != port_state::down && s != port_state::active)) return;
+    if (!m_running || params.subnet_manager != manager_kind::configuration ||
+        (s != port_state::down && s != port_state::active))
+        return;
     link_message news;
     news.what = link_message::kind::news;
     news.held = s == port_state::down;
@@ -332,7 +373,9 @@ void subnet::state_changed(std::uint32_t end, port_state s) {
 }
 
 void subnet::note(const link_message& news) {
-    m_news.insert(std::upper_bound(m_news.begin(), m_news.end(), news, [](const auto& a, const auto& b) { return a.when < b.when; }), news);
+    m_news.insert(std::upper_bound(m_news.begin(), m_news.end(), news,
+                                   [](const auto& a, const auto& b) { return a.when < b.when; }),
+                  news);
     schedule(m_learn, m_news.front().when);
 }
 

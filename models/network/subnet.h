@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The whole network between nodes from a description: switches, cables between anything, the ports of channel adapters, and
-// traffic generators in the place of nodes. Unless a subnet manager runs on some node, the configuration stands in for one:
-// every port has a LID and is active, switches have forwarding tables, and new ones when a link or a switch dies.
+// The whole network between nodes from a description: switches, cables between anything, the ports of channel adapters,
+// and traffic generators in the place of nodes. Unless a subnet manager runs on some node, the configuration stands in
+// for one: every port has a LID and is active, switches have forwarding tables, and new ones when a link or a switch
+// dies.
 #pragma once
 
 #include <cstdint>
@@ -59,7 +60,7 @@ struct subnet_params {
     duration sweep{100'000'000};
     std::vector<switch_node> switches;
     std::vector<link_node> links;
-    std::vector<adapter_node> adapters;   ///< those with a LID of their own
+    std::vector<adapter_node> adapters;  ///< those with a LID of their own
     std::vector<generator_node> generators;
     std::vector<multicast_node> multicast;
 
@@ -67,8 +68,8 @@ struct subnet_params {
     void describe(parameter_visitor& v);
 };
 
-/// A network of which only some adapters, switches and generators are in this simulation; links between those and others are
-/// cut. Each is known by the name that links call it.
+/// A network of which only some adapters, switches and generators are in this simulation; links between those and
+/// others are cut. Each is known by the name that links call it.
 struct subnet_cut {
     std::function<bool(const std::string& name)> here;
     std::function<const port_params&(const std::string& name)> adapter_port;  ///< what any adapter's port can
@@ -86,23 +87,31 @@ public:
     std::vector<std::unique_ptr<network_switch>> switches;  ///< null: in another simulation
     std::vector<std::unique_ptr<generator>> generators;     ///< the same
 
-    counter sweeps{*this, "sweeps", "1", "times that links went down or came up and forwarding tables were worked out anew"};
-    /// Every packet, and every copy of one, has arrived at a channel adapter or a switch's own port, or has been dropped, or is under way.
+    counter sweeps{*this, "sweeps", "1",
+                   "times that links went down or came up and forwarding tables were worked out anew"};
+    /// Every packet, and every copy of one, has arrived at a channel adapter or a switch's own port, or has been
+    /// dropped, or is under way.
     derived sent{*this, "packets.sent", "1", "packets that adapters, generators and switches handed over",
                  [this] { return static_cast<double>(sum_sent()); }};
-    derived delivered{*this, "packets.delivered", "1", "packets that adapters, generators and switches took for themselves",
+    derived delivered{*this, "packets.delivered", "1",
+                      "packets that adapters, generators and switches took for themselves",
                       [this] { return static_cast<double>(sum_delivered()); }};
     derived dropped{*this, "packets.dropped", "1", "packets that were dropped on the way",
                     [this] { return static_cast<double>(sum_dropped()); }};
-    derived copied{*this, "packets.copied", "1", "copies of multicast packets that switches made", [this] { return static_cast<double>(sum_copied()); }};
-    derived under_way{*this, "packets.under_way", "1", "packets and copies that have neither arrived nor been dropped",
-                      [this] { return static_cast<double>(static_cast<std::int64_t>(sum_sent() + sum_copied() - sum_delivered() - sum_dropped() - m_forgotten)); }};
+    derived copied{*this, "packets.copied", "1", "copies of multicast packets that switches made",
+                   [this] { return static_cast<double>(sum_copied()); }};
+    derived under_way{
+        *this, "packets.under_way", "1", "packets and copies that have neither arrived nor been dropped", [this] {
+            return static_cast<double>(
+                static_cast<std::int64_t>(sum_sent() + sum_copied() - sum_delivered() - sum_dropped() - m_forgotten));
+        }};
 
     /// A channel adapter's port, by the name that links call it; null: in another simulation.
     using adapter = std::pair<std::string, port*>;
 
     /// \throws std::invalid_argument if names, links and LIDs do not fit each other
-    subnet(const sc_core::sc_module_name& name, const subnet_params& params, const std::vector<adapter>& adapters = {}, subnet_cut cut = {});
+    subnet(const sc_core::sc_module_name& name, const subnet_params& params, const std::vector<adapter>& adapters = {},
+           subnet_cut cut = {});
 
     /// What another simulation has to say.
     void hear(const link_message& m);
@@ -113,8 +122,8 @@ public:
     };
     const std::vector<link_ends>& links() const { return m_links; }
     const std::vector<adapter>& adapters() const { return m_adapters; }
-    /// Lets a tap see what leaves by the ports that `chosen` says, which is told whether the port is an adapter's or a generator's;
-    /// null: nobody. \returns how many ports that are
+    /// Lets a tap see what leaves by the ports that `chosen` says, which is told whether the port is an adapter's or a
+    /// generator's; null: nobody. \returns how many ports that are
     std::size_t tap(const std::function<bool(const port&, bool end)>& chosen, packet_tap* by);
     /// LID of an adapter, generator or switch; 0 if there is none of that name, or it has none.
     std::uint16_t lid_of(const std::string& name) const;
@@ -141,7 +150,8 @@ private:
     void route(bool first);
     void check_ways(const link::topology& t, const link::routing_table& table) const;
     bool here(const std::string& name) const { return !m_cut.here || m_cut.here(name); }
-    void join(std::uint32_t here, port& at, std::uint32_t there, const std::string& name, const port_params& params, const link_params& cable);
+    void join(std::uint32_t here, port& at, std::uint32_t there, const std::string& name, const port_params& params,
+              const link_params& cable);
     void state_changed(std::uint32_t end, port_state s);
     void note(const link_message& news);
     void learn();
@@ -149,7 +159,9 @@ private:
     std::uint64_t sum_sent() const;
     std::uint64_t sum_copied() const;
     static constexpr std::size_t no_switch = ~std::size_t{0};
-    std::size_t switch_at(std::size_t vertex) const { return vertex >= switch_vertex(0) ? vertex - switch_vertex(0) : no_switch; }
+    std::size_t switch_at(std::size_t vertex) const {
+        return vertex >= switch_vertex(0) ? vertex - switch_vertex(0) : no_switch;
+    }
     /// As far as whoever routes knows.
     bool usable(std::size_t link) const { return !m_down[2 * link] && !m_down[2 * link + 1]; }
     /// By which port a switch sends over a link of its own.
@@ -170,15 +182,15 @@ private:
     const subnet_cut m_cut;
     arrival_order m_order{true};
     const std::vector<adapter> m_adapters;
-    std::vector<vertex> m_ends;                          // adapters, generators, own ports of switches
+    std::vector<vertex> m_ends;  // adapters, generators, own ports of switches
     std::vector<link_ends> m_links;
     std::vector<std::pair<std::size_t, std::size_t>> m_vertices;  // of the links' ends
-    std::uint64_t m_forgotten = 0;                       // packets that were under way at resets
+    std::uint64_t m_forgotten = 0;                                // packets that were under way at resets
     bool m_running = false;
-    std::map<std::uint32_t, std::unique_ptr<far_end>> m_far;      // by the end here
-    std::vector<std::vector<std::uint32_t>> m_ends_of;            // by switch: ends of links at its ports
-    std::vector<std::uint8_t> m_down;                             // by end of a switch: what whoever routes knows
-    std::deque<link_message> m_news;                              // by when they are known
+    std::map<std::uint32_t, std::unique_ptr<far_end>> m_far;  // by the end here
+    std::vector<std::vector<std::uint32_t>> m_ends_of;        // by switch: ends of links at its ports
+    std::vector<std::uint8_t> m_down;                         // by end of a switch: what whoever routes knows
+    std::deque<link_message> m_news;                          // by when they are known
     calendar_event m_learn{method<&subnet::learn>, this};
     calendar_event m_sweep{method<&subnet::resweep>, this};
 };
@@ -188,12 +200,12 @@ private:
 namespace fabricvp {
 template <>
 struct choice_traits<network::manager_kind> {
-    static constexpr std::pair<network::manager_kind, const char*> names[] = {{network::manager_kind::configuration, "configuration"},
-                                                                              {network::manager_kind::guest, "guest"}};
+    static constexpr std::pair<network::manager_kind, const char*> names[] = {
+        {network::manager_kind::configuration, "configuration"}, {network::manager_kind::guest, "guest"}};
 };
 template <>
 struct choice_traits<network::routing_kind> {
-    static constexpr std::pair<network::routing_kind, const char*> names[] = {{network::routing_kind::min_hop, "min_hop"},
-                                                                              {network::routing_kind::up_down, "up_down"}};
+    static constexpr std::pair<network::routing_kind, const char*> names[] = {
+        {network::routing_kind::min_hop, "min_hop"}, {network::routing_kind::up_down, "up_down"}};
 };
 }  // namespace fabricvp

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Multicast forwarding tables: the packets of a group go along a tree over all switches, as far as there are members behind.
+// Multicast forwarding tables: the packets of a group go along a tree over all switches, as far as there are members
+// behind.
 #include <algorithm>
 
 #include "network/subnet.h"
@@ -31,11 +32,15 @@ link::waits subnet::multicast_waits(const std::vector<std::size_t>& numbers) con
     link::waits found;
     if (params.multicast.empty()) return found;
     const auto tree = multicast_tree();
-    const auto in_topology = [&](std::size_t l) { return static_cast<std::size_t>(std::find(numbers.begin(), numbers.end(), l) - numbers.begin()); };
+    const auto in_topology = [&](std::size_t l) {
+        return static_cast<std::size_t>(std::find(numbers.begin(), numbers.end(), l) - numbers.begin());
+    };
     for (std::size_t s = 0; s < switches.size(); ++s) {
-        std::vector<std::pair<std::size_t, std::size_t>> around;  // links of the tree, and the switches at their other ends
+        std::vector<std::pair<std::size_t, std::size_t>>
+            around;  // links of the tree, and the switches at their other ends
         for (const auto& b : tree)
-            if (b.parent != no_switch && (b.at == s || b.parent == s)) around.emplace_back(in_topology(b.link), switch_vertex(b.at == s ? b.parent : b.at));
+            if (b.parent != no_switch && (b.at == s || b.parent == s))
+                around.emplace_back(in_topology(b.link), switch_vertex(b.at == s ? b.parent : b.at));
         for (const auto& [in, from] : around)
             for (const auto& out : around)
                 if (out.first != in) found.push_back({{in, from}, {out.first, switch_vertex(s)}});
@@ -53,9 +58,11 @@ void subnet::route_multicast() {
         const auto& wanted = group.members;
         for (std::size_t l = 0; l < m_links.size(); ++l)
             for (const bool from : {true, false}) {
-                const auto end = from ? m_vertices[l].first : m_vertices[l].second, s = switch_at(from ? m_vertices[l].second : m_vertices[l].first);
+                const auto end = from ? m_vertices[l].first : m_vertices[l].second,
+                           s = switch_at(from ? m_vertices[l].second : m_vertices[l].first);
                 if (s == no_switch || end >= m_adapters.size() || !usable(l)) continue;
-                if (!wanted.empty() && std::find(wanted.begin(), wanted.end(), m_ends[end].name) == wanted.end()) continue;
+                if (!wanted.empty() && std::find(wanted.begin(), wanted.end(), m_ends[end].name) == wanted.end())
+                    continue;
                 ports[s].set(port_number(s, l));
                 ++members[s];
                 ++all;

@@ -15,16 +15,24 @@ namespace fabricvp::network {
 void switch_params::describe(parameter_visitor& v) {
     v.group("port", port, "each of its ports");
     v.field("latency", latency, between{0, 1e9}, "from a packet's head at the input to its head at the output");
-    v.field("management_latency", management_latency, between{0, 1e12}, "of its management agent, for each packet that it answers or passes on");
+    v.field("management_latency", management_latency, between{0, 1e12},
+            "of its management agent, for each packet that it answers or passes on");
     v.field("cut_through", cut_through, "a packet goes on when its head has come; otherwise when all of it has come");
 }
 
-network_switch::network_switch(const sc_core::sc_module_name& name, const switch_params& p, const std::vector<std::string>& names, unsigned number)
-    : model(name), params(p), m_lanes((names.size() + 1) * (names.size() + 1) * 16), m_inputs(names.size()), m_takers(names.size()) {
+network_switch::network_switch(const sc_core::sc_module_name& name, const switch_params& p,
+                               const std::vector<std::string>& names, unsigned number)
+    : model(name),
+      params(p),
+      m_lanes((names.size() + 1) * (names.size() + 1) * 16),
+      m_inputs(names.size()),
+      m_takers(names.size()) {
     if (names.size() > most_ports)
-        throw std::invalid_argument(fmt::format("{}: {} links, a switch has at most {} ports", this->name(), names.size(), most_ports));
+        throw std::invalid_argument(
+            fmt::format("{}: {} links, a switch has at most {} ports", this->name(), names.size(), most_ports));
     for (const auto& n : names)
-        ports.push_back(std::make_unique<port>(n.c_str(), params.port, static_cast<port_owner&>(*this), static_cast<unsigned>(ports.size())));
+        ports.push_back(std::make_unique<port>(n.c_str(), params.port, static_cast<port_owner&>(*this),
+                                               static_cast<unsigned>(ports.size())));
     constexpr std::uint64_t guids = 0x0002'c902'00f0'0000;  // of switches
     agent = std::make_unique<switch_agent>("agent", *this, guids + number, params.management_latency);
     settle();
@@ -34,7 +42,8 @@ network_switch::~network_switch() = default;
 
 void network_switch::settle() {
     m_fastest = 0;
-    for (const auto& p : ports) m_fastest = std::max(m_fastest, lane_rate(p->rate()).bytes_per_second * lanes_of(p->width()));
+    for (const auto& p : ports)
+        m_fastest = std::max(m_fastest, lane_rate(p->rate()).bytes_per_second * lanes_of(p->width()));
     for (unsigned in = 0; in <= ports.size(); ++in)
         for (unsigned out = 1; out <= ports.size(); ++out)
             for (unsigned sl = 0; sl < 16; ++sl) lane_entry(in, out, sl) = ports[out - 1]->sl_to_vl[sl];
@@ -46,8 +55,10 @@ void network_switch::set_route(std::uint16_t lid, std::uint8_t to) {
 }
 
 void network_switch::set_multicast(std::uint16_t lid, const port_set& to) {
-    if (to.any()) m_multicast[lid] = to;
-    else m_multicast.erase(lid);
+    if (to.any())
+        m_multicast[lid] = to;
+    else
+        m_multicast.erase(lid);
 }
 
 network_switch::port_set network_switch::multicast_of(std::uint16_t lid) const {
@@ -67,8 +78,10 @@ void network_switch::packet_arrived(port& at, const packet_ptr& p) {
     const auto input = at.index + 1;
     const bool managing = p->lrh.vl == management_lane;
     if (route_of(p->lrh.dlid) == own_port || (managing && p->lrh.dlid == permissive_lid)) {
-        if (on_management) on_management(input, p);
-        else lose(at, p, drop_reason::no_route);
+        if (on_management)
+            on_management(input, p);
+        else
+            lose(at, p, drop_reason::no_route);
         return;
     }
     pass_on(input, p);
@@ -127,7 +140,8 @@ void network_switch::wait(unsigned input, unsigned lane) {
     auto& queue = m_takers[first.output - 1][first.lane];
     if (queue.full()) queue.set_capacity(std::max<std::size_t>(8, 2 * queue.capacity()));
     queue.push_back(static_cast<std::uint16_t>(input * virtual_lanes + lane));
-    if (queue.size() == 1 && ports[first.output - 1]->has_room(first.lane)) room_again(*ports[first.output - 1], first.lane);
+    if (queue.size() == 1 && ports[first.output - 1]->has_room(first.lane))
+        room_again(*ports[first.output - 1], first.lane);
 }
 
 void network_switch::room_again(port& at, unsigned lane) {

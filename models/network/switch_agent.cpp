@@ -15,8 +15,10 @@ constexpr unsigned device = 0xb924;  // as an InfiniScale III says
 
 }  // namespace
 
-switch_agent::switch_agent(const sc_core::sc_module_name& name, network_switch& owner, std::uint64_t guid, duration latency)
-    : model(name), m_switch(owner), m_latency(latency), m_node{HCA_NODE_SWITCH, 0, device, 0, guid, guid, guid, owner.name()} {
+switch_agent::switch_agent(const sc_core::sc_module_name& name, network_switch& owner, std::uint64_t guid,
+                           duration latency)
+    : model(name), m_switch(owner), m_latency(latency), m_node{HCA_NODE_SWITCH, 0, device, 0, guid, guid, guid,
+                                                               owner.name()} {
     m_switch.on_management = [this](unsigned input, const packet_ptr& p) { take(input, p); };
     forget();
 }
@@ -39,15 +41,18 @@ void switch_agent::work() {
     auto t = std::move(m_tasks.front());
     m_tasks.pop_front();
     if (!m_tasks.empty()) schedule(m_work, std::max(now(), m_tasks.front().when));
-    if (m_switch.alive()) handle(t);
-    else m_switch.ports[t.input - 1]->drop(*t.packet, drop_reason::switch_dead);
+    if (m_switch.alive())
+        handle(t);
+    else
+        m_switch.ports[t.input - 1]->drop(*t.packet, drop_reason::switch_dead);
 }
 
 void switch_agent::handle(task& t) {
     const auto type = hca_get(t.data.data(), HCA_MAD_CLASS);
     auto step = type == HCA_MAD_SUBNET ? route_step::here : route_step::nowhere;
     unsigned output = t.input;
-    if (type == HCA_MAD_SUBNET_DIRECTED) step = follow_route(t.data.data(), t.input, static_cast<unsigned>(m_switch.ports.size()), output);
+    if (type == HCA_MAD_SUBNET_DIRECTED)
+        step = follow_route(t.data.data(), t.input, static_cast<unsigned>(m_switch.ports.size()), output);
     if (step == route_step::onward) {
         ++passed_on;
         t.packet->payload = allocate_slice(t.data.size());
@@ -57,14 +62,17 @@ void switch_agent::handle(task& t) {
     }
     ++m_switch.managed;
     const auto method = hca_get(t.data.data(), HCA_MAD_METHOD);
-    if (step == route_step::nowhere || (method != HCA_MAD_GET && method != HCA_MAD_SET)) ++discarded;
-    else answer(t, method == HCA_MAD_SET);
+    if (step == route_step::nowhere || (method != HCA_MAD_GET && method != HCA_MAD_SET))
+        ++discarded;
+    else
+        answer(t, method == HCA_MAD_SET);
 }
 
 void switch_agent::answer(task& t, bool set) {
     auto* d = t.data.data();
     ++requests;
-    const auto status = subnet(set, hca_get(d, HCA_MAD_ATTRIBUTE), hca_get(d, HCA_MAD_MODIFIER), t.input, d + HCA_MAD_DATA);
+    const auto status =
+        subnet(set, hca_get(d, HCA_MAD_ATTRIBUTE), hca_get(d, HCA_MAD_MODIFIER), t.input, d + HCA_MAD_DATA);
     unsigned output = m_switch.route_of(t.packet->lrh.slid);
     const auto p = make_response(*t.packet, t.data, status, m_own.lid, output);
     if (output < 1 || output > m_switch.ports.size()) {
@@ -74,7 +82,8 @@ void switch_agent::answer(task& t, bool set) {
     m_switch.send_management(output, p);
 }
 
-unsigned switch_agent::subnet(bool set, unsigned attribute, std::uint32_t modifier, unsigned input, std::uint8_t* data) {
+unsigned switch_agent::subnet(bool set, unsigned attribute, std::uint32_t modifier, unsigned input,
+                              std::uint8_t* data) {
     const auto ports = static_cast<unsigned>(m_switch.ports.size());
     switch (attribute) {
         case HCA_MAD_NODE_DESCRIPTION:
@@ -93,11 +102,14 @@ unsigned switch_agent::subnet(bool set, unsigned attribute, std::uint32_t modifi
             return number > ports ? unsigned{HCA_MAD_BAD_FIELD} : port_info(set, number, input, data);
         }
         case HCA_MAD_PKEY_TABLE:
-            return modifier >> 16 > ports ? unsigned{HCA_MAD_BAD_FIELD} : pkey_table(set, modifier & 0xffff, of_port(modifier >> 16).pkeys, data);
+            return modifier >> 16 > ports ? unsigned{HCA_MAD_BAD_FIELD}
+                                          : pkey_table(set, modifier & 0xffff, of_port(modifier >> 16).pkeys, data);
         case HCA_MAD_SL_TO_VL: return lanes(set, modifier >> 8 & 0xff, modifier & 0xff, data);
         case HCA_MAD_ARBITRATION: {
             const auto number = modifier & 0xffff;
-            return number < 1 || number > ports ? unsigned{HCA_MAD_BAD_FIELD} : arbitration_table(set, modifier >> 16, m_switch.ports[number - 1]->arbiter, data);
+            return number < 1 || number > ports
+                       ? unsigned{HCA_MAD_BAD_FIELD}
+                       : arbitration_table(set, modifier >> 16, m_switch.ports[number - 1]->arbiter, data);
         }
         case HCA_MAD_FORWARDING: return forwarding(set, modifier, data);
         case HCA_MAD_MULTICAST: return multicast(set, modifier, data);
@@ -120,7 +132,8 @@ unsigned switch_agent::switch_info(bool set, std::uint8_t* data) {
     return 0;
 }
 
-/// LocalPortNum is the port that the request came in by, not the one that it asks for: software goes on through all others.
+/// LocalPortNum is the port that the request came in by, not the one that it asks for: software goes on through all
+/// others.
 unsigned switch_agent::port_info(bool set, unsigned number, unsigned input, std::uint8_t* data) {
     auto& a = of_port(number);
     unsigned status = 0;
@@ -139,7 +152,8 @@ unsigned switch_agent::forwarding(bool set, std::uint32_t block, std::uint8_t* d
     if (block >= forwarding_capacity / block_entries) return HCA_MAD_BAD_FIELD;
     for (unsigned i = 0; i < block_entries; ++i) {
         const auto lid = static_cast<std::uint16_t>(block * block_entries + i);
-        if (set && (data[i] != network_switch::no_port || m_switch.route_of(lid) != data[i])) m_switch.set_route(lid, data[i]);
+        if (set && (data[i] != network_switch::no_port || m_switch.route_of(lid) != data[i]))
+            m_switch.set_route(lid, data[i]);
         data[i] = m_switch.route_of(lid);
     }
     return 0;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The subnet management agent of a switch (InfiniBand Architecture Specification, volume 1, chapter 14): passes directed-route
-// management packets on, and answers those that end here: node, switch and port information, forwarding tables, SL to VL and
-// arbitration tables, P_Keys.
+// The subnet management agent of a switch (InfiniBand Architecture Specification, volume 1, chapter 14): passes
+// directed-route management packets on, and answers those that end here: node, switch and port information, forwarding
+// tables, SL to VL and arbitration tables, P_Keys.
 #pragma once
 
 #include <cstdint>

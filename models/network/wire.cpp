@@ -200,7 +200,8 @@ const char* decode(const std::uint8_t* bytes, std::size_t size, packet& to, bool
     h.slid = static_cast<std::uint16_t>(r.get(2));
     if (next < lnh_local) return "it is a raw packet";
     h.global = next == lnh_global;
-    if (words * 4 != size - (whole ? vcrc_bytes : 0) + (whole ? 0 : icrc_bytes)) return "its length is not that of its local route header";
+    if (words * 4 != size - (whole ? vcrc_bytes : 0) + (whole ? 0 : icrc_bytes))
+        return "its length is not that of its local route header";
     if (h.global) {
         if (r.left() < grh_bytes + bth_bytes) return "it is too short";
         get_grh(r, to.grh);
@@ -232,13 +233,13 @@ std::uint32_t invariant_crc(const std::uint8_t* bytes, std::size_t size) {
     std::copy_n(bytes, length, head.begin());
     if (global) {
         std::fill_n(head.begin(), lrh_bytes, std::uint8_t{0xff});
-        head[8] |= 0x0f;                                           // traffic class
-        std::fill_n(head.begin() + 9, 3, std::uint8_t{0xff});      // and flow label
-        head[15] = 0xff;                                           // hop limit
+        head[8] |= 0x0f;                                       // traffic class
+        std::fill_n(head.begin() + 9, 3, std::uint8_t{0xff});  // and flow label
+        head[15] = 0xff;                                       // hop limit
     } else {
-        head[0] |= 0xf0;                                           // virtual lane
+        head[0] |= 0xf0;  // virtual lane
     }
-    head[bth + 4] = 0xff;                                          // FECN, BECN, reserved
+    head[bth + 4] = 0xff;  // FECN, BECN, reserved
     crc.process_bytes(head.data(), length);
     crc.process_bytes(bytes + length, size - length);
     return crc.checksum();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Packets as bytes on the wire, from LRH to VCRC (InfiniBand Architecture Specification, volume 1, chapters 5, 7.7, 7.8, 8.3
-// and 9). The model never needs them: captures, corruptions, software that builds its own headers, and tests do.
+// Packets as bytes on the wire, from LRH to VCRC (InfiniBand Architecture Specification, volume 1, chapters
+// 5, 7.7, 7.8, 8.3 and 9). The model never needs them: captures, corruptions, software that builds its own headers, and
+// tests do.
 #pragma once
 
 #include <cstddef>
@@ -19,8 +20,8 @@ std::vector<std::uint8_t> encode(const packet& p);
 /// \returns why it is none, in words; null if it is one. CRCs are not looked at.
 const char* decode(const std::uint8_t* bytes, std::size_t size, packet& to, bool whole = true);
 
-/// CRCs of the bytes of a packet, as the bytes that follow it: the invariant one of LRH to pad bytes, the variant one of LRH
-/// to ICRC. The lowest byte goes first.
+/// CRCs of the bytes of a packet, as the bytes that follow it: the invariant one of LRH to pad bytes, the variant one
+/// of LRH to ICRC. The lowest byte goes first.
 std::uint32_t invariant_crc(const std::uint8_t* bytes, std::size_t size);
 std::uint16_t variant_crc(const std::uint8_t* bytes, std::size_t size);
 

@@ -13,13 +13,13 @@ bridge::bridge(std::uint16_t vendor, std::uint16_t device, const express_setting
     space.declare(0x08, 4, 0x06040000 | 0x01);
     space.declare(0x0c, 1, 0, 0xff);
     space.declare(0x0e, 1, 0x01);
-    space.declare(0x18, 3, 0, 0xffffff);            // bus numbers
-    space.declare(0x1e, 2, 0, 0, 0xf900);           // secondary status
+    space.declare(0x18, 3, 0, 0xffffff);             // bus numbers
+    space.declare(0x1e, 2, 0, 0, 0xf900);            // secondary status
     space.declare(0x20, 4, 0x0000fff0, 0xfff0fff0);  // memory window: base above limit, so closed
     space.declare(0x24, 4, 0x0001fff1, 0xfff0fff0);  // prefetchable window, 64-bit
     space.declare(0x28, 8, 0, ~std::uint64_t{0});
     space.declare(0x3c, 1, 0, 0xff);
-    space.declare(0x3e, 2, 0, 0x0043);              // parity response, SERR, secondary bus reset
+    space.declare(0x3e, 2, 0, 0x0043);  // parity response, SERR, secondary bus reset
 
     m_root = express.type == port_type::root_port;
     m_down = m_root || express.type == port_type::switch_downstream;
@@ -61,7 +61,8 @@ bool bridge::has_address(std::uint64_t address) const {
 bool bridge::redirects_requests() const { return m_acs && space.get(m_acs + 6, 2) & 0x0004; }
 
 void bridge::update_hold() {
-    const bool held = space.get(0x3e, 2) & 0x0040 || (m_down && space.get(m_express + express::link_control, 2) & 0x0010);
+    const bool held =
+        space.get(0x3e, 2) & 0x0040 || (m_down && space.get(m_express + express::link_control, 2) & 0x0010);
     if (held == m_held) return;
     m_held = held;
     if (on_hold) on_hold(held);
@@ -96,15 +97,15 @@ void bridge::link_changed(const port& p, link_event what, bool expected) {
     show_link(space, p);
     switch (what) {
         case link_event::down:
-        case link_event::up: space.set_bits(slot, 2, 0x0100); break;        // data link layer state changed
+        case link_event::up: space.set_bits(slot, 2, 0x0100); break;  // data link layer state changed
         case link_event::speed:
-            if (was_training) space.set_bits(link, 2, 0x4000);              // link bandwidth management status
+            if (was_training) space.set_bits(link, 2, 0x4000);  // link bandwidth management status
             break;
         case link_event::pulled:
             space.clear_bits(slot, 2, 0x0040);
             space.set_bits(slot, 2, 0x0008);
             break;
-        case link_event::plugged: space.set_bits(slot, 2, 0x0048); break;   // presence, and that it changed
+        case link_event::plugged: space.set_bits(slot, 2, 0x0048); break;  // presence, and that it changed
         case link_event::training: break;
     }
     // Where a slot says that devices may be pulled out, losing one is no error.
@@ -120,8 +121,10 @@ void bridge::update_interrupt() {
         const auto command = space.get(m_aer + aer::root_command, 4), status = space.get(m_aer + aer::root_status, 4);
         error = (command & 1 && status & 0x1) || (command & 2 && status & 0x20) || (command & 4 && status & 0x40);
     }
-    const auto control = space.get(m_express + express::slot_control, 2), status = space.get(m_express + express::slot_status, 2);
-    const bool event = control & 0x20 && ((control & 0x0008 && status & 0x0008) || (control & 0x1000 && status & 0x0100));
+    const auto control = space.get(m_express + express::slot_control, 2),
+               status = space.get(m_express + express::slot_status, 2);
+    const bool event =
+        control & 0x20 && ((control & 0x0008 && status & 0x0008) || (control & 0x1000 && status & 0x0100));
     const bool rises = (error && !m_error_pending) || (event && !m_event_pending);
     m_error_pending = error;
     m_event_pending = event;
@@ -148,7 +151,8 @@ void show_link(configuration_space& space, const port& p) {
     const auto keep = space.get(at + express::link_status, 2) & 0xd000;
     const bool active_reporting = space.get(at + express::link_capabilities, 4) & 1u << 20;
     const auto state = !active_reporting ? 0u : (p.up() ? 0x2000u : 0u) | (p.training() ? 0x0800u : 0u);
-    space.set(at + express::link_status, 2, keep | speed_code(p.generation()) | static_cast<std::uint64_t>(p.lanes()) << 4 | state);
+    space.set(at + express::link_status, 2,
+              keep | speed_code(p.generation()) | static_cast<std::uint64_t>(p.lanes()) << 4 | state);
 }
 
 }  // namespace fabricvp::pcie

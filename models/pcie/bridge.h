@@ -12,8 +12,8 @@
 
 namespace fabricvp::pcie {
 
-/// A type 1 function: a PCI-to-PCI bridge with bus numbers and address windows, such as every port of a switch and every
-/// root port has. No I/O window: nothing on this platform uses I/O space behind a bridge.
+/// A type 1 function: a PCI-to-PCI bridge with bus numbers and address windows, such as every port of a switch and
+/// every root port has. No I/O window: nothing on this platform uses I/O space behind a bridge.
 class bridge {
 public:
     configuration_space space;
@@ -26,7 +26,8 @@ public:
     /// What software did: secondary bus reset or link disable held or let go; retraining to at most a generation.
     std::function<void(bool held)> on_hold;
     std::function<void(unsigned generation)> on_retrain;
-    /// The bridge's own interrupt (hot-plug events, and error messages at a root port): a message, or the level of INTA.
+    /// The bridge's own interrupt (hot-plug events, and error messages at a root port): a message, or the level of
+    /// INTA.
     std::function<void(std::uint64_t address, std::uint16_t data)> on_msi;
     std::function<void(bool level)> on_intx;
 

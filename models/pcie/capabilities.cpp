@@ -7,7 +7,7 @@ namespace fabricvp::pcie {
 
 std::size_t add_power_management(configuration_space& c) {
     const auto at = c.add_capability(power_management_id, 8);
-    c.declare(at + 2, 2, 0x0003);                 // version 3 of the PCI-PM specification, no PME
+    c.declare(at + 2, 2, 0x0003);                  // version 3 of the PCI-PM specification, no PME
     c.declare(at + 4, 2, 0x0008, 0x0003, 0x8000);  // D0; No_Soft_Reset: D3hot keeps the context
     return at;
 }
@@ -40,8 +40,8 @@ std::size_t add_express(configuration_space& c, const express_settings& s) {
     c.declare(at + device_capabilities, 4,
               payload | 1u << 5 /* extended tags */ | 1u << 15 /* role-based error reporting */ |
                   (s.function_level_reset ? 1u << 28 : 0));
-    // Error reporting enables, relaxed ordering, payload, extended tag, no snoop, read request 512 B. The device clears bit 15,
-    // which starts a function-level reset, as soon as it is set.
+    // Error reporting enables, relaxed ordering, payload, extended tag, no snoop, read request 512 B. The device clears
+    // bit 15, which starts a function-level reset, as soon as it is set.
     c.declare(at + device_control, 2, 0x2810, s.function_level_reset ? 0xffff : 0x7fff);
     c.declare(at + device_status, 2, 0, 0, 0x000f);
 
@@ -49,11 +49,13 @@ std::size_t add_express(configuration_space& c, const express_settings& s) {
                                (down ? 1u << 20 /* data link active reporting */ | 1u << 19 /* surprise down */ : 0) |
                                s.port_number << 24;
     c.declare(at + link_capabilities, 4, link | 1u << 22 /* ASPM optionality compliance */);
-    c.declare(at + link_control, 2, 0, down ? 0x0ffb : 0x03cb);  // bit 5, which trains the link again, is cleared by the bridge
+    c.declare(at + link_control, 2, 0,
+              down ? 0x0ffb : 0x03cb);  // bit 5, which trains the link again, is cleared by the bridge
     c.declare(at + link_status, 2, speed_code(s.generation) | s.width << 4 | 1u << 12 | (down ? 1u << 13 : 0), 0,
               down ? 0xc000 : 0);
     if (down) {
-        c.declare(at + slot_capabilities, 4, (s.hot_plug_surprise ? 0x60u : 0u) | 1u << 18 /* commands complete at once */ | s.slot_number << 19);
+        c.declare(at + slot_capabilities, 4,
+                  (s.hot_plug_surprise ? 0x60u : 0u) | 1u << 18 /* commands complete at once */ | s.slot_number << 19);
         c.declare(at + slot_control, 2, 0x03c0, 0x1fff);
         c.declare(at + slot_status, 2, 0x0040 /* a card is present */, 0, 0x011f);
     }
@@ -100,7 +102,8 @@ std::size_t add_serial_number(configuration_space& c, std::uint64_t eui64) {
 
 std::size_t add_acs(configuration_space& c) {
     const auto at = c.add_extended_capability(acs_id, 1, 8);
-    // Source validation, translation blocking, request redirect, completion redirect, upstream forwarding, direct translated.
+    // Source validation, translation blocking, request redirect, completion redirect, upstream forwarding, direct
+    // translated.
     c.declare(at + 4, 2, 0x005f);
     c.declare(at + 6, 2, 0, 0x005f);
     return at;
@@ -115,8 +118,8 @@ std::size_t add_ari(configuration_space& c, unsigned next_function) {
 
 std::size_t add_resizable_bar(configuration_space& c, unsigned bar, std::uint32_t sizes, unsigned current) {
     const auto at = c.add_extended_capability(resizable_bar_id, 1, 12);
-    c.declare(at + 4, 4, sizes << 4);                                     // supported sizes from 1 MiB
-    c.declare(at + 8, 4, bar | 1u << 5 | current << 8, 0x00001f00);       // one resizable BAR; its size
+    c.declare(at + 4, 4, sizes << 4);                                // supported sizes from 1 MiB
+    c.declare(at + 8, 4, bar | 1u << 5 | current << 8, 0x00001f00);  // one resizable BAR; its size
     return at;
 }
 

@@ -27,8 +27,9 @@ tlp_ptr make_data_completion(const tlp& request, std::uint16_t completer, const 
     return c;
 }
 
-void make_read_completions(const tlp& request, std::uint16_t completer, const buffer_slice& data, std::uint32_t max_payload,
-                           std::uint32_t boundary, const std::function<void(const tlp_ptr&)>& send) {
+void make_read_completions(const tlp& request, std::uint16_t completer, const buffer_slice& data,
+                           std::uint32_t max_payload, std::uint32_t boundary,
+                           const std::function<void(const tlp_ptr&)>& send) {
     for (std::uint32_t at = 0; at < request.bytes;) {
         const auto address = request.address + at;
         auto bytes = std::min<std::uint64_t>(request.bytes - at, max_payload);

@@ -36,11 +36,15 @@ public:
     /// Hardware side: no masks, no hooks.
     std::uint64_t get(std::size_t offset, unsigned bytes) const;
     void set(std::size_t offset, unsigned bytes, std::uint64_t value);
-    void set_bits(std::size_t offset, unsigned bytes, std::uint64_t bits) { set(offset, bytes, get(offset, bytes) | bits); }
-    void clear_bits(std::size_t offset, unsigned bytes, std::uint64_t bits) { set(offset, bytes, get(offset, bytes) & ~bits); }
+    void set_bits(std::size_t offset, unsigned bytes, std::uint64_t bits) {
+        set(offset, bytes, get(offset, bytes) | bits);
+    }
+    void clear_bits(std::size_t offset, unsigned bytes, std::uint64_t bits) {
+        set(offset, bytes, get(offset, bytes) & ~bits);
+    }
 
-    /// Appends a capability to the list at 0x34 (`bytes` long, 4-byte aligned) and returns its offset. The first one goes
-    /// to 0x40. \throws std::length_error if the first 256 bytes are full
+    /// Appends a capability to the list at 0x34 (`bytes` long, 4-byte aligned) and returns its offset. The first one
+    /// goes to 0x40. \throws std::length_error if the first 256 bytes are full
     std::size_t add_capability(std::uint8_t id, std::size_t bytes);
     /// Appends an extended capability (the first one goes to 0x100).
     std::size_t add_extended_capability(std::uint16_t id, unsigned version, std::size_t bytes);

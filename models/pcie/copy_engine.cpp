@@ -25,9 +25,12 @@ const copy_engine_params& checked(const copy_engine_params& p) {
 void copy_engine_params::describe(parameter_visitor& v) {
     endpoint_params::describe(v);
     v.field("memory", memory, between{4096, 64.0 * (1ull << 30)}, "the device's own memory (BAR 2); a power of two");
-    v.field("channels", channels, between{1, COPY_ENGINE_MOST_CHANNELS}, "DMA channels, each with a descriptor ring; they share the link TLP by TLP");
-    v.field("chunk", chunk, between{128, 1 << 20}, "bytes that a channel fetches from the device's own memory at a time");
-    v.field("reads_ahead", reads_ahead, between{1, 256}, "chunks that a channel reads before the first of them is written");
+    v.field("channels", channels, between{1, COPY_ENGINE_MOST_CHANNELS},
+            "DMA channels, each with a descriptor ring; they share the link TLP by TLP");
+    v.field("chunk", chunk, between{128, 1 << 20},
+            "bytes that a channel fetches from the device's own memory at a time");
+    v.field("reads_ahead", reads_ahead, between{1, 256},
+            "chunks that a channel reads before the first of them is written");
 }
 
 copy_engine::copy_engine(const sc_core::sc_module_name& name, const copy_engine_params& p)
@@ -41,9 +44,11 @@ copy_engine::copy_engine(const sc_core::sc_module_name& name, const copy_engine_
     add_memory_bar(COPY_ENGINE_BAR_MEMORY, p.memory);
     config.set_interrupt_pin(1);
     add_common_capabilities();
-    add_msi_x(static_cast<unsigned>(COPY_ENGINE_VECTORS * p.channels), COPY_ENGINE_BAR_REGISTERS, COPY_ENGINE_MSIX_TABLE);
+    add_msi_x(static_cast<unsigned>(COPY_ENGINE_VECTORS * p.channels), COPY_ENGINE_BAR_REGISTERS,
+              COPY_ENGINE_MSIX_TABLE);
     for (std::uint64_t c = 0; c < p.channels; ++c)
-        m_queues.push_back(std::make_unique<copy_queue>(dma, memory, p.chunk, p.chunk * p.reads_ahead, [this] { advance(); }));
+        m_queues.push_back(
+            std::make_unique<copy_queue>(dma, memory, p.chunk, p.chunk * p.reads_ahead, [this] { advance(); }));
 }
 
 void copy_engine::bar_read(const bar_hit& at, std::uint8_t* to, std::uint32_t bytes) {
@@ -52,7 +57,9 @@ void copy_engine::bar_read(const bar_hit& at, std::uint8_t* to, std::uint32_t by
         return;
     }
     std::memset(to, 0, bytes);
-    by_words(at.offset, bytes, [&](std::uint64_t where, std::uint32_t done, std::uint32_t size) { registers.read(where, to + done, size); });
+    by_words(at.offset, bytes, [&](std::uint64_t where, std::uint32_t done, std::uint32_t size) {
+        registers.read(where, to + done, size);
+    });
 }
 
 void copy_engine::bar_write(const bar_hit& at, const std::uint8_t* from, std::uint32_t bytes) {
@@ -62,18 +69,22 @@ void copy_engine::bar_write(const bar_hit& at, const std::uint8_t* from, std::ui
         if (!m_watched.empty()) note_arrival(at.offset, bytes);
         return;
     }
-    by_words(at.offset, bytes, [&](std::uint64_t where, std::uint32_t done, std::uint32_t size) { registers.write(where, from + done, size); });
+    by_words(at.offset, bytes, [&](std::uint64_t where, std::uint32_t done, std::uint32_t size) {
+        registers.write(where, from + done, size);
+    });
 }
 
 bool copy_engine::own_memory(std::uint64_t address, std::uint64_t bytes, std::uint64_t& offset) const {
     const auto base = config.bar_base(COPY_ENGINE_BAR_MEMORY);
-    if (base == 0 || address < base || address - base > params.memory || bytes > params.memory - (address - base)) return false;
+    if (base == 0 || address < base || address - base > params.memory || bytes > params.memory - (address - base))
+        return false;
     offset = address - base;
     return true;
 }
 
 void copy_engine::fetch(std::size_t c, std::uint64_t address, const buffer_slice& into, std::uint32_t ticket) {
-    dma.read(address, into, [this, c, ticket](request_status s) { channels.fetched(c, ticket, s == request_status::ok); });
+    dma.read(address, into,
+             [this, c, ticket](request_status s) { channels.fetched(c, ticket, s == request_status::ok); });
 }
 
 void copy_engine::store(std::size_t c, std::uint64_t address, const buffer_slice& status, std::uint32_t ticket) {
@@ -82,7 +93,8 @@ void copy_engine::store(std::size_t c, std::uint64_t address, const buffer_slice
 }
 
 void copy_engine::stopped(std::size_t c) {
-    log(log_level::warning, *this, "channel {} stops: the ring registers are wrong or a descriptor could not be fetched", c);
+    log(log_level::warning, *this,
+        "channel {} stops: the ring registers are wrong or a descriptor could not be fetched", c);
 }
 
 void copy_engine::interrupt_message(std::size_t c, unsigned vector) {
@@ -110,14 +122,16 @@ void copy_engine::perform(std::size_t c, const copy_engine_descriptor& d) {
     add_job(c, std::move(j));
 }
 
-void copy_engine::push(std::uint64_t offset, std::uint64_t bus_address, std::uint64_t bytes, std::function<void()> handed_over,
-                       unsigned channel) {
+void copy_engine::push(std::uint64_t offset, std::uint64_t bus_address, std::uint64_t bytes,
+                       std::function<void()> handed_over, unsigned channel) {
     copy_job j;
     j.source = offset;
     j.destination = bus_address;
     j.length = bytes;
     j.local_source = true;
-    j.finished = [handed_over = std::move(handed_over)](bool) { if (handed_over) handed_over(); };
+    j.finished = [handed_over = std::move(handed_over)](bool) {
+        if (handed_over) handed_over();
+    };
     add_job(channel, std::move(j));
 }
 

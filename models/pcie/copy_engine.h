@@ -19,8 +19,8 @@ namespace fabricvp::pcie {
 struct copy_engine_params : endpoint_params {
     byte_size memory{std::uint64_t{64} << 20};
     std::uint64_t channels = 8;
-    byte_size chunk{4096};                 ///< bytes fetched from own memory at a time
-    std::uint64_t reads_ahead = 8;         ///< chunks that a channel reads ahead of writing them
+    byte_size chunk{4096};          ///< bytes fetched from own memory at a time
+    std::uint64_t reads_ahead = 8;  ///< chunks that a channel reads ahead of writing them
     void describe(parameter_visitor& v);
     std::uint64_t memory_bar() const { return memory; }
 };
@@ -41,11 +41,12 @@ public:
     copy_engine(const sc_core::sc_module_name& name, const copy_engine_params& params);
 
     /// Copies without a descriptor, as if the firmware of the device did it: `bytes` of own memory to a bus address, in
-    /// order with what else the channel has to do. Studies use it. \param handed_over called when the last byte has been
-    /// given to the link
+    /// order with what else the channel has to do. Studies use it. \param handed_over called when the last byte has
+    /// been given to the link
     void push(std::uint64_t offset, std::uint64_t bus_address, std::uint64_t bytes, std::function<void()> handed_over,
               unsigned channel = 0);
-    /// Calls `arrived` once, when so many more bytes have been written into [offset, offset + bytes) of own memory by others.
+    /// Calls `arrived` once, when so many more bytes have been written into [offset, offset + bytes) of own memory by
+    /// others.
     void watch(std::uint64_t offset, std::uint64_t bytes, std::function<void()> arrived);
 
 private:
@@ -73,9 +74,9 @@ private:
     void note_arrival(std::uint64_t offset, std::uint64_t bytes);
 
     std::vector<std::unique_ptr<copy_queue>> m_queues;  // by channel
-    std::uint32_t m_working = 0;  // bit c: channel c has jobs
-    unsigned m_turn = 0;          // the channel that comes next
-    unsigned m_last = 0;          // the channel that came last
+    std::uint32_t m_working = 0;                        // bit c: channel c has jobs
+    unsigned m_turn = 0;                                // the channel that comes next
+    unsigned m_last = 0;                                // the channel that came last
     bool m_advancing = false;
     std::vector<watched> m_watched;
 };

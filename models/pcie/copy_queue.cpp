@@ -6,7 +6,8 @@
 
 namespace fabricvp::pcie {
 
-copy_queue::copy_queue(requester& dma, sparse_memory& memory, std::uint64_t chunk, std::uint64_t window, std::function<void()> wake)
+copy_queue::copy_queue(requester& dma, sparse_memory& memory, std::uint64_t chunk, std::uint64_t window,
+                       std::function<void()> wake)
     : m_dma(dma), m_memory(memory), m_chunk(chunk), m_window(window), m_wake(std::move(wake)) {}
 
 bool copy_queue::step() {

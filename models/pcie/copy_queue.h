@@ -20,9 +20,10 @@ struct copy_job {
 
 class copy_queue {
 public:
-    /// \param chunk bytes that are fetched from own memory at once \param window bytes that are read ahead of being written
-    /// \param wake called when data have arrived that step() waits for
-    copy_queue(requester& dma, sparse_memory& memory, std::uint64_t chunk, std::uint64_t window, std::function<void()> wake);
+    /// \param chunk bytes that are fetched from own memory at once \param window bytes that are read ahead of being
+    /// written \param wake called when data have arrived that step() waits for
+    copy_queue(requester& dma, sparse_memory& memory, std::uint64_t chunk, std::uint64_t window,
+               std::function<void()> wake);
 
     void add(copy_job job) { m_jobs.push_back(std::move(job)); }
     bool empty() const { return m_jobs.empty(); }
@@ -54,9 +55,9 @@ private:
     // Of the first job:
     std::uint64_t m_requested = 0, m_written = 0;  // bytes
     bool m_failed = false;
-    std::uint32_t m_reading = 0;                   // reads under way
-    std::deque<piece> m_pieces;                    // asked for and not yet written, in order
-    std::uint32_t m_first = 0;                     // sequence number of the first of them
+    std::uint32_t m_reading = 0;  // reads under way
+    std::deque<piece> m_pieces;   // asked for and not yet written, in order
+    std::uint32_t m_first = 0;    // sequence number of the first of them
     std::uint32_t m_epoch = 0;
 };
 

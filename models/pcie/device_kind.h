@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kinds of endpoints by name. A device of a PCIe tree is chosen by its `kind`; what a new one needs beside its own files is
-// a line in device_settings::kinds() or, from outside of this folder, a call of add_device_kind().
+// Kinds of endpoints by name. A device of a PCIe tree is chosen by its `kind`; what a new one needs beside its own
+// files is a line in device_settings::kinds() or, from outside of this folder, a call of add_device_kind().
 #pragma once
 
 #include <memory>
@@ -40,7 +40,9 @@ device_kind make_device_kind(const char* name, const char* help) {
         const endpoint_params& endpoint() const override { return m_params; }
         std::uint64_t memory_bar() const override { return m_params.memory_bar(); }
         std::vector<std::string*> files() override { return m_params.files(); }
-        std::unique_ptr<pcie::endpoint> make(const std::string& name) const override { return std::make_unique<Device>(name.c_str(), m_params); }
+        std::unique_ptr<pcie::endpoint> make(const std::string& name) const override {
+            return std::make_unique<Device>(name.c_str(), m_params);
+        }
         std::unique_ptr<device_settings> copy() const override { return std::make_unique<settings>(*this); }
     };
     return {name, help, [] { return std::unique_ptr<device_settings>(new settings); }};

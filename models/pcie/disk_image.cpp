@@ -20,20 +20,22 @@ disk_image::disk_image(const std::string& path, disk_mode mode, std::uint64_t bl
     if (path.empty()) return;
     m_file = ::open(path.c_str(), (mode == disk_mode::writable ? O_RDWR : O_RDONLY) | O_CLOEXEC | O_NONBLOCK);
     if (m_file < 0)
-        throw std::invalid_argument(fmt::format("{}: cannot be opened{}: {}", path, mode == disk_mode::writable ? " for writing" : "",
+        throw std::invalid_argument(fmt::format("{}: cannot be opened{}: {}", path,
+                                                mode == disk_mode::writable ? " for writing" : "",
                                                 std::strerror(errno)));
     const auto refuse = [&](const std::string& why) {
         ::close(m_file);
         throw std::invalid_argument(fmt::format("{}: {}", path, why));
     };
-    struct stat s{};
+    struct stat s {};
     if (::fstat(m_file, &s) != 0) refuse(std::strerror(errno));
     if (!S_ISREG(s.st_mode)) refuse("is no regular file");
     if (s.st_size == 0 || s.st_size % 512) refuse(fmt::format("has {} bytes: a disk has a multiple of 512", s.st_size));
     // A disk that writes has its image for itself, in this machine and beside others.
     if (::flock(m_file, (mode == disk_mode::writable ? LOCK_EX : LOCK_SH) | LOCK_NB) != 0 && errno == EWOULDBLOCK)
-        refuse(mode == disk_mode::writable ? "another disk uses it, here or in another run: a writable image is for one disk alone"
-                                           : "another disk writes to it, here or in another run");
+        refuse(mode == disk_mode::writable
+                   ? "another disk uses it, here or in another run: a writable image is for one disk alone"
+                   : "another disk writes to it, here or in another run");
     m_size = static_cast<std::uint64_t>(s.st_size);
 }
 
@@ -63,8 +65,10 @@ bool disk_image::read(std::uint64_t offset, std::uint8_t* to, std::size_t bytes)
         const auto inside = static_cast<std::size_t>(offset % page_size);
         const auto here = std::min(bytes, page_size - inside);
         const auto changed = m_changed.find(offset / page_size);
-        if (changed != m_changed.end()) std::memcpy(to, changed->second.data() + inside, here);
-        else if (!read_file(offset, to, here)) return false;
+        if (changed != m_changed.end())
+            std::memcpy(to, changed->second.data() + inside, here);
+        else if (!read_file(offset, to, here))
+            return false;
         to += here;
         offset += here;
         bytes -= here;
@@ -88,7 +92,9 @@ bool disk_image::write(std::uint64_t offset, const std::uint8_t* from, std::size
         if (changed == m_changed.end()) {
             const auto begin = offset / page_size * page_size;
             std::array<std::uint8_t, page_size> fresh{};
-            if (!read_file(begin, fresh.data(), static_cast<std::size_t>(std::min<std::uint64_t>(page_size, m_size - begin)))) return false;
+            if (!read_file(begin, fresh.data(),
+                           static_cast<std::size_t>(std::min<std::uint64_t>(page_size, m_size - begin))))
+                return false;
             changed = m_changed.emplace(offset / page_size, fresh).first;
         }
         std::memcpy(changed->second.data() + inside, from, here);

@@ -47,8 +47,9 @@ private:
 namespace fabricvp {
 template <>
 struct choice_traits<pcie::disk_mode> {
-    static constexpr std::pair<pcie::disk_mode, const char*> names[] = {{pcie::disk_mode::read_only, "read_only"},
-                                                                        {pcie::disk_mode::copy_on_write, "copy_on_write"},
-                                                                        {pcie::disk_mode::writable, "writable"}};
+    static constexpr std::pair<pcie::disk_mode, const char*> names[] = {
+        {pcie::disk_mode::read_only, "read_only"},
+        {pcie::disk_mode::copy_on_write, "copy_on_write"},
+        {pcie::disk_mode::writable, "writable"}};
 };
 }  // namespace fabricvp

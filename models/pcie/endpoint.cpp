@@ -17,10 +17,13 @@ namespace fabricvp::pcie {
 void endpoint_params::describe(parameter_visitor& v) {
     v.group("link", link, "the link's end at the device");
     v.group("dma", dma, "the device's own reads and writes");
-    v.field("read_latency", read_latency, between{0, 1e9}, "from the arrival of a read to its first completion, beyond what the device's memory takes");
+    v.field("read_latency", read_latency, between{0, 1e9},
+            "from the arrival of a read to its first completion, beyond what the device's memory takes");
     v.field("resizable_from", resizable_from, between{0, 1024.0 * (1ull << 30)},
-            "first size of the large memory BAR, which software may resize up to all of the memory; a power of two from 1 MiB on; 0: fixed");
-    v.field("completion_boundary", completion_boundary, between{64, 128}, "completions end on multiples of these bytes");
+            "first size of the large memory BAR, which software may resize up to all of the memory; a power of two "
+            "from 1 MiB on; 0: fixed");
+    v.field("completion_boundary", completion_boundary, between{64, 128},
+            "completions end on multiples of these bytes");
     v.field("ready_after_reset", ready_after_reset, between{0, 1e12},
             "time after a reset in which configuration requests are answered with Configuration Request Retry Status");
 }
@@ -53,7 +56,8 @@ void endpoint::add_memory_bar(unsigned bar, std::uint64_t bytes) {
         return;
     }
     if (first < 1 << 20 || first & (first - 1))
-        throw std::invalid_argument(fmt::format("{}: resizable_from is {}: give a power of two from 1 MiB on", name(), first));
+        throw std::invalid_argument(
+            fmt::format("{}: resizable_from is {}: give a power of two from 1 MiB on", name(), first));
     config.add_resizable_bar(bar, first, bytes);
 }
 
@@ -181,7 +185,8 @@ void endpoint::process(const tlp_ptr& t) {
             ++poisoned;
             config.errors.uncorrectable(aer::poisoned, t.get());
         }
-        if (!dma.complete(*t)) config.errors.uncorrectable(aer::unexpected_completion, t.get(), error_reporter::weight::advisory);
+        if (!dma.complete(*t))
+            config.errors.uncorrectable(aer::unexpected_completion, t.get(), error_reporter::weight::advisory);
         return;
     }
     switch (t->kind) {
@@ -226,7 +231,8 @@ void endpoint::configuration_request(const tlp_ptr& t) {
 }
 
 void endpoint::apply_control() {
-    dma.max_payload = std::min<std::uint32_t>(config.max_payload(), static_cast<std::uint32_t>(link.params.max_payload));
+    dma.max_payload =
+        std::min<std::uint32_t>(config.max_payload(), static_cast<std::uint32_t>(link.params.max_payload));
     dma.max_read_request = config.max_read_request();
     send_intx();
     const auto at = config.space.find_capability(express_id);
@@ -315,19 +321,22 @@ void endpoint::memory_request(const tlp_ptr& t) {
 
 void endpoint::finish_read(const tlp_ptr& t, const buffer_slice& data) {
     const auto when = now() + endpoint_parameters.read_latency;
-    make_read_completions(*t, dma.id, data, dma.max_payload, static_cast<std::uint32_t>(endpoint_parameters.completion_boundary),
+    make_read_completions(*t, dma.id, data, dma.max_payload,
+                          static_cast<std::uint32_t>(endpoint_parameters.completion_boundary),
                           [&](const tlp_ptr& c) { answer(c, when); });
 }
 
 /// Whoever waits for an answer decides how bad it is; nobody else will say that a posted request was lost.
 void endpoint::refuse(const tlp_ptr& t, std::uint32_t aer_bit, completion_status status) {
     const bool posted = t->flow() == flow_class::posted;
-    config.errors.uncorrectable(aer_bit, t.get(), posted ? error_reporter::weight::full : error_reporter::weight::advisory);
+    config.errors.uncorrectable(aer_bit, t.get(),
+                                posted ? error_reporter::weight::full : error_reporter::weight::advisory);
     if (!posted) answer(make_completion(*t, dma.id, status), now() + endpoint_parameters.read_latency);
 }
 
 void endpoint::write_bar(const bar_hit& at, const tlp& t) {
-    if (m_msix && at.bar == m_msix_bar && at.offset >= m_msix_offset && m_msix->claims(at.offset - m_msix_offset, t.bytes))
+    if (m_msix && at.bar == m_msix_bar && at.offset >= m_msix_offset &&
+        m_msix->claims(at.offset - m_msix_offset, t.bytes))
         m_msix->write(at.offset - m_msix_offset, t.data.data(), t.bytes);
     else
         bar_write(at, t.data.data(), t.bytes);
@@ -344,7 +353,8 @@ span_trail endpoint::take_spans() {
 }
 
 void endpoint::read_bar(const bar_hit& at, std::uint8_t* to, std::uint32_t bytes) {
-    if (m_msix && at.bar == m_msix_bar && at.offset >= m_msix_offset && m_msix->claims(at.offset - m_msix_offset, bytes))
+    if (m_msix && at.bar == m_msix_bar && at.offset >= m_msix_offset &&
+        m_msix->claims(at.offset - m_msix_offset, bytes))
         m_msix->read(at.offset - m_msix_offset, to, bytes);
     else
         bar_read(at, to, bytes);

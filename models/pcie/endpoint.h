@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Base of every device at the end of a link. A new device declares its identity and BARs, implements bar_read() and
-// bar_write(), moves data with `dma`, and interrupts with raise(); configuration, flow control, completions, MSI-X, INTx
-// and resets are done here.
+// bar_write(), moves data with `dma`, and interrupts with raise(); configuration, flow control, completions, MSI-X,
+// INTx and resets are done here.
 #pragma once
 
 #include <cstdint>
@@ -23,10 +23,11 @@ namespace fabricvp::pcie {
 struct endpoint_params {
     port_params link;
     requester_params dma;
-    duration read_latency{100'000};        ///< from the arrival of a read to its first completion, beyond what memory behind a BAR takes
+    duration read_latency{
+        100'000};  ///< from the arrival of a read to its first completion, beyond what memory behind a BAR takes
     std::uint64_t completion_boundary = 64;
-    duration ready_after_reset{0};         ///< configuration requests before are answered with a retry
-    byte_size resizable_from{0};           ///< first size of the device's large memory BAR; 0: its final size, for good
+    duration ready_after_reset{0};  ///< configuration requests before are answered with a retry
+    byte_size resizable_from{0};    ///< first size of the device's large memory BAR; 0: its final size, for good
     void describe(parameter_visitor& v);
     /// Bytes of the device's large memory BAR at its largest; 0 where it has none. Devices that have one hide this.
     std::uint64_t memory_bar() const { return 0; }
@@ -43,16 +44,20 @@ public:
     requester dma;
 
     counter unsupported{*this, "unsupported_requests", "1", "requests that no BAR claims"};
-    counter retries{*this, "configuration_retries", "1", "configuration requests that came before the device was ready"};
+    counter retries{*this, "configuration_retries", "1",
+                    "configuration requests that came before the device was ready"};
     counter poisoned{*this, "poisoned", "1", "poisoned TLPs received"};
 
     struct not_ready_arguments {
         duration lasting{1'000'000'000};
         void describe(parameter_visitor& v);
     };
-    fault_kind<> surprise_removal{*this, "surprise_removal", "the device is pulled out while it runs", [this](const auto&) { link.set_present(false); }};
-    fault_kind<> insertion{*this, "insertion", "the device is plugged in again", [this](const auto&) { link.set_present(true); }};
-    fault_kind<not_ready_arguments> not_ready{*this, "not_ready", "the function answers configuration requests with a retry status",
+    fault_kind<> surprise_removal{*this, "surprise_removal", "the device is pulled out while it runs",
+                                  [this](const auto&) { link.set_present(false); }};
+    fault_kind<> insertion{*this, "insertion", "the device is plugged in again",
+                           [this](const auto&) { link.set_present(true); }};
+    fault_kind<not_ready_arguments> not_ready{*this, "not_ready",
+                                              "the function answers configuration requests with a retry status",
                                               [this](const not_ready_arguments& a) { m_ready_at = now() + a.lasting; }};
 
     span_stage outbox_span{*this, "outbox"};    ///< behind the device's other TLPs
@@ -66,8 +71,8 @@ public:
 protected:
     /// Declares a 64-bit prefetchable BAR over `bytes` of memory (a power of two), resizable if the parameters say so.
     void add_memory_bar(unsigned bar, std::uint64_t bytes);
-    /// Adds what every endpoint has: Power Management, PCI Express, AER, Device Serial Number. \param atomics the device
-    /// performs AtomicOps on its BARs
+    /// Adds what every endpoint has: Power Management, PCI Express, AER, Device Serial Number. \param atomics the
+    /// device performs AtomicOps on its BARs
     void add_common_capabilities(bool atomics = false);
     /// Adds MSI-X with its table and pending bits in BAR `bar`, at `offset` and `offset` + 2 KiB.
     void add_msi_x(unsigned vectors, unsigned bar, std::uint32_t offset);
@@ -76,8 +81,8 @@ protected:
     void set_intx(bool level);
     bool msi_x_enabled() const;
 
-    /// Accesses to BARs that are not the MSI-X table. `bytes` is at most a TLP's payload. Writes with byte holes come as
-    /// several calls.
+    /// Accesses to BARs that are not the MSI-X table. `bytes` is at most a TLP's payload. Writes with byte holes come
+    /// as several calls.
     virtual void bar_read(const bar_hit& at, std::uint8_t* to, std::uint32_t bytes) = 0;
     virtual void bar_write(const bar_hit& at, const std::uint8_t* from, std::uint32_t bytes) = 0;
     /// Inside of bar_write(): the spans of the write, to which something else is about to belong.

@@ -7,8 +7,8 @@ namespace fabricvp::pcie {
 
 namespace {
 
-constexpr std::uint64_t command_serr = 0x0100, status_signaled_system_error = 0x4000, status_signaled_target_abort = 0x0800,
-                        status_parity = 0x8000;
+constexpr std::uint64_t command_serr = 0x0100, status_signaled_system_error = 0x4000,
+                        status_signaled_target_abort = 0x0800, status_parity = 0x8000;
 constexpr std::uint64_t enable_correctable = 1, enable_nonfatal = 2, enable_fatal = 4, enable_unsupported = 8;
 
 /// The header of a TLP as it goes over the wire, first byte highest.
@@ -32,11 +32,13 @@ std::array<std::uint32_t, 4> header_of(const tlp& t) {
     }();
     const std::uint32_t words = (t.bytes + (static_cast<std::uint32_t>(t.address) & 3) + 3) / 4;
     std::array<std::uint32_t, 4> h{};
-    h[0] = typed.format << 29 | typed.code << 24 | (t.tag >> 9 & 1u) << 23 | (t.tag >> 8 & 1u) << 19 | (t.poisoned ? 1u << 14 : 0) |
-           (t.relaxed_ordering ? 1u << 13 : 0) | (t.kind == tlp_kind::message ? 0 : words & 0x3ff);
+    h[0] = typed.format << 29 | typed.code << 24 | (t.tag >> 9 & 1u) << 23 | (t.tag >> 8 & 1u) << 19 |
+           (t.poisoned ? 1u << 14 : 0) | (t.relaxed_ordering ? 1u << 13 : 0) |
+           (t.kind == tlp_kind::message ? 0 : words & 0x3ff);
     const std::uint32_t tag = static_cast<std::uint32_t>(t.tag & 0xff) << 8;
     if (t.is_completion()) {
-        h[1] = static_cast<std::uint32_t>(t.completer) << 16 | static_cast<std::uint32_t>(t.status) << 13 | (t.byte_count & 0xfffu);
+        h[1] = static_cast<std::uint32_t>(t.completer) << 16 | static_cast<std::uint32_t>(t.status) << 13 |
+               (t.byte_count & 0xfffu);
         h[2] = static_cast<std::uint32_t>(t.requester) << 16 | tag | t.lower_address;
         return h;
     }
@@ -58,7 +60,8 @@ std::array<std::uint32_t, 4> header_of(const tlp& t) {
 }  // namespace
 
 void error_reporter::send(message_code code) {
-    if (code != message_code::error_correctable && m_space.get(0x04, 2) & command_serr) m_space.set_bits(0x06, 2, status_signaled_system_error);
+    if (code != message_code::error_correctable && m_space.get(0x04, 2) & command_serr)
+        m_space.set_bits(0x06, 2, status_signaled_system_error);
     if (on_message) on_message(code);
 }
 
@@ -70,7 +73,8 @@ void error_reporter::correctable(std::uint32_t bits) {
         m_space.set_bits(at + aer::correctable_status, 4, bits);
         if (!(bits & ~m_space.get(at + aer::correctable_mask, 4))) return;
     }
-    if (express_at && m_space.get(express_at + express::device_control, 2) & enable_correctable) send(message_code::error_correctable);
+    if (express_at && m_space.get(express_at + express::device_control, 2) & enable_correctable)
+        send(message_code::error_correctable);
 }
 
 void error_reporter::uncorrectable(std::uint32_t bit, const tlp* t, weight w) {
@@ -82,7 +86,11 @@ void error_reporter::uncorrectable(std::uint32_t bit, const tlp* t, weight w) {
     if (bit == aer::poisoned) m_space.set_bits(0x06, 2, status_parity);
     if (bit == aer::completer_abort) m_space.set_bits(0x06, 2, status_signaled_target_abort);
     if (express_at)
-        m_space.set_bits(express_at + express::device_status, 2, (advisory ? 1u : fatal ? 4u : 2u) | (request_refused ? 8u : 0u));
+        m_space.set_bits(express_at + express::device_status, 2,
+                         (advisory ? 1u
+                          : fatal  ? 4u
+                                   : 2u) |
+                             (request_refused ? 8u : 0u));
     bool masked = false;
     if (at) {
         masked = m_space.get(at + aer::uncorrectable_mask, 4) & bit;
@@ -93,7 +101,8 @@ void error_reporter::uncorrectable(std::uint32_t bit, const tlp* t, weight w) {
         m_space.set_bits(at + aer::uncorrectable_status, 4, bit);
         if (!masked && !first_stands) {
             const auto number = static_cast<std::uint64_t>(__builtin_ctz(bit));
-            m_space.set(at + aer::capabilities, 4, (m_space.get(at + aer::capabilities, 4) & ~std::uint64_t{0x1f}) | number);
+            m_space.set(at + aer::capabilities, 4,
+                        (m_space.get(at + aer::capabilities, 4) & ~std::uint64_t{0x1f}) | number);
             const auto header = t ? header_of(*t) : std::array<std::uint32_t, 4>{};
             for (std::size_t i = 0; i < header.size(); ++i) m_space.set(at + aer::header_log + 4 * i, 4, header[i]);
         }
@@ -102,11 +111,13 @@ void error_reporter::uncorrectable(std::uint32_t bit, const tlp* t, weight w) {
     const bool system_errors = m_space.get(0x04, 2) & command_serr;
     if (advisory) {
         const bool hidden = at && m_space.get(at + aer::correctable_mask, 4) & aer::advisory;
-        if (!hidden && control & enable_correctable && (!request_refused || control & enable_unsupported)) send(message_code::error_correctable);
+        if (!hidden && control & enable_correctable && (!request_refused || control & enable_unsupported))
+            send(message_code::error_correctable);
         return;
     }
     if (masked || (request_refused && !(control & enable_unsupported) && !system_errors)) return;
-    if (control & (fatal ? enable_fatal : enable_nonfatal) || system_errors) send(fatal ? message_code::error_fatal : message_code::error_nonfatal);
+    if (control & (fatal ? enable_fatal : enable_nonfatal) || system_errors)
+        send(fatal ? message_code::error_fatal : message_code::error_nonfatal);
 }
 
 }  // namespace fabricvp::pcie

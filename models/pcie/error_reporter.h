@@ -11,8 +11,8 @@
 namespace fabricvp::pcie {
 
 /// What a function does about an error that it finds (PCI Express Base Specification, 6.2): device status, the status,
-/// header log and first error pointer of Advanced Error Reporting as masks and severities say, and a message to the root
-/// port if software enabled it.
+/// header log and first error pointer of Advanced Error Reporting as masks and severities say, and a message to the
+/// root port if software enabled it.
 class error_reporter {
 public:
     /// How an uncorrectable error counts where its severity is non-fatal: in full, or as advice, because somebody else

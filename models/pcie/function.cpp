@@ -6,13 +6,13 @@ namespace fabricvp::pcie {
 function::function(const function_identity& id) {
     space.declare(0x00, 2, id.vendor);
     space.declare(0x02, 2, id.device);
-    space.declare(0x04, 2, 0, 0x0546);          // memory, bus master, parity response, SERR, interrupt disable
+    space.declare(0x04, 2, 0, 0x0546);  // memory, bus master, parity response, SERR, interrupt disable
     space.declare(0x06, 2, 0, 0, 0xf900);
     space.declare(0x08, 4, id.class_code << 8 | id.revision);
-    space.declare(0x0c, 1, 0, 0xff);            // cache line size: no meaning, but software may write it
+    space.declare(0x0c, 1, 0, 0xff);  // cache line size: no meaning, but software may write it
     space.declare(0x2c, 2, id.subsystem_vendor);
     space.declare(0x2e, 2, id.subsystem);
-    space.declare(0x3c, 1, 0, 0xff);            // interrupt line: software's note
+    space.declare(0x3c, 1, 0, 0xff);  // interrupt line: software's note
 }
 
 void function::add_bar(unsigned bar, std::uint64_t size, bool wide, bool prefetchable) {
@@ -59,7 +59,8 @@ std::optional<bar_hit> function::decode(std::uint64_t address, std::uint64_t byt
     for (unsigned b = 0; b < m_bars.size(); ++b) {
         if (m_bars[b].size == 0) continue;
         const auto base = bar_base(b);
-        if (base != 0 && address >= base && address - base < m_bars[b].size && bytes <= m_bars[b].size - (address - base))
+        if (base != 0 && address >= base && address - base < m_bars[b].size &&
+            bytes <= m_bars[b].size - (address - base))
             return bar_hit{b, address - base};
     }
     return std::nullopt;

@@ -42,8 +42,8 @@ public:
 
     /// Declares a memory BAR (0 to 5; a 64-bit one takes two). \param size a power of two, at least 16 bytes
     void add_bar(unsigned bar, std::uint64_t size, bool wide, bool prefetchable);
-    /// The same for a prefetchable 64-bit BAR that software may resize from `least` to `most` bytes (powers of two, 1 MiB
-    /// and more) through a Resizable BAR capability. It starts at `least`.
+    /// The same for a prefetchable 64-bit BAR that software may resize from `least` to `most` bytes (powers of two, 1
+    /// MiB and more) through a Resizable BAR capability. It starts at `least`.
     void add_resizable_bar(unsigned bar, std::uint64_t least, std::uint64_t most);
     /// Registers return to their reset values, sticky ones only if `power_on`; BARs to their first sizes.
     void reset(bool power_on);

@@ -11,8 +11,8 @@
 namespace fabricvp::pcie {
 
 /// What a port of a switch has received and not yet forwarded: a FIFO for each flow class, with the ordering rules
-/// between them (PCI Express Base Specification, table of ordering rules): nothing but a relaxed completion passes a posted
-/// request; posted requests and completions pass whatever else is stuck.
+/// between them (PCI Express Base Specification, table of ordering rules): nothing but a relaxed completion passes a
+/// posted request; posted requests and completions pass whatever else is stuck.
 class ingress_buffer {
 public:
     struct entry {

@@ -6,8 +6,10 @@
 namespace fabricvp::pcie {
 
 void link_faults::training_arguments::describe(parameter_visitor& v) {
-    v.field("lanes", lanes, between{0, static_cast<double>(most_lanes)}, "lanes each way; 0: as many as both ends have");
-    v.field("generation", generation, between{0, static_cast<double>(most_generation)}, "generation; 0: the highest of both ends");
+    v.field("lanes", lanes, between{0, static_cast<double>(most_lanes)},
+            "lanes each way; 0: as many as both ends have");
+    v.field("generation", generation, between{0, static_cast<double>(most_generation)},
+            "generation; 0: the highest of both ends");
 }
 
 void link_faults::packet_arguments::describe(parameter_visitor& v) {
@@ -22,20 +24,23 @@ void link_faults::credit_arguments::describe(parameter_visitor& v) {
 }
 
 link_faults::link_faults(port& at)
-    : bit_errors(at, "bit_errors", "this end sends bits that arrive wrong", [this](const auto& a) {
-          m_port.transmitter.set_bit_error_rate(a.rate);
-          m_errors_end.after(a.lasting);
-      }),
-      link_down(at, "link_down", "the link goes down at both ends", [this](const auto& a) {
-          m_port.take_down();
-          m_down_end.after(a.lasting);
-      }, {{0}, "after which it trains again; 0 ps: until `retrain`"}),
-      retrain(at, "retrain", "the link trains again, with fewer lanes or more slowly if asked to", [this](const training_arguments& a) {
-          m_port.train(a.lanes, static_cast<unsigned>(a.generation));
-      }),
+    : bit_errors(at, "bit_errors", "this end sends bits that arrive wrong",
+                 [this](const auto& a) {
+                     m_port.transmitter.set_bit_error_rate(a.rate);
+                     m_errors_end.after(a.lasting);
+                 }),
+      link_down(at, "link_down", "the link goes down at both ends",
+                [this](const auto& a) {
+                    m_port.take_down();
+                    m_down_end.after(a.lasting);
+                },
+                {{0}, "after which it trains again; 0 ps: until `retrain`"}),
+      retrain(at, "retrain", "the link trains again, with fewer lanes or more slowly if asked to",
+              [this](const training_arguments& a) { m_port.train(a.lanes, static_cast<unsigned>(a.generation)); }),
       drop(at, "drop", "the next TLPs that this end sends are lost behind the receiver's link layer",
            [this](const auto& a) { add(m_drop, a); }, {flow_class::completion}),
-      poison(at, "poison", "the next TLPs with data that this end sends are poisoned", [this](const auto& a) { add(m_poison, a); }),
+      poison(at, "poison", "the next TLPs with data that this end sends are poisoned",
+             [this](const auto& a) { add(m_poison, a); }),
       lose_credit(at, "lose_credit", "this end loses credits and does not get them back while the link is up",
                   [this](const credit_arguments& a) {
                       m_port.lose_credits(static_cast<unsigned>(a.flow), {a.headers, a.data / 16});

@@ -8,8 +8,8 @@
 
 namespace fabricvp::pcie {
 
-/// Data rate of one lane after line coding (8b/10b for 1 and 2, 128b/130b for 3 to 5; generation 6 carries 236 TLP bytes
-/// in each 256-byte flit). \param generation 1 to 6
+/// Data rate of one lane after line coding (8b/10b for 1 and 2, 128b/130b for 3 to 5; generation 6 carries 236 TLP
+/// bytes in each 256-byte flit). \param generation 1 to 6
 constexpr bandwidth lane_rate(unsigned generation) {
     switch (generation) {
         case 1: return {250'000'000};

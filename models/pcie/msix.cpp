@@ -19,8 +19,9 @@ bool msix_table::claims(std::uint64_t offset, std::uint32_t bytes) const {
 }
 
 void msix_table::read(std::uint64_t offset, void* to, std::uint32_t bytes) const {
-    const auto* from = offset < pending_offset ? reinterpret_cast<const std::uint8_t*>(m_table.data()) + offset
-                                               : reinterpret_cast<const std::uint8_t*>(m_pending.data()) + offset - pending_offset;
+    const auto* from = offset < pending_offset
+                           ? reinterpret_cast<const std::uint8_t*>(m_table.data()) + offset
+                           : reinterpret_cast<const std::uint8_t*>(m_pending.data()) + offset - pending_offset;
     std::memcpy(to, from, bytes);
 }
 

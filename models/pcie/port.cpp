@@ -37,7 +37,8 @@ void port_params::describe(parameter_visitor& v) {
     v.field("completion_headers", completion_headers, between{1, 128}, "completions that the receiver can hold");
     v.field("posted_buffer", posted_buffer, between{4096.0 / 32, 32752}, "receiver's buffer for posted data");
     v.field("non_posted_buffer", non_posted_buffer, between{16, 32752}, "receiver's buffer for non-posted data");
-    v.field("completion_buffer", completion_buffer, between{4096.0 / 32, 32752}, "receiver's buffer for completion data");
+    v.field("completion_buffer", completion_buffer, between{4096.0 / 32, 32752},
+            "receiver's buffer for completion data");
     v.field("credit_latency", credit_latency, between{0, 1e7}, "from freeing a buffer to the partner's knowing of it");
     v.field("tlps_per_acknowledgement", tlps_per_acknowledgement, between{1, 64}, "TLPs that one ACK stands for");
     v.field("tlps_per_credit_update", tlps_per_credit_update, between{1, 64}, "TLPs that one UpdateFC stands for");
@@ -47,12 +48,16 @@ void port_params::describe(parameter_visitor& v) {
 }
 
 std::string port_traits::describe(unsigned c, const std::string& partner, const amounts& left, const amounts& initial) {
-    return fmt::format("{} credits of {}: {} of {} headers and {} of {} bytes are left", choice_traits<flow_class>::names[c].second, partner,
-                       left[0], initial[0], 16 * left[1], 16 * initial[1]);
+    return fmt::format("{} credits of {}: {} of {} headers and {} of {} bytes are left",
+                       choice_traits<flow_class>::names[c].second, partner, left[0], initial[0], 16 * left[1],
+                       16 * initial[1]);
 }
 
 port::port(const sc_core::sc_module_name& name, const port_params& p, port_owner& owner)
-    : link::port<port_traits>(name, channel_of(p)), params(p), m_owner(owner), m_generation(static_cast<unsigned>(p.generation)) {}
+    : link::port<port_traits>(name, channel_of(p)),
+      params(p),
+      m_owner(owner),
+      m_generation(static_cast<unsigned>(p.generation)) {}
 
 port::buffers port::room_of(const port_params& p) {
     return {amounts{p.posted_headers, p.posted_buffer / 16}, amounts{p.non_posted_headers, p.non_posted_buffer / 16},
@@ -77,7 +82,8 @@ ticks port::send(const tlp_ptr& t, ticks tail_ready) {
     const auto generation = m_generation;
     const auto payload = t->payload_bytes();
     const auto header = t->header_bytes() + framing_bytes(generation) / 2;
-    const auto passage = transmitter.send(now(), tail_ready, header + payload + (framing_bytes(generation) + 1) / 2, header);
+    const auto passage =
+        transmitter.send(now(), tail_ready, header + payload + (framing_bytes(generation) + 1) / 2, header);
     ++tlps_sent;
     payload_sent += payload;
     if ((transmitter.bit_error_rate() > 0 || faults.any()) && disturb(*t, passage)) return passage.end;
@@ -238,7 +244,8 @@ void port::reset() {
     m_failed = false;
     link::port<port_traits>::reset();
     if (!partner()) return;
-    settle(std::min(params.width, partner()->params.width), static_cast<unsigned>(std::min(params.generation, partner()->params.generation)));
+    settle(std::min(params.width, partner()->params.width),
+           static_cast<unsigned>(std::min(params.generation, partner()->params.generation)));
     transmitter.set_lane_rate(lane_rate(m_generation));
     m_owner.link_changed(*this, link_event::speed);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One end of a PCIe link (link/port.h): header and data credits of three flow classes, training, and what acknowledgements
-// and credit updates take of the lanes.
+// One end of a PCIe link (link/port.h): header and data credits of three flow classes, training, and what
+// acknowledgements and credit updates take of the lanes.
 #pragma once
 
 #include <array>
@@ -18,24 +18,24 @@ namespace fabricvp::pcie {
 struct port_params {
     std::uint64_t generation = 3;
     std::uint64_t width = 16;
-    std::uint64_t max_payload = 256;         ///< bytes
+    std::uint64_t max_payload = 256;  ///< bytes
     duration propagation{2'000};
-    duration processing{50'000};             ///< from the head's arrival until the device behind may act on it
+    duration processing{50'000};  ///< from the head's arrival until the device behind may act on it
     std::uint64_t posted_headers = 64, non_posted_headers = 64, completion_headers = 64;
     byte_size posted_buffer{8192}, non_posted_buffer{1024}, completion_buffer{8192};
-    duration credit_latency{50'000};         ///< from freeing a buffer to the partner's knowing of it
+    duration credit_latency{50'000};  ///< from freeing a buffer to the partner's knowing of it
     std::uint64_t tlps_per_acknowledgement = 4;
     std::uint64_t tlps_per_credit_update = 2;
     double bit_error_rate = 0.0;
     duration retrain_time{20'000'000};
-    std::uint64_t seed = 0;                  ///< of the error process
+    std::uint64_t seed = 0;  ///< of the error process
     void describe(parameter_visitor& v);
 };
 
 class port;
 
-/// What becomes of a link: it is down; it trains; it is up with all credits; it is up as before, but with another width or
-/// speed; the device at the other end has been pulled out or plugged in.
+/// What becomes of a link: it is down; it trains; it is up with all credits; it is up as before, but with another width
+/// or speed; the device at the other end has been pulled out or plugged in.
 enum class link_event { down, training, up, speed, pulled, plugged };
 
 /// The device behind a port.
@@ -79,8 +79,8 @@ public:
 
     link_faults faults{*this};
 
-    /// Where time goes. Its owner's: behind others in the FIFO of what came in here; and at the head of any FIFO, until the
-    /// arbiter, this transmitter and the partner's buffer let it leave here.
+    /// Where time goes. Its owner's: behind others in the FIFO of what came in here; and at the head of any FIFO, until
+    /// the arbiter, this transmitter and the partner's buffer let it leave here.
     span_stage fifo_span{*this, "fifo"}, arbitration_span{*this, "arbitration"};
     /// For link-layer packets, replays, and the end of a TLP that is still arriving; lanes; wire; the receiver.
     span_stage lanes_span{*this, "lanes"}, serialisation_span{*this, "serialisation"}, wire_span{*this, "wire"},
@@ -105,8 +105,8 @@ public:
 
     /// Takes the link down, at both ends: what is on the wire is lost.
     void take_down();
-    /// Trains the link, at both ends: a link that is down comes up after the retrain time, one that is up pauses for as long.
-    /// \param lanes, generation at most what both ends can do; 0: the most
+    /// Trains the link, at both ends: a link that is down comes up after the retrain time, one that is up pauses for as
+    /// long. \param lanes, generation at most what both ends can do; 0: the most
     void train(std::uint64_t lanes = 0, unsigned generation = 0);
     bool up() const { return m_up; }
     bool training() const { return m_trained.scheduled() || (partner() && partner()->m_trained.scheduled()); }
@@ -143,16 +143,17 @@ private:
     bool m_up = true;
     bool m_present = true;
     bool m_held = false;
-    std::uint32_t m_epoch = 0;           // times the link was down
-    std::uint32_t m_link_errors = 0;     // to be told to the owner
-    bool m_failed = false;               // a packet could not be got across
+    std::uint32_t m_epoch = 0;                     // times the link was down
+    std::uint32_t m_link_errors = 0;               // to be told to the owner
+    bool m_failed = false;                         // a packet could not be got across
     std::uint64_t m_replays = 0, m_trainings = 0;  // of the transmitter, as seen last
     std::uint64_t m_received = 0;
     calendar_event m_trained{method<&port::trained>, this};
     calendar_event m_attend{method<&port::attend>, this};
 };
 
-/// Joins two ports to a link. Each one's buffers become the other's credits; width and generation become the lesser of both.
+/// Joins two ports to a link. Each one's buffers become the other's credits; width and generation become the lesser of
+/// both.
 void connect(port& a, port& b);
 
 }  // namespace fabricvp::pcie

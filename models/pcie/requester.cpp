@@ -38,7 +38,8 @@ const char* name_of(tlp_kind kind) {
 
 void requester_params::describe(parameter_visitor& v) {
     v.field("tags", tags, between{1, 1024}, "reads and atomics that may be under way at once");
-    v.field("completion_timeout", completion_timeout, between{5e7, 6.4e13}, "time after which a missing completion is an error");
+    v.field("completion_timeout", completion_timeout, between{5e7, 6.4e13},
+            "time after which a missing completion is an error");
 }
 
 requester::requester(const sc_core::sc_module_name& name, const requester_params& p, transmit send)
@@ -63,7 +64,8 @@ void requester::read(std::uint64_t address, const buffer_slice& into, done finis
     std::vector<std::pair<tlp_ptr, buffer_slice>> parts;
     for (std::size_t at = 0; at < into.length;) {
         const auto here = address + at;
-        const auto bytes = std::min<std::uint64_t>({into.length - at, max_read_request - here % max_read_request, boundary - here % boundary});
+        const auto bytes = std::min<std::uint64_t>(
+            {into.length - at, max_read_request - here % max_read_request, boundary - here % boundary});
         auto t = make_tlp();
         t->kind = tlp_kind::memory_read;
         t->address = here;
@@ -75,8 +77,8 @@ void requester::read(std::uint64_t address, const buffer_slice& into, done finis
     for (auto& [t, slice] : parts) submit(t, o, slice);
 }
 
-void requester::atomic(tlp_kind kind, std::uint64_t address, unsigned bytes, std::uint64_t operand, std::uint64_t compare,
-                       const buffer_slice& result, done finished) {
+void requester::atomic(tlp_kind kind, std::uint64_t address, unsigned bytes, std::uint64_t operand,
+                       std::uint64_t compare, const buffer_slice& result, done finished) {
     const auto o = open_operation(std::move(finished));
     m_operations[o].tlps_left = 1;
     auto t = make_tlp();
@@ -210,7 +212,8 @@ bool requester::complete(tlp& c) {
     if (bytes) std::memcpy(slot.into.data() + slot.received, c.data.data(), bytes);
     slot.received += static_cast<std::uint32_t>(bytes);
     if (slot.received < slot.into.length) return true;
-    if (span_recorder::on()) span_recorder::current().finish(c.spans, c.born, now(), this, name_of(slot.kind), slot.address);
+    if (span_recorder::on())
+        span_recorder::current().finish(c.spans, c.born, now(), this, name_of(slot.kind), slot.address);
     finish_tag(c.tag, request_status::ok);
     return true;
 }
@@ -220,8 +223,10 @@ void requester::finish_tag(std::size_t tag, request_status status, bool more) {
     auto& slot = m_tags[tag];
     const auto o = slot.operation;
     --m_busy;
-    if (more) rest(tag);
-    else free_tag(tag);
+    if (more)
+        rest(tag);
+    else
+        free_tag(tag);
     auto& op = m_operations[o];
     if (op.status == request_status::ok) op.status = status;
     if (--op.tlps_left > 0) return;

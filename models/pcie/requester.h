@@ -15,13 +15,20 @@
 namespace fabricvp::pcie {
 
 struct requester_params {
-    std::uint64_t tags = 256;                 ///< reads and atomics under way at once
+    std::uint64_t tags = 256;  ///< reads and atomics under way at once
     duration completion_timeout{10'000'000'000};
     void describe(parameter_visitor& v);
 };
 
 /// How a request ended.
-enum class request_status : std::uint8_t { ok, unsupported_request, completer_abort, timeout, poisoned, configuration_retry };
+enum class request_status : std::uint8_t {
+    ok,
+    unsupported_request,
+    completer_abort,
+    timeout,
+    poisoned,
+    configuration_retry
+};
 
 class requester final : public model {
 public:
@@ -71,13 +78,14 @@ public:
     /// Reads under way plus those that wait for a tag.
     std::size_t outstanding() const { return m_busy + m_waiting.size(); }
 
-    /// Drops all requests without calling back. Their tags rest until their completions have come, or would have timed out.
+    /// Drops all requests without calling back. Their tags rest until their completions have come, or would have timed
+    /// out.
     void abandon();
     /// Power-on: nothing of before can arrive any more.
     void reset() override;
 
 private:
-    struct operation {              // what the caller asked for; may take several TLPs
+    struct operation {  // what the caller asked for; may take several TLPs
         done finished;
         std::uint32_t tlps_left = 0;
         request_status status = request_status::ok;

@@ -43,12 +43,16 @@ void root_complex_params::describe(parameter_visitor& v) {
     v.group("host_requests", host_requests, "requests of harts");
     v.field("peer_to_peer_payload", peer_to_peer_payload, between{16, 4096},
             "largest payload of a write from one root port to another");
-    v.field("completion_boundary", completion_boundary, between{64, 128}, "completions end on multiples of these bytes");
-    v.field("configuration_latency", configuration_latency, between{0, 1e9}, "time to answer a configuration request itself");
+    v.field("completion_boundary", completion_boundary, between{64, 128},
+            "completions end on multiples of these bytes");
+    v.field("configuration_latency", configuration_latency, between{0, 1e9},
+            "time to answer a configuration request itself");
     v.field("configuration_retry_interval", configuration_retry_interval, between{1e3, 1e12},
             "time after which a request is issued again that a function answered with a retry status");
-    v.field("configuration_retry_limit", configuration_retry_limit, between{0, 1e14}, "time after which that ends with an error");
-    v.field("hot_plug", hot_plug, "devices below may be pulled out and plugged in: their going is an event, not an error");
+    v.field("configuration_retry_limit", configuration_retry_limit, between{0, 1e14},
+            "time after which that ends with an error");
+    v.field("hot_plug", hot_plug,
+            "devices below may be pulled out and plugged in: their going is an event, not an error");
 }
 
 root_complex::root_complex(const sc_core::sc_module_name& name, const root_complex_params& p)
@@ -95,7 +99,8 @@ unsigned root_complex::route_by_address(std::uint64_t address, unsigned ingress)
 unsigned root_complex::route(const tlp& t, unsigned ingress) {
     switch (t.kind) {
         case tlp_kind::completion:
-        case tlp_kind::completion_with_data: return t.requester == host_requests.id ? here : route_by_bus(t.requester >> 8);
+        case tlp_kind::completion_with_data:
+            return t.requester == host_requests.id ? here : route_by_bus(t.requester >> 8);
         case tlp_kind::configuration_read:
         case tlp_kind::configuration_write: return ingress < ports() ? here : route_by_bus(t.address >> 24 & 0xff);
         case tlp_kind::message: return here;
@@ -137,8 +142,8 @@ void root_complex::forward(const tlp_ptr& t, unsigned ingress, unsigned egress) 
 void root_complex::accept(const tlp_ptr& t, unsigned ingress) {
     if (t->is_completion()) {
         if (t->requester != host_requests.id || !host_requests.complete(*t))
-            bridges[std::min<std::size_t>(ingress, bridges.size() - 1)]->errors.uncorrectable(aer::unexpected_completion, t.get(),
-                                                                                              error_reporter::weight::advisory);
+            bridges[std::min<std::size_t>(ingress, bridges.size() - 1)]->errors.uncorrectable(
+                aer::unexpected_completion, t.get(), error_reporter::weight::advisory);
     } else if (ingress >= ports()) {  // of a hart, and nothing behind the root ports claims it
         if (t->kind == tlp_kind::configuration_read || t->kind == tlp_kind::configuration_write) {
             const auto id = static_cast<std::uint16_t>(t->address >> 16);
@@ -148,11 +153,14 @@ void root_complex::accept(const tlp_ptr& t, unsigned ingress) {
                            : make_completion(*t, id, completion_status::unsupported_request),
                        now() + params.configuration_latency);
         } else if (t->flow() == flow_class::non_posted) {
-            send_later(make_completion(*t, 0, completion_status::unsupported_request), now() + params.configuration_latency);
+            send_later(make_completion(*t, 0, completion_status::unsupported_request),
+                       now() + params.configuration_latency);
         }
     } else if (t->kind == tlp_kind::message) {
-        if (t->code < message_code::error_correctable) interrupt_message(*t, ingress);
-        else if (bridges[ingress]->passes_error(t->code)) receive_error(ingress, t->code, t->requester);
+        if (t->code < message_code::error_correctable)
+            interrupt_message(*t, ingress);
+        else if (bridges[ingress]->passes_error(t->code))
+            receive_error(ingress, t->code, t->requester);
     } else if (!bridges[ingress]->bus_master()) {
         refuse(*t, ingress, completion_status::unsupported_request);
     } else {
@@ -164,15 +172,17 @@ void root_complex::refuse(const tlp& t, unsigned ingress, completion_status stat
     ++unsupported;
     log(log_level::warning, *this, "root port {}: {:#x} of {:04x} is refused", ingress, t.address, t.requester);
     const bool posted = t.flow() == flow_class::posted;
-    bridges[ingress]->errors.uncorrectable(status == completion_status::completer_abort ? aer::completer_abort : aer::unsupported_request, &t,
-                                           posted ? error_reporter::weight::full : error_reporter::weight::advisory);
+    bridges[ingress]->errors.uncorrectable(
+        status == completion_status::completer_abort ? aer::completer_abort : aer::unsupported_request, &t,
+        posted ? error_reporter::weight::full : error_reporter::weight::advisory);
     if (t.flow() == flow_class::non_posted) inject(make_completion(t, 0, status));
 }
 
 void root_complex::memory_request(const tlp_ptr& t, unsigned ingress) {
     if (t->poisoned) {
         const bool posted = t->flow() == flow_class::posted;
-        bridges[ingress]->errors.uncorrectable(aer::poisoned, t.get(), posted ? error_reporter::weight::full : error_reporter::weight::advisory);
+        bridges[ingress]->errors.uncorrectable(
+            aer::poisoned, t.get(), posted ? error_reporter::weight::full : error_reporter::weight::advisory);
         if (!posted) inject(make_completion(*t, 0, completion_status::unsupported_request));
         return;
     }
@@ -197,8 +207,9 @@ void root_complex::memory_request(const tlp_ptr& t, unsigned ingress) {
         a->data = allocate_slice(2 * size);
         std::memcpy(a->data.data(), t->data.data() + (compare ? size : 0), size);
         if (compare) std::memcpy(a->data.data() + size, t->data.data(), size);
-        a->atomic.op = compare ? atomic_extension::operation::compare_swap
-                               : t->kind == tlp_kind::swap ? atomic_extension::operation::swap : atomic_extension::operation::add;
+        a->atomic.op = compare                     ? atomic_extension::operation::compare_swap
+                       : t->kind == tlp_kind::swap ? atomic_extension::operation::swap
+                                                   : atomic_extension::operation::add;
         a->payload->set_extension(&a->atomic);
         a->payload->set_command(tlm::TLM_IGNORE_COMMAND);
         a->data.length = size;
@@ -208,13 +219,16 @@ void root_complex::memory_request(const tlp_ptr& t, unsigned ingress) {
     a->payload->set_streaming_width(static_cast<unsigned>(a->data.length));
     tlm::tlm_phase phase = tlm::BEGIN_REQ;
     sc_core::sc_time delay = sc_core::SC_ZERO_TIME;
-    if (memory->nb_transport_fw(*a->payload, phase, delay) == tlm::TLM_COMPLETED) memory_done(*a, now() + delay.value());
-    else m_accesses.push_back(std::move(a));
+    if (memory->nb_transport_fw(*a->payload, phase, delay) == tlm::TLM_COMPLETED)
+        memory_done(*a, now() + delay.value());
+    else
+        m_accesses.push_back(std::move(a));
 }
 
 tlm::tlm_sync_enum root_complex::nb_transport_bw(bus_payload& payload, tlm::tlm_phase& phase, sc_core::sc_time& delay) {
     if (phase != tlm::BEGIN_RESP) return tlm::TLM_ACCEPTED;
-    const auto at = std::find_if(m_accesses.begin(), m_accesses.end(), [&](const auto& a) { return a->payload == &payload; });
+    const auto at =
+        std::find_if(m_accesses.begin(), m_accesses.end(), [&](const auto& a) { return a->payload == &payload; });
     if (at != m_accesses.end()) {
         const auto a = std::move(*at);
         m_accesses.erase(at);
@@ -227,8 +241,9 @@ void root_complex::memory_done(const memory_access& a, ticks when) {
     const auto& t = *a.request;
     const bool atomic = t.kind != tlp_kind::memory_read && t.kind != tlp_kind::memory_write;
     if (!a.payload->is_response_ok() || (atomic && !a.atomic.performed)) {
-        refuse(t, a.ingress, atomic && a.payload->is_response_ok() ? completion_status::completer_abort
-                                                                   : completion_status::unsupported_request);
+        refuse(t, a.ingress,
+               atomic && a.payload->is_response_ok() ? completion_status::completer_abort
+                                                     : completion_status::unsupported_request);
         return;
     }
     if (t.kind == tlp_kind::memory_write) {
@@ -240,9 +255,11 @@ void root_complex::memory_done(const memory_access& a, ticks when) {
         c->pass(memory_span, span_kind::service, when);
         send_later(c, when);
     };
-    if (atomic) hold(make_data_completion(t, 0, a.data));
-    else make_read_completions(t, 0, a.data, static_cast<std::uint32_t>(params.root_port.max_payload),
-                               static_cast<std::uint32_t>(params.completion_boundary), hold);
+    if (atomic)
+        hold(make_data_completion(t, 0, a.data));
+    else
+        make_read_completions(t, 0, a.data, static_cast<std::uint32_t>(params.root_port.max_payload),
+                              static_cast<std::uint32_t>(params.completion_boundary), hold);
 }
 
 void root_complex::send_later(const tlp_ptr& completion, ticks when) {
@@ -270,18 +287,24 @@ void root_complex::interrupt_message(const tlp& t, unsigned ingress) {
 
 void root_complex::drive(unsigned line, unsigned ingress, bool level) {
     auto* counts = &m_intx_counts[32 * line];
-    if (level) ++counts[ingress];
-    else if (counts[ingress] > 0) --counts[ingress];
+    if (level)
+        ++counts[ingress];
+    else if (counts[ingress] > 0)
+        --counts[ingress];
     intx[line].drive(std::any_of(counts, counts + 32, [](unsigned c) { return c > 0; }));
 }
 
 /// What a root port does by itself.
 void root_complex::prepare(unsigned index) {
     auto& b = *bridges[index];
-    b.errors.on_message = [this, index](message_code code) { receive_error(index, code, static_cast<std::uint16_t>((index + 1) << 3)); };
+    b.errors.on_message = [this, index](message_code code) {
+        receive_error(index, code, static_cast<std::uint16_t>((index + 1) << 3));
+    };
     b.on_hold = [this, index](bool held) { at(index).hold(held); };
     b.on_retrain = [this, index](unsigned generation) { at(index).train(0, generation); };
-    b.on_intx = [this, index](bool level) { drive((index + 1) % 4, 31, level); };  // INTA of device index + 1; 31: of the root ports
+    b.on_intx = [this, index](bool level) {
+        drive((index + 1) % 4, 31, level);
+    };  // INTA of device index + 1; 31: of the root ports
     b.on_msi = [this, index](std::uint64_t address, std::uint16_t data) {
         auto t = make_tlp();
         t->kind = tlp_kind::memory_write;
@@ -319,8 +342,9 @@ void root_complex::port_changed(unsigned index, link_event what) {
 
 void root_complex::undeliverable(const tlp_ptr& t, unsigned egress) {
     if (t->flow() != flow_class::non_posted) return;
-    send_later(make_completion(*t, static_cast<std::uint16_t>((egress + 1) << 3), completion_status::unsupported_request),
-               now() + params.configuration_latency);
+    send_later(
+        make_completion(*t, static_cast<std::uint16_t>((egress + 1) << 3), completion_status::unsupported_request),
+        now() + params.configuration_latency);
 }
 
 requester::done root_complex::counted(requester::done finished) {
@@ -336,14 +360,15 @@ void root_complex::host_read(std::uint64_t address, const buffer_slice& into, re
 
 void root_complex::host_write(std::uint64_t address, const buffer_slice& from) { host_requests.write(address, from); }
 
-void root_complex::host_atomic(tlp_kind kind, std::uint64_t address, unsigned bytes, std::uint64_t operand, std::uint64_t compare,
-                               const buffer_slice& result, requester::done finished) {
+void root_complex::host_atomic(tlp_kind kind, std::uint64_t address, unsigned bytes, std::uint64_t operand,
+                               std::uint64_t compare, const buffer_slice& result, requester::done finished) {
     host_requests.atomic(kind, address, bytes, operand, compare, result, counted(std::move(finished)));
 }
 
-void root_complex::host_configuration(std::uint64_t ecam_offset, bool write, const buffer_slice& data, requester::done finished) {
-    configure(std::make_shared<configuration_job>(
-        configuration_job{ecam_offset, write, data, std::move(finished), now() + ticks{params.configuration_retry_limit}}));
+void root_complex::host_configuration(std::uint64_t ecam_offset, bool write, const buffer_slice& data,
+                                      requester::done finished) {
+    configure(std::make_shared<configuration_job>(configuration_job{ecam_offset, write, data, std::move(finished),
+                                                                    now() + ticks{params.configuration_retry_limit}}));
 }
 
 void root_complex::configure(const std::shared_ptr<configuration_job>& job) {
@@ -352,11 +377,13 @@ void root_complex::configure(const std::shared_ptr<configuration_job>& job) {
             job->finished(s);
             return;
         }
-        // Software that asked to see it polls the vendor ID, and gets one that no function has; other requests are issued
-        // again until the function is ready (PCI Express Base Specification, 2.3.2).
+        // Software that asked to see it polls the vendor ID, and gets one that no function has; other requests are
+        // issued again until the function is ready (PCI Express Base Specification, 2.3.2).
         const auto egress = route_by_bus(job->offset >> 20 & 0xff);
-        const bool visible = egress != here && bridges[egress]->space.get(bridges[egress]->space.find_capability(express_id) +
-                                                                           express::root_control, 2) & 0x10;
+        const bool visible =
+            egress != here &&
+            bridges[egress]->space.get(bridges[egress]->space.find_capability(express_id) + express::root_control, 2) &
+                0x10;
         if (visible && !job->write && (job->offset & 0xfff) == 0 && job->data.length >= 2) {
             std::memset(job->data.data(), 0xff, job->data.length);
             job->data.data()[0] = 0x01;

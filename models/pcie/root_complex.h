@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The root complex: root ports (bridges on bus 0), and the host on its other side. Harts reach it through windows on the
-// host's bus; what devices send to host memory leaves through `memory`.
+// The root complex: root ports (bridges on bus 0), and the host on its other side. Harts reach it through windows on
+// the host's bus; what devices send to host memory leaves through `memory`.
 //
 // Peer-to-peer writes that turn round here are cut into smaller TLPs, as root complexes of servers do; with round robin
 // per TLP further down, that is what makes such traffic lose against direct traffic.
@@ -69,8 +69,8 @@ public:
     /// A hart's AtomicOp: see requester::atomic().
     void host_atomic(tlp_kind kind, std::uint64_t address, unsigned bytes, std::uint64_t operand, std::uint64_t compare,
                      const buffer_slice& result, requester::done finished);
-    /// A hart's configuration access: ECAM offset (bus << 20 | device << 15 | function << 12 | register), 1, 2 or 4 bytes.
-    /// Reads that nobody answers finish with all ones in `data` and status unsupported_request.
+    /// A hart's configuration access: ECAM offset (bus << 20 | device << 15 | function << 12 | register), 1, 2 or 4
+    /// bytes. Reads that nobody answers finish with all ones in `data` and status unsupported_request.
     void host_configuration(std::uint64_t ecam_offset, bool write, const buffer_slice& data, requester::done finished);
     /// Reads the double word of a register without time or side effects. \returns bytes done: 4, or 0 if nobody answers
     unsigned debug_configuration(std::uint64_t ecam_offset, void* to);
@@ -99,7 +99,9 @@ private:
     void refuse(const tlp& t, unsigned ingress, completion_status status);
     void interrupt_message(const tlp& t, unsigned ingress);
     void port_changed(unsigned index, link_event what) override;
-    void port_errors(unsigned index, std::uint32_t correctable) override { bridges[index]->errors.correctable(correctable); }
+    void port_errors(unsigned index, std::uint32_t correctable) override {
+        bridges[index]->errors.correctable(correctable);
+    }
     void undeliverable(const tlp_ptr& t, unsigned egress) override;
     void prepare(unsigned index);
     void receive_error(unsigned index, message_code code, std::uint16_t source);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a switch and a root complex have in common: ports with finite ingress buffers, and egress arbitration TLP by TLP.
-// A TLP that waits at the head of its FIFO holds up those behind it (head-of-line blocking), as in hardware. A hop costs
-// two calendar events: the arrival, and the transmitter becoming free if something waits for it.
+// What a switch and a root complex have in common: ports with finite ingress buffers, and egress arbitration TLP by
+// TLP. A TLP that waits at the head of its FIFO holds up those behind it (head-of-line blocking), as in hardware. A hop
+// costs two calendar events: the arrival, and the transmitter becoming free if something waits for it.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +24,8 @@ public:
     unsigned ports() const { return static_cast<unsigned>(m_ports.size()); }
     port& at(unsigned index) { return *m_ports[index]; }
 
-    /// Turns that a port's traffic gets one after the other at every egress (weighted round robin; 1 for all by default).
+    /// Turns that a port's traffic gets one after the other at every egress (weighted round robin; 1 for all by
+    /// default).
     void set_weight(unsigned ingress, unsigned turns) { m_weights[ingress] = turns; }
 
     void reset() override;
@@ -34,7 +35,8 @@ protected:
 
     port& add_port(const char* name, const port_params& params);
 
-    /// Which port a TLP that came in at `ingress` leaves by, or `here`. `ingress` == ports() is the router's own source.
+    /// Which port a TLP that came in at `ingress` leaves by, or `here`. `ingress` == ports() is the router's own
+    /// source.
     virtual unsigned route(const tlp& t, unsigned ingress) = 0;
     /// A TLP for the router itself. It has left the ingress buffer.
     virtual void accept(const tlp_ptr& t, unsigned ingress) = 0;
@@ -69,8 +71,8 @@ private:
     std::vector<ingress_buffer> m_ingress{1};  // one a port, then the router's own
     std::vector<unsigned> m_weights{1u};
     struct egress_state {
-        unsigned turn = 0;       // the ingress whose turn it is
-        unsigned taken = 0;      // how many of its turns it has had
+        unsigned turn = 0;   // the ingress whose turn it is
+        unsigned taken = 0;  // how many of its turns it has had
         std::uint64_t queued = 0;
     };
     std::vector<egress_state> m_egress;

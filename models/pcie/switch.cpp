@@ -34,16 +34,20 @@ void switch_params::describe(parameter_visitor& v) {
     v.group("upstream_port", upstream_port, "the port towards the root");
     v.group("downstream_port", downstream_port, "every port away from the root");
     v.field("configuration_latency", configuration_latency, between{0, 1e9}, "time to answer a configuration request");
-    v.field("hot_plug", hot_plug, "devices below may be pulled out and plugged in: their going is an event, not an error");
+    v.field("hot_plug", hot_plug,
+            "devices below may be pulled out and plugged in: their going is an event, not an error");
 }
 
 pcie_switch::pcie_switch(const sc_core::sc_module_name& name, const switch_params& p)
-    : router(name), params(p), upstream(fabricvp_vendor, 0x1050, settings(p.upstream_port, port_type::switch_upstream, 0, false)) {
+    : router(name),
+      params(p),
+      upstream(fabricvp_vendor, 0x1050, settings(p.upstream_port, port_type::switch_upstream, 0, false)) {
     add_port("upstream_port", p.upstream_port);
     for (unsigned i = 0; i < p.downstream_ports; ++i) {
         add_port(fmt::format("downstream_port{}", i).c_str(), p.downstream_port);
-        downstream.push_back(std::make_unique<bridge>(fabricvp_vendor, std::uint16_t{0x1051},
-                                                      settings(p.downstream_port, port_type::switch_downstream, i, p.hot_plug)));
+        downstream.push_back(
+            std::make_unique<bridge>(fabricvp_vendor, std::uint16_t{0x1051},
+                                     settings(p.downstream_port, port_type::switch_downstream, i, p.hot_plug)));
     }
     m_intx.resize(ports());
     for (unsigned i = 0; i < ports(); ++i) prepare(i);
@@ -56,7 +60,8 @@ unsigned pcie_switch::route_by_bus(unsigned bus) const {
 }
 
 unsigned pcie_switch::route_by_address(std::uint64_t address, unsigned ingress) const {
-    const bool redirected = ingress >= 1 && ingress <= downstream.size() && downstream[ingress - 1]->redirects_requests();
+    const bool redirected =
+        ingress >= 1 && ingress <= downstream.size() && downstream[ingress - 1]->redirects_requests();
     if (!redirected)
         for (unsigned i = 0; i < downstream.size(); ++i)
             if (1 + i != ingress && downstream[i]->has_address(address)) return 1 + i;
@@ -91,8 +96,10 @@ void pcie_switch::forward(const tlp_ptr& t, unsigned ingress, unsigned egress) {
     if (t->kind == tlp_kind::message && ingress != 0 && ingress < ports()) {
         if (code >= 0x20 && code <= 0x27) {
             auto& wire = m_intx[ingress].asserted[static_cast<unsigned>(t->code) & 3];
-            if (code < 0x24) ++wire;
-            else if (wire > 0) --wire;
+            if (code < 0x24)
+                ++wire;
+            else if (wire > 0)
+                --wire;
         } else if (code >= 0x30 && code <= 0x33) {
             const bool passes = downstream[ingress - 1]->passes_error(t->code);
             if (!passes || !upstream.passes_error(t->code)) {
@@ -135,12 +142,14 @@ void pcie_switch::prepare(unsigned index) {
     };
     b.on_intx = [this, index](bool level) {
         const auto pin = (index - 1) & 3;  // INTA of device index - 1 on the internal bus
-        send_message(static_cast<message_code>((level ? 0x20u : 0x24u) + pin), static_cast<std::uint16_t>(upstream.secondary() << 8));
+        send_message(static_cast<message_code>((level ? 0x20u : 0x24u) + pin),
+                     static_cast<std::uint16_t>(upstream.secondary() << 8));
     };
 }
 
 std::uint16_t pcie_switch::id_of(unsigned port) const {
-    return static_cast<std::uint16_t>(port == 0 ? upstream.primary() << 8 : upstream.secondary() << 8 | (port - 1) << 3);
+    return static_cast<std::uint16_t>(port == 0 ? upstream.primary() << 8
+                                                : upstream.secondary() << 8 | (port - 1) << 3);
 }
 
 void pcie_switch::send_message(message_code code, std::uint16_t requester) {
@@ -182,7 +191,8 @@ void pcie_switch::hot_reset() {
 }
 
 void pcie_switch::undeliverable(const tlp_ptr& t, unsigned egress) {
-    if (t->flow() == flow_class::non_posted) inject(make_completion(*t, id_of(egress), completion_status::unsupported_request));
+    if (t->flow() == flow_class::non_posted)
+        inject(make_completion(*t, id_of(egress), completion_status::unsupported_request));
 }
 
 configuration_space* pcie_switch::own_space(const tlp& t) {
@@ -196,8 +206,10 @@ configuration_space* pcie_switch::own_space(const tlp& t) {
 void pcie_switch::accept(const tlp_ptr& t, unsigned ingress) {
     if (t->kind == tlp_kind::configuration_read || t->kind == tlp_kind::configuration_write) {
         const auto id = static_cast<std::uint16_t>(t->address >> 16);
-        if (auto* space = own_space(*t)) inject(access_configuration(*space, *t, id));
-        else inject(make_completion(*t, id, completion_status::unsupported_request));
+        if (auto* space = own_space(*t))
+            inject(access_configuration(*space, *t, id));
+        else
+            inject(make_completion(*t, id, completion_status::unsupported_request));
         return;
     }
     ++unsupported;
@@ -211,7 +223,8 @@ void pcie_switch::accept(const tlp_ptr& t, unsigned ingress) {
     log(log_level::warning, *this, "nothing claims {:#x}", t->address);
     reporter.uncorrectable(aer::unsupported_request, t.get(), weight);
     if (t->flow() == flow_class::non_posted)
-        inject(make_completion(*t, static_cast<std::uint16_t>(upstream.primary() << 8), completion_status::unsupported_request));
+        inject(make_completion(*t, static_cast<std::uint16_t>(upstream.primary() << 8),
+                               completion_status::unsupported_request));
 }
 
 unsigned pcie_switch::debug_request(port&, tlp& t) {

@@ -47,7 +47,9 @@ private:
     unsigned route_by_address(std::uint64_t address, unsigned ingress) const;
     configuration_space* own_space(const tlp& t);
     void port_changed(unsigned index, link_event what) override;
-    void port_errors(unsigned index, std::uint32_t correctable) override { bridge_at(index).errors.correctable(correctable); }
+    void port_errors(unsigned index, std::uint32_t correctable) override {
+        bridge_at(index).errors.correctable(correctable);
+    }
     void undeliverable(const tlp_ptr& t, unsigned egress) override;
     void prepare(unsigned index);
     void hot_reset();
@@ -55,11 +57,11 @@ private:
     std::uint16_t id_of(unsigned port) const;
     void send_message(message_code code, std::uint16_t requester);
 
-    bool m_in_reset = false;             // from above: what happens below is no surprise
+    bool m_in_reset = false;  // from above: what happens below is no surprise
     struct intx_wires {
-        unsigned asserted[4] = {};       // on INTA to INTD, by what is below a port
+        unsigned asserted[4] = {};  // on INTA to INTD, by what is below a port
     };
-    std::vector<intx_wires> m_intx;      // by port
+    std::vector<intx_wires> m_intx;  // by port
 };
 
 }  // namespace fabricvp::pcie

@@ -10,32 +10,55 @@
 #include "base/buffer.h"
 #include "base/pool.h"
 #include "base/spans.h"
-#include "link/phase.h"
 #include "base/time.h"
+#include "link/phase.h"
 
 namespace fabricvp::pcie {
 
 enum class tlp_kind : std::uint8_t {
-    memory_read, memory_write, configuration_read, configuration_write, fetch_add, swap, compare_swap, message,
-    completion, completion_with_data
+    memory_read,
+    memory_write,
+    configuration_read,
+    configuration_write,
+    fetch_add,
+    swap,
+    compare_swap,
+    message,
+    completion,
+    completion_with_data
 };
 
 /// The three flow-control classes, each with header and data credits.
 enum class flow_class : std::uint8_t { posted, non_posted, completion };
 inline constexpr unsigned flow_classes = 3;
 
-enum class completion_status : std::uint8_t { successful = 0, unsupported_request = 1, configuration_retry = 2, completer_abort = 4 };
+enum class completion_status : std::uint8_t {
+    successful = 0,
+    unsupported_request = 1,
+    configuration_retry = 2,
+    completer_abort = 4
+};
 
 /// Message codes that this platform sends.
 enum class message_code : std::uint8_t {
-    assert_inta = 0x20, assert_intb, assert_intc, assert_intd, deassert_inta = 0x24, deassert_intb, deassert_intc, deassert_intd,
-    error_correctable = 0x30, error_nonfatal = 0x31, error_fatal = 0x33
+    assert_inta = 0x20,
+    assert_intb,
+    assert_intc,
+    assert_intd,
+    deassert_inta = 0x24,
+    deassert_intb,
+    deassert_intc,
+    deassert_intd,
+    error_correctable = 0x30,
+    error_nonfatal = 0x31,
+    error_fatal = 0x33
 };
 
 struct tlp;
 using tlp_ptr = pooled_ptr<tlp>;
 
-/// What a posted write is the last part of, if it is more than an access of its own: its spans go on from those of that.
+/// What a posted write is the last part of, if it is more than an access of its own: its spans go on from those of
+/// that.
 struct whole {
     const sc_core::sc_object* who = nullptr;  ///< null: an access of its own
     const char* what = "";
@@ -48,22 +71,22 @@ struct tlp_fields {
     message_code code = message_code::assert_inta;
     bool poisoned = false;
     bool relaxed_ordering = false;
-    bool type_1 = false;              ///< configuration request not yet on its target bus
+    bool type_1 = false;  ///< configuration request not yet on its target bus
     std::uint8_t first_be = 0xf, last_be = 0xf;
-    std::uint16_t requester = 0;      ///< bus << 8 | device << 3 | function
+    std::uint16_t requester = 0;  ///< bus << 8 | device << 3 | function
     std::uint16_t completer = 0;
     std::uint16_t tag = 0;
-    std::uint16_t byte_count = 0;     ///< completions: bytes still to come, this TLP's included (0 means 4096)
+    std::uint16_t byte_count = 0;  ///< completions: bytes still to come, this TLP's included (0 means 4096)
     std::uint8_t lower_address = 0;
-    std::uint64_t address = 0;        ///< memory: of the first byte; configuration: bus/device/function << 16 | register
-    std::uint32_t bytes = 0;          ///< carried, or asked for
-    buffer_slice data;                ///< what it carries; null if it carries nothing
+    std::uint64_t address = 0;  ///< memory: of the first byte; configuration: bus/device/function << 16 | register
+    std::uint32_t bytes = 0;    ///< carried, or asked for
+    buffer_slice data;          ///< what it carries; null if it carries nothing
     whole part_of;
 
-    ticks tail = 0;                   ///< on the link it is on: when its last byte arrives
-    ticks born = 0;                   ///< when its access began
-    std::uint32_t order = 0;          ///< in the buffer it is in: how many came before it
-    std::uint32_t link_epoch = 0;     ///< of the link it came over last: how often that had been down
+    ticks tail = 0;                ///< on the link it is on: when its last byte arrives
+    ticks born = 0;                ///< when its access began
+    std::uint32_t order = 0;       ///< in the buffer it is in: how many came before it
+    std::uint32_t link_epoch = 0;  ///< of the link it came over last: how often that had been down
 };
 
 struct tlp : pooled<tlp>, tlp_fields {
@@ -92,7 +115,8 @@ struct tlp : pooled<tlp>, tlp_fields {
     bool is_completion() const { return kind >= tlp_kind::completion; }
     bool carries_data() const {
         return kind == tlp_kind::memory_write || kind == tlp_kind::configuration_write ||
-               kind == tlp_kind::completion_with_data || (kind >= tlp_kind::fetch_add && kind <= tlp_kind::compare_swap);
+               kind == tlp_kind::completion_with_data ||
+               (kind >= tlp_kind::fetch_add && kind <= tlp_kind::compare_swap);
     }
     std::uint32_t header_bytes() const {
         const bool has_address = kind == tlp_kind::memory_read || kind == tlp_kind::memory_write ||

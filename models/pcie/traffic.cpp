@@ -40,10 +40,16 @@ class stream : public std::enable_shared_from_this<stream> {
 public:
     delivery result;
 
-    stream(copy_engine& source, copy_engine& destination, const message& m, unsigned channel, std::uint64_t from, std::uint64_t to,
-           std::shared_ptr<outstanding> all)
-        : m_source(source), m_destination(destination), m_bytes(m.bytes), m_channel(channel), m_from(from), m_to(to),
-          m_all(std::move(all)), m_begin(calendar::current().now()) {
+    stream(copy_engine& source, copy_engine& destination, const message& m, unsigned channel, std::uint64_t from,
+           std::uint64_t to, std::shared_ptr<outstanding> all)
+        : m_source(source),
+          m_destination(destination),
+          m_bytes(m.bytes),
+          m_channel(channel),
+          m_from(from),
+          m_to(to),
+          m_all(std::move(all)),
+          m_begin(calendar::current().now()) {
         calendar::current().schedule(m_start, m_begin + m.start);
     }
 
@@ -58,7 +64,8 @@ private:
         const auto self = shared_from_this();
         m_destination.watch(m_to, m_bytes, [self] { self->arrive(); });
         const auto base = m_destination.config.bar_base(COPY_ENGINE_BAR_MEMORY);
-        m_source.push(m_from, base + m_to, m_bytes, [self] { self->result.sent = self->elapsed(); }, m_channel);
+        m_source.push(
+            m_from, base + m_to, m_bytes, [self] { self->result.sent = self->elapsed(); }, m_channel);
     }
 
     void arrive() {
@@ -105,7 +112,8 @@ std::vector<place> lay_out(const engine_list& engines, const std::vector<message
         const auto at = used[engine];
         const auto size = engines[engine]->memory.size();
         if (bytes > size - at)
-            throw std::invalid_argument(fmt::format("the messages of endpoint {} do not fit its memory of {} bytes", engine, size));
+            throw std::invalid_argument(
+                fmt::format("the messages of endpoint {} do not fit its memory of {} bytes", engine, size));
         used[engine] = std::min(size, at + (bytes + 4095) / 4096 * 4096);
         return at;
     };
@@ -143,7 +151,8 @@ std::vector<delivery> run_traffic(const engine_list& engines, const std::vector<
         const auto channel = m.channel != message::any_channel
                                  ? m.channel
                                  : next_channel[m.source]++ % static_cast<unsigned>(source.params.channels);
-        streams.push_back(std::make_shared<stream>(source, *engines[m.destination], m, channel, places[i].from, places[i].to, all));
+        streams.push_back(
+            std::make_shared<stream>(source, *engines[m.destination], m, channel, places[i].from, places[i].to, all));
     }
     auto& timeline = calendar::current();
     timeline.run_until(timeline.now() + limit);

@@ -27,11 +27,11 @@ struct delivery {
     bool intact = false;    ///< every byte is what was sent
 };
 
-/// Runs the simulation until all messages have arrived, or for `limit`. Messages of one engine are concurrent streams as
-/// long as they have channels of their own; those of one channel go one after the other. Senders' and receivers' memories
-/// are overwritten with fresh patterns.
-/// \throws std::invalid_argument if an engine or channel does not exist, a message is empty or goes to its sender, the
-/// messages of an engine do not fit its memory, or an engine has no address yet
+/// Runs the simulation until all messages have arrived, or for `limit`. Messages of one engine are concurrent streams
+/// as long as they have channels of their own; those of one channel go one after the other. Senders' and receivers'
+/// memories are overwritten with fresh patterns. \throws std::invalid_argument if an engine or channel does not exist,
+/// a message is empty or goes to its sender, the messages of an engine do not fit its memory, or an engine has no
+/// address yet
 std::vector<delivery> run_traffic(const std::vector<copy_engine*>& engines, const std::vector<message>& messages,
                                   ticks limit = ticks_per_second);
 

@@ -33,27 +33,35 @@ root_complex_params checked_root(const tree_params& p) {
         if (!is_block_name(n.name))
             refuse(n.where.of("name"), fmt::format("'{}' is no name for {}: give letters, digits and _", n.name, kind));
         if (!names.count(n.below))
-            refuse(n.where.of("below"), fmt::format("{} '{}' is below '{}', which is neither root nor a switch listed before it (allowed: {})", kind, n.name,
-                                                    n.below, allowed_names(names)));
+            refuse(
+                n.where.of("below"),
+                fmt::format("{} '{}' is below '{}', which is neither root nor a switch listed before it (allowed: {})",
+                            kind, n.name, n.below, allowed_names(names)));
         if (names.count(n.name)) refuse(n.where.of("name"), fmt::format("the name '{}' is taken twice", n.name));
     };
     for (const auto& s : p.switches) {
         check(s, "switch");
         names.insert(s.name);
-        check_power_of_two(s.upstream_port.max_payload, s.name + ".upstream_port.max_payload", s.where.of("upstream_port"));
-        check_power_of_two(s.downstream_port.max_payload, s.name + ".downstream_port.max_payload", s.where.of("downstream_port"));
+        check_power_of_two(s.upstream_port.max_payload, s.name + ".upstream_port.max_payload",
+                           s.where.of("upstream_port"));
+        check_power_of_two(s.downstream_port.max_payload, s.name + ".downstream_port.max_payload",
+                           s.where.of("downstream_port"));
         const auto ports = children_of(p, s.name);
-        if (ports < 1 || ports > 31) refuse(s.where.own(), fmt::format("switch '{}' has {} ports in use: 1 … 31", s.name, ports));
+        if (ports < 1 || ports > 31)
+            refuse(s.where.own(), fmt::format("switch '{}' has {} ports in use: 1 … 31", s.name, ports));
     }
     std::set<std::string> endpoints;
     for (const auto& e : p.endpoints) {
         check(e, "endpoint");
-        check_power_of_two(e.device.settings().endpoint().link.max_payload, e.name + ".link.max_payload", e.where.of("link"));
-        if (!endpoints.insert(e.name).second) refuse(e.where.of("name"), fmt::format("the name '{}' is taken twice", e.name));
+        check_power_of_two(e.device.settings().endpoint().link.max_payload, e.name + ".link.max_payload",
+                           e.where.of("link"));
+        if (!endpoints.insert(e.name).second)
+            refuse(e.where.of("name"), fmt::format("the name '{}' is taken twice", e.name));
     }
     for (const auto& s : p.slots) {
         check(s, "device");
-        if (!endpoints.insert(s.name).second) refuse(s.where.own(), fmt::format("the name '{}' is taken twice", s.name));
+        if (!endpoints.insert(s.name).second)
+            refuse(s.where.own(), fmt::format("the name '{}' is taken twice", s.name));
     }
     check_power_of_two(p.root.root_port.max_payload, "root.root_port.max_payload", p.where.of("root"));
     check_power_of_two(p.root.peer_to_peer_payload, "root.peer_to_peer_payload", p.where.of("root"));
@@ -63,7 +71,8 @@ root_complex_params checked_root(const tree_params& p) {
     return root;
 }
 
-constexpr const char* turns_help = "TLPs from here that may pass one after the other where ports share an egress (weighted round robin)";
+constexpr const char* turns_help =
+    "TLPs from here that may pass one after the other where ports share an egress (weighted round robin)";
 
 }  // namespace
 
@@ -74,8 +83,10 @@ void tree_params::switch_node::describe(parameter_visitor& v) {
     v.group("upstream_port", upstream_port, "the port towards the root");
     v.group("downstream_port", downstream_port, "every port away from the root");
     v.field("turns", turns, between{1, 1024}, turns_help);
-    v.field("turns_from_above", turns_from_above, between{1, 1024}, "the same for what comes into this switch from above");
-    v.field("hot_plug", hot_plug, "devices below may be pulled out and plugged in: their going is an event, not an error");
+    v.field("turns_from_above", turns_from_above, between{1, 1024},
+            "the same for what comes into this switch from above");
+    v.field("hot_plug", hot_plug,
+            "devices below may be pulled out and plugged in: their going is an event, not an error");
 }
 
 void tree_params::endpoint_node::describe(parameter_visitor& v) {
@@ -93,7 +104,8 @@ void tree_params::describe(parameter_visitor& v) {
     describe_blocks(v, "endpoints", endpoints, nullptr, "devices");
 }
 
-tree::tree(const sc_core::sc_module_name& name, const tree_params& p) : model(name), params(p), root("root", checked_root(p)) {
+tree::tree(const sc_core::sc_module_name& name, const tree_params& p)
+    : model(name), params(p), root("root", checked_root(p)) {
     for (const auto& s : params.switches) {
         switch_params w;
         w.downstream_ports = children_of(params, s.name);
@@ -131,7 +143,8 @@ port& tree::next_port_below(const std::string& where, std::uint64_t turns) {
         root.set_weight(index, weight);
         return root.root_port(index);
     }
-    const auto at = std::find_if(params.switches.begin(), params.switches.end(), [&](const auto& s) { return s.name == where; });
+    const auto at =
+        std::find_if(params.switches.begin(), params.switches.end(), [&](const auto& s) { return s.name == where; });
     auto& parent = *switches[static_cast<std::size_t>(at - params.switches.begin())];
     parent.set_weight(index + 1, weight);
     return parent.downstream_port(index);

@@ -24,8 +24,10 @@ virtio_settings settings(const virtio_blk_params& p) {
     s.window = p.configuration_window;
     s.queues = static_cast<unsigned>(p.queues);
     s.queue_size = static_cast<std::uint16_t>(p.queue_size);
-    if (p.queue_size & (p.queue_size - 1)) throw std::invalid_argument(fmt::format("queue_size is {}: give a power of two", p.queue_size));
-    if (p.capacity % VIRTIO_BLK_SECTOR) throw std::invalid_argument(fmt::format("capacity is {} bytes: give a multiple of 512", p.capacity.bytes));
+    if (p.queue_size & (p.queue_size - 1))
+        throw std::invalid_argument(fmt::format("queue_size is {}: give a power of two", p.queue_size));
+    if (p.capacity % VIRTIO_BLK_SECTOR)
+        throw std::invalid_argument(fmt::format("capacity is {} bytes: give a multiple of 512", p.capacity.bytes));
     return s;
 }
 
@@ -33,14 +35,16 @@ virtio_settings settings(const virtio_blk_params& p) {
 
 void virtio_blk_params::describe(parameter_visitor& v) {
     endpoint_params::describe(v);
-    v.field("image", image, "file with the disk's contents, relative to this file, or firmware:NAME; without one the disk is blank");
+    v.field("image", image,
+            "file with the disk's contents, relative to this file, or firmware:NAME; without one the disk is blank");
     v.choice("mode", mode, "what becomes of writes: refused, kept for the run (copy_on_write), or put into the file");
     v.field("capacity", capacity, between{4096, 1024.0 * (1ull << 30)}, "size of a blank disk");
     v.field("queues", queues, between{1, 16}, "request queues");
     v.field("queue_size", queue_size, between{4, 1024}, "descriptors of a queue at most; a power of two");
     v.field("requests_at_once", requests_at_once, between{1, 1024}, "requests that the disk works on at a time");
-    v.field("configuration_window", configuration_window,
-            "a window on the BARs in configuration space, for software that cannot reach them; lspci knows no name for it");
+    v.field(
+        "configuration_window", configuration_window,
+        "a window on the BARs in configuration space, for software that cannot reach them; lspci knows no name for it");
     v.field("latency", latency, between{0, 1e12}, "from a request to its first byte on the medium");
     v.field("rate", rate, between{1e6, 1e12}, "of the medium");
 }
@@ -90,7 +94,8 @@ void virtio_blk::begin(const request_ptr& r) {
         case VIRTIO_BLK_OUT: {
             r->bytes = out ? r->chain.readable_bytes - sizeof r->header : r->chain.writable_bytes - 1;
             const auto sectors = r->bytes / VIRTIO_BLK_SECTOR;
-            const bool inside = r->header.sector <= m_configuration.capacity && sectors <= m_configuration.capacity - r->header.sector;
+            const bool inside =
+                r->header.sector <= m_configuration.capacity && sectors <= m_configuration.capacity - r->header.sector;
             if (r->bytes % VIRTIO_BLK_SECTOR || !inside || (out && params.mode == disk_mode::read_only)) {
                 r->bytes = 0;
                 end(r, VIRTIO_BLK_IO_ERROR);
@@ -172,7 +177,8 @@ void virtio_blk::end(const request_ptr& r, std::uint8_t status) {
 }
 
 ticks virtio_blk::move(std::uint64_t bytes) {
-    const auto takes = static_cast<ticks>(static_cast<double>(bytes) * static_cast<double>(ticks_per_second) / static_cast<double>(params.rate));
+    const auto takes = static_cast<ticks>(static_cast<double>(bytes) * static_cast<double>(ticks_per_second) /
+                                          static_cast<double>(params.rate));
     m_medium_free = std::max(m_medium_free, now()) + takes;
     return m_medium_free;
 }

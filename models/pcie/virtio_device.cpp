@@ -18,8 +18,8 @@ constexpr std::uint32_t notify_multiplier = 4;
 constexpr std::uint8_t vendor_specific = 0x09;
 
 function_identity identity(const virtio_settings& s) {
-    return {VIRTIO_VENDOR, static_cast<std::uint16_t>(VIRTIO_DEVICE_BASE + s.type), s.class_code, 1, VIRTIO_VENDOR,
-            static_cast<std::uint16_t>(VIRTIO_DEVICE_BASE + s.type)};
+    return {VIRTIO_VENDOR, static_cast<std::uint16_t>(VIRTIO_DEVICE_BASE + s.type), s.class_code, 1,
+            VIRTIO_VENDOR, static_cast<std::uint16_t>(VIRTIO_DEVICE_BASE + s.type)};
 }
 
 /// Naturally aligned pieces of an access, for a register bank.
@@ -35,11 +35,13 @@ void in_pieces(std::uint64_t offset, std::uint32_t bytes, Access access) {
 
 }  // namespace
 
-virtio_device::virtio_device(const sc_core::sc_module_name& name, const endpoint_params& params, const virtio_settings& s)
+virtio_device::virtio_device(const sc_core::sc_module_name& name, const endpoint_params& params,
+                             const virtio_settings& s)
     : endpoint(name, params, identity(s)),
       m_settings(s),
       m_offered(s.features | VIRTIO_F_VERSION_1 | VIRTIO_F_INDIRECT_DESC) {
-    for (unsigned i = 0; i < s.queues; ++i) m_queues.emplace_back(static_cast<virtio_queue_owner&>(*this), dma, i, s.queue_size);
+    for (unsigned i = 0; i < s.queues; ++i)
+        m_queues.emplace_back(static_cast<virtio_queue_owner&>(*this), dma, i, s.queue_size);
     config.add_bar(0, bar_size, false, false);
     config.add_bar(1, page, false, false);
     config.set_interrupt_pin(1);
@@ -78,7 +80,9 @@ void virtio_device::add_capability(unsigned type, std::uint32_t offset, std::uin
 void virtio_device::window(bool write) {
     const auto& c = config.space;
     const auto offset = c.get(m_window + 8, 4), length = c.get(m_window + 12, 4);
-    if (c.get(m_window + 4, 1) != 0 || (length != 1 && length != 2 && length != 4) || offset % length || offset + length > bar_size) return;
+    if (c.get(m_window + 4, 1) != 0 || (length != 1 && length != 2 && length != 4) || offset % length ||
+        offset + length > bar_size)
+        return;
     auto word = static_cast<std::uint32_t>(c.get(m_window + 16, 4));
     auto* bytes = reinterpret_cast<std::uint8_t*>(&word);
     if (write) {
@@ -104,7 +108,8 @@ void virtio_device::connect_registers() {
         m_accepted = (m_accepted & ~(std::uint64_t{0xffffffff} << 32 * word)) | driver_feature() << 32 * word;
     });
     config_vector.on_write([this](std::size_t, std::uint64_t) { config_vector.set(valid_vector(config_vector())); });
-    device_status.on_write([this](std::size_t, std::uint64_t) { write_status(static_cast<std::uint8_t>(device_status())); });
+    device_status.on_write(
+        [this](std::size_t, std::uint64_t) { write_status(static_cast<std::uint8_t>(device_status())); });
     queue_select.on_write([this](std::size_t, std::uint64_t) { show_selected(); });
     queue_size.on_write([this](std::size_t, std::uint64_t) {
         const auto size = queue_size();
@@ -131,7 +136,9 @@ void virtio_device::connect_registers() {
     address(queue_device, &virtio_queue::device);
 }
 
-virtio_queue* virtio_device::selected() { return queue_select() < m_queues.size() ? &m_queues[queue_select()] : nullptr; }
+virtio_queue* virtio_device::selected() {
+    return queue_select() < m_queues.size() ? &m_queues[queue_select()] : nullptr;
+}
 
 void virtio_device::show_selected() {
     const auto* q = selected();
@@ -189,15 +196,18 @@ void virtio_device::chain_returned(unsigned queue) {
     }
 }
 
-void virtio_device::gather(const virtio_chain& chain, std::uint64_t from, const buffer_slice& into, std::function<void()> then) {
+void virtio_device::gather(const virtio_chain& chain, std::uint64_t from, const buffer_slice& into,
+                           std::function<void()> then) {
     const auto parts = cut(chain.readable, from, into.length);
     const auto left = std::make_shared<std::size_t>(parts.size());
     std::size_t at = 0;
     for (const auto& p : parts) {
         dma.read(p.address, into.part(at, p.length), [this, left, then, epoch = m_epoch](request_status s) {
             if (epoch != m_epoch) return;
-            if (s != request_status::ok) needs_reset("a request's data cannot be read");
-            else if (--*left == 0) then();
+            if (s != request_status::ok)
+                needs_reset("a request's data cannot be read");
+            else if (--*left == 0)
+                then();
         });
         at += p.length;
     }
@@ -225,7 +235,8 @@ void virtio_device::bar_read(const bar_hit& at, std::uint8_t* to, std::uint32_t 
     const auto here = static_cast<std::uint32_t>(std::min<std::uint64_t>(bytes, page - offset));
     switch (at.offset / page) {
         case common_page:
-            in_pieces(offset, here, [&](std::uint64_t o, std::uint32_t i, unsigned size) { registers.read(o, to + i, size); });
+            in_pieces(offset, here,
+                      [&](std::uint64_t o, std::uint32_t i, unsigned size) { registers.read(o, to + i, size); });
             break;
         case isr_page:
             if (offset == 0) *to = take_isr();
@@ -241,10 +252,12 @@ void virtio_device::bar_write(const bar_hit& at, const std::uint8_t* from, std::
     const auto offset = at.offset % page;
     const auto here = static_cast<std::uint32_t>(std::min<std::uint64_t>(bytes, page - offset));
     if (at.offset / page == common_page) {
-        in_pieces(offset, here, [&](std::uint64_t o, std::uint32_t i, unsigned size) { registers.write(o, from + i, size); });
+        in_pieces(offset, here,
+                  [&](std::uint64_t o, std::uint32_t i, unsigned size) { registers.write(o, from + i, size); });
     } else if (at.offset / page == notify_page && offset / notify_multiplier < m_queues.size()) {
         ++notifications;
-        if (driver_ok() && config.bus_master()) m_queues[offset / notify_multiplier].notify(m_accepted & VIRTIO_F_INDIRECT_DESC);
+        if (driver_ok() && config.bus_master())
+            m_queues[offset / notify_multiplier].notify(m_accepted & VIRTIO_F_INDIRECT_DESC);
     }
     if (here < bytes) bar_write({0, at.offset + here}, from + here, bytes - here);
 }

@@ -24,7 +24,8 @@ virtio_settings settings(const virtio_net_params& p) {
     s.features = VIRTIO_NET_F_MAC | VIRTIO_NET_F_STATUS | VIRTIO_NET_F_MTU;
     s.queues = VIRTIO_NET_QUEUES;
     s.queue_size = static_cast<std::uint16_t>(p.queue_size);
-    if (p.queue_size & (p.queue_size - 1)) throw std::invalid_argument(fmt::format("queue_size is {}: give a power of two", p.queue_size));
+    if (p.queue_size & (p.queue_size - 1))
+        throw std::invalid_argument(fmt::format("queue_size is {}: give a power of two", p.queue_size));
     return s;
 }
 
@@ -39,25 +40,32 @@ ethernet::address address_of(const virtio_net_params& p, const std::string& name
 void virtio_net_params::describe(parameter_visitor& v) {
     endpoint_params::describe(v);
     v.group("port", port, "the port to the Ethernet");
-    v.field("address", address, "address of the station, such as 02:00:00:00:00:01; empty: it follows from the block's name");
+    v.field("address", address,
+            "address of the station, such as 02:00:00:00:00:01; empty: it follows from the block's name");
     v.field("mtu", mtu, between{68, static_cast<double>(ethernet::most_mtu)}, "longest payload of a frame, in bytes");
     v.field("queue_size", queue_size, between{4, 1024}, "descriptors of a queue at most; a power of two");
     v.field("frames_at_once", frames_at_once, between{1, 1024}, "frames that are fetched from memory at a time");
-    v.field("receive_buffer", receive_buffer, between{1, 1e6}, "frames that wait for a buffer of the driver; more are lost");
+    v.field("receive_buffer", receive_buffer, between{1, 1e6},
+            "frames that wait for a buffer of the driver; more are lost");
     v.field("latency", latency, between{0, 1e12}, "from a frame's being fetched to its being handed to the port");
 }
 
 virtio_net::virtio_net(const sc_core::sc_module_name& name, const virtio_net_params& p)
-    : virtio_device(name, p, settings(p)), params(p), port("port", p.port, *this), m_station(address_of(p, this->name())) {}
+    : virtio_device(name, p, settings(p)),
+      params(p),
+      port("port", p.port, *this),
+      m_station(address_of(p, this->name())) {}
 
 void virtio_net::read_device_configuration(std::uint64_t offset, std::uint8_t* to, std::uint32_t bytes) {
     virtio_net_config c{};
-    for (unsigned i = 0; i < VIRTIO_NET_ADDRESS_BYTES; ++i) c.address[i] = static_cast<std::uint8_t>(m_station >> 8 * (5 - i));
+    for (unsigned i = 0; i < VIRTIO_NET_ADDRESS_BYTES; ++i)
+        c.address[i] = static_cast<std::uint8_t>(m_station >> 8 * (5 - i));
     c.status = port.joined() ? VIRTIO_NET_LINK_UP : 0;
     c.pairs = 1;
     c.mtu = static_cast<std::uint16_t>(params.mtu);
     if (offset >= sizeof c) return;
-    std::memcpy(to, reinterpret_cast<const std::uint8_t*>(&c) + offset, std::min<std::size_t>(bytes, sizeof c - offset));
+    std::memcpy(to, reinterpret_cast<const std::uint8_t*>(&c) + offset,
+                std::min<std::size_t>(bytes, sizeof c - offset));
 }
 
 void virtio_net::serve(virtio_chain&& chain) {
@@ -107,7 +115,10 @@ void virtio_net::send_ready() {
     while (!m_sending.empty() && m_sending.front().ready <= now()) {
         auto& s = m_sending.front();
         if (!s.bytes) {
-            if (malformed.total() == 0) log(log_level::warning, *this, "the driver's frame of {} bytes cannot be sent; further ones are only counted", s.chain.readable_bytes - header);
+            if (malformed.total() == 0)
+                log(log_level::warning, *this,
+                    "the driver's frame of {} bytes cannot be sent; further ones are only counted",
+                    s.chain.readable_bytes - header);
             ++malformed;
         } else {
             if (port.joined() && !port.has_room()) return;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A virtio network adapter (VIRTIO 1.2, 5.1) with one pair of queues and no offloads: frames go between the driver's buffers
-// and a port of the Ethernet between nodes.
+// A virtio network adapter (VIRTIO 1.2, 5.1) with one pair of queues and no offloads: frames go between the driver's
+// buffers and a port of the Ethernet between nodes.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@ namespace fabricvp::pcie {
 
 struct virtio_net_params : endpoint_params {
     ethernet::port_params port;
-    std::string address;                 ///< empty: it follows from the block's name
+    std::string address;  ///< empty: it follows from the block's name
     std::uint64_t mtu = 1'500;
     std::uint64_t queue_size = 256;
     std::uint64_t frames_at_once = 8;
@@ -33,8 +33,10 @@ public:
 
     counter frames_sent{*this, "frames_sent", "1", "frames of the driver handed to the port"};
     counter frames_received{*this, "frames_received", "1", "frames put into the driver's buffers"};
-    counter malformed{*this, "malformed", "1", "frames of the driver that were too short or too long, or asked for offloads"};
-    counter no_buffer{*this, "no_buffer", "1", "frames lost because the driver had no buffer for them, or one that was too small"};
+    counter malformed{*this, "malformed", "1",
+                      "frames of the driver that were too short or too long, or asked for offloads"};
+    counter no_buffer{*this, "no_buffer", "1",
+                      "frames lost because the driver had no buffer for them, or one that was too small"};
 
     /// \throws std::invalid_argument if the address is none, or sizes do not fit
     virtio_net(const sc_core::sc_module_name& name, const virtio_net_params& params);
@@ -61,8 +63,8 @@ private:
         ticks ready;         // never: it is being fetched
     };
     const ethernet::address m_station;
-    std::deque<virtio_chain> m_posted;          // to be fetched
-    std::deque<sending> m_sending;              // in order
+    std::deque<virtio_chain> m_posted;  // to be fetched
+    std::deque<sending> m_sending;      // in order
     std::uint64_t m_fetched = 0;
     std::deque<virtio_chain> m_buffers;         // of the driver, for frames
     std::deque<ethernet::frame_ptr> m_arrived;  // frames without one

@@ -65,8 +65,10 @@ void virtio_queue::fetch(std::uint64_t address, std::size_t bytes, taker then) {
     const auto data = allocate_slice(bytes);
     m_dma.read(address, data, [this, data, then, epoch = m_epoch](request_status s) {
         if (epoch != m_epoch) return;
-        if (s != request_status::ok) fail("its rings cannot be read");
-        else (this->*then)(data);
+        if (s != request_status::ok)
+            fail("its rings cannot be read");
+        else
+            (this->*then)(data);
     });
 }
 
@@ -87,8 +89,10 @@ void virtio_queue::fetch_index() {
 void virtio_queue::take_index(const buffer_slice& data) {
     const auto waiting = static_cast<std::uint16_t>(half(data, 2) - m_next);
     if (waiting == 0) {
-        if (m_again) fetch_index();
-        else m_busy = false;
+        if (m_again)
+            fetch_index();
+        else
+            m_busy = false;
         return;
     }
     if (waiting + m_outstanding > size) return fail("it has more chains than descriptors");
@@ -142,7 +146,8 @@ void virtio_queue::take_descriptor(const buffer_slice& data) {
     virtio_descriptor d;
     std::memcpy(&d, data.data(), sizeof d);
     if (d.flags & VIRTIO_DESC_INDIRECT) {
-        if (!m_indirect || d.flags & VIRTIO_DESC_NEXT || d.length == 0 || d.length % sizeof d || d.length / sizeof d > size)
+        if (!m_indirect || d.flags & VIRTIO_DESC_NEXT || d.length == 0 || d.length % sizeof d ||
+            d.length / sizeof d > size)
             return fail("an indirect table is out of order");
         fetch(d.address, d.length, &virtio_queue::take_table);
         return;
@@ -182,8 +187,10 @@ void virtio_queue::complete(std::uint16_t head, std::uint32_t written) {
     const auto flags = allocate_slice(2);
     m_dma.read(driver, flags, [this, flags, epoch = m_epoch](request_status s) {
         if (epoch != m_epoch) return;
-        if (s != request_status::ok) fail("its rings cannot be read");
-        else if (!(half(flags, 0) & VIRTIO_AVAIL_NO_INTERRUPT)) m_owner.chain_returned(m_index);
+        if (s != request_status::ok)
+            fail("its rings cannot be read");
+        else if (!(half(flags, 0) & VIRTIO_AVAIL_NO_INTERRUPT))
+            m_owner.chain_returned(m_index);
     });
 }
 

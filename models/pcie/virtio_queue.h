@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A split virtqueue as the device sees it (VIRTIO 1.2, 2.7): follows the available ring, fetches descriptor chains, hands
-// them to the device in order, and returns them on the used ring. Everything it knows comes by DMA, and none of it is
-// trusted: what breaks the rules stops the queue.
+// A split virtqueue as the device sees it (VIRTIO 1.2, 2.7): follows the available ring, fetches descriptor chains,
+// hands them to the device in order, and returns them on the used ring. Everything it knows comes by DMA, and none of
+// it is trusted: what breaks the rules stops the queue.
 #pragma once
 
 #include <cstdint>

@@ -18,9 +18,7 @@ std::uint32_t fetch(const std::uint8_t* low, const std::uint8_t* high) {
     return first | std::uint32_t{second} << 16;
 }
 
-bool is_float(opcode op) {
-    return info(op).belongs_to == extension::floating;
-}
+bool is_float(opcode op) { return info(op).belongs_to == extension::floating; }
 
 /// True if rd names a floating-point register, which has no sink.
 bool writes_float(operand_format f) {
@@ -39,10 +37,8 @@ bool writes_float(operand_format f) {
         case operand_format::f_sx:
         case operand_format::f_dx:
         case operand_format::f_sd_rm:
-        case operand_format::f_ds_rm:
-            return true;
-        default:
-            return false;
+        case operand_format::f_ds_rm: return true;
+        default: return false;
     }
 }
 }  // namespace
@@ -139,9 +135,11 @@ block* hart::implementation::build(std::uint64_t pc, const memory_target& at, un
 std::int64_t hart::implementation::fetch_lines(block& b) {
     std::int64_t cost = 0;
     const auto before = code_cache->generation();
-    const auto in_page = static_cast<std::uint32_t>(page_size - (reinterpret_cast<std::uint64_t>(b.host) & (page_size - 1)));
+    const auto in_page =
+        static_cast<std::uint32_t>(page_size - (reinterpret_cast<std::uint64_t>(b.host) & (page_size - 1)));
     const auto reach = [&](const std::uint8_t* from, const std::uint8_t* end) {
-        for (const auto* at = from; at < end; at += instruction_cache::line - reinterpret_cast<std::uint64_t>(at) % instruction_cache::line)
+        for (const auto* at = from; at < end;
+             at += instruction_cache::line - reinterpret_cast<std::uint64_t>(at) % instruction_cache::line)
             if (code_cache->fetch(at)) cost += m_miss_cost;
     };
     reach(b.host, b.host + std::min(b.length, in_page));

@@ -11,15 +11,9 @@ constexpr std::uint64_t inhibit_cycle = 1, inhibit_retired = 4;
 // Numbers that miselect and siselect choose (AIA 2.1).
 constexpr std::uint64_t iprio0 = 0x30, iprio15 = 0x3f, imsic_first = 0x70, imsic_last = 0xff;
 
-bool in(unsigned n, unsigned first, unsigned last) {
-    return n >= first && n <= last;
-}
-bool in_iprio(std::uint64_t select) {
-    return select >= iprio0 && select <= iprio15;
-}
-bool in_imsic(std::uint64_t select) {
-    return select >= imsic_first && select <= imsic_last;
-}
+bool in(unsigned n, unsigned first, unsigned last) { return n >= first && n <= last; }
+bool in_iprio(std::uint64_t select) { return select >= iprio0 && select <= iprio15; }
+bool in_imsic(std::uint64_t select) { return select >= imsic_first && select <= imsic_last; }
 }  // namespace
 
 csr_file::csr_file(hart_state& state, pmp& protection, const hart_params& params, std::uint64_t hart_id,
@@ -45,17 +39,21 @@ bool csr_file::exists(unsigned n) const {
     using namespace csr;
     if (in(n, fflags, fcsr)) return m_params.floating_point;
     switch (n) {
-    case sstatus: case sie: case stvec: case scounteren: case senvcfg: case sscratch: case sepc: case scause: case stval:
+    case sstatus: case sie: case stvec: case scounteren: case senvcfg: case sscratch: case sepc: case scause:
+    case stval:
     case sip: case satp: case medeleg: case mideleg: case mcounteren: case menvcfg: return m_params.supervisor;
     case stimecmp: return m_params.supervisor && m_params.sstc;
-    case siselect: case sireg: case stopei: case stopi: case mvien: case mvip: return m_state.aia && m_params.supervisor;
+    case siselect: case sireg: case stopei: case stopi: case mvien: case mvip:
+        return m_state.aia && m_params.supervisor;
     case miselect: case mireg: case mtopei: case mtopi: return m_state.aia;
-    case mstatus: case misa: case mie: case mtvec: case mcountinhibit: case mscratch: case mepc: case mcause: case mtval:
+    case mstatus: case misa: case mie: case mtvec: case mcountinhibit: case mscratch: case mepc: case mcause:
+    case mtval:
     case mip: case tselect: case tdata1: case tdata2: case tdata3: case mcycle: case minstret: case cycle: case time:
     case instret: case mvendorid: case marchid: case mimpid: case mhartid: case mconfigptr: return true;
     default: break;
     }
-    if (in(n, mhpmevent3, mhpmevent31) || in(n, mhpmcounter3, mhpmcounter31) || in(n, hpmcounter3, hpmcounter31)) return true;
+    if (in(n, mhpmevent3, mhpmevent31) || in(n, mhpmcounter3, mhpmcounter31)) return true;
+    if (in(n, hpmcounter3, hpmcounter31)) return true;
     if (in(n, pmpcfg0, pmpcfg14) && !(n & 1)) return (n - pmpcfg0) * 4 < m_params.pmp_entries;
     if (in(n, pmpaddr0, pmpaddr63)) return n - pmpaddr0 < m_params.pmp_entries;
     return false;
@@ -110,17 +108,10 @@ bool csr_file::read_indirect(privilege level, std::uint64_t select, std::uint64_
 bool csr_file::read(unsigned n, std::uint64_t& value) {
     using namespace csr;
     switch (n) {
-        case fflags:
-            value = m_state.fflags;
-            return true;
-        case frm:
-            value = m_state.frm;
-            return true;
-        case fcsr:
-            value = m_state.fflags | m_state.frm << 5;
-            return true;
-        default:
-            break;
+        case fflags: value = m_state.fflags; return true;
+        case frm: value = m_state.frm; return true;
+        case fcsr: value = m_state.fflags | m_state.frm << 5; return true;
+        default: break;
     }
     if (in(n, mcycle, mhpmcounter31) || in(n, cycle, hpmcounter31)) return read_counter(n, value);
     return (n >> 8 & 3) == 1 ? read_supervisor(n, value) : read_machine(n, value);
@@ -134,7 +125,8 @@ bool csr_file::read_counter(unsigned n, std::uint64_t& value) {
         value = m_state.mcountinhibit & inhibit_cycle ? m_cycle_stopped : m_environment.cycle_count() + m_cycle_offset;
         return true;
     case instret: case minstret:
-        value = m_state.mcountinhibit & inhibit_retired ? m_retired_stopped : m_environment.retired_count() + m_retired_offset;
+        value = m_state.mcountinhibit & inhibit_retired ? m_retired_stopped
+                                                        : m_environment.retired_count() + m_retired_offset;
         return true;
     case time: value = m_environment.time_count(); return true;
     default: value = 0; return true;
@@ -219,8 +211,6 @@ bool csr_file::write_indirect(privilege level, std::uint64_t select, std::uint64
     return in_imsic(select) && m_state.aia->write_indirect(level, static_cast<unsigned>(select), value);
 }
 
-bool csr_file::peek(unsigned n, std::uint64_t& value) {
-    return exists(n) && read(n, value);
-}
+bool csr_file::peek(unsigned n, std::uint64_t& value) { return exists(n) && read(n, value); }
 
 }  // namespace fabricvp::riscv

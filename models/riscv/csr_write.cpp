@@ -11,14 +11,10 @@ constexpr std::uint64_t inhibit_cycle = 1, inhibit_retired = 4;
 constexpr std::uint64_t counters = 0xffffffff;
 constexpr std::uint64_t selects = 0x1ff;
 
-bool in(unsigned n, unsigned first, unsigned last) {
-    return n >= first && n <= last;
-}
+bool in(unsigned n, unsigned first, unsigned last) { return n >= first && n <= last; }
 
 /// Direct and vectored are legal; a write of another mode is ignored.
-std::uint64_t trap_vector(std::uint64_t old, std::uint64_t value) {
-    return value & 2 ? old : value;
-}
+std::uint64_t trap_vector(std::uint64_t old, std::uint64_t value) { return value & 2 ? old : value; }
 }  // namespace
 
 void csr_file::write_mstatus(std::uint64_t value, std::uint64_t mask) {

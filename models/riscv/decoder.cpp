@@ -48,18 +48,14 @@ constexpr std::int32_t field(std::uint32_t bits, unsigned high, unsigned low) {
 constexpr std::int32_t sign_bit(std::uint32_t bits, unsigned at) {
     return static_cast<std::int32_t>((0u - (bits >> 31)) << at);
 }
-constexpr std::int32_t immediate_i(std::uint32_t b) {
-    return static_cast<std::int32_t>(b) >> 20;
-}
+constexpr std::int32_t immediate_i(std::uint32_t b) { return static_cast<std::int32_t>(b) >> 20; }
 constexpr std::int32_t immediate_s(std::uint32_t b) {
     return static_cast<std::int32_t>(b & 0xfe000000) >> 20 | field(b, 11, 7);
 }
 constexpr std::int32_t immediate_b(std::uint32_t b) {
     return sign_bit(b, 12) | field(b, 7, 7) << 11 | field(b, 30, 25) << 5 | field(b, 11, 8) << 1;
 }
-constexpr std::int32_t immediate_u(std::uint32_t b) {
-    return static_cast<std::int32_t>(b & 0xfffff000);
-}
+constexpr std::int32_t immediate_u(std::uint32_t b) { return static_cast<std::int32_t>(b & 0xfffff000); }
 constexpr std::int32_t immediate_j(std::uint32_t b) {
     return sign_bit(b, 20) | field(b, 19, 12) << 12 | field(b, 20, 20) << 11 | field(b, 30, 21) << 1;
 }
@@ -77,37 +73,27 @@ bool has_rounding_mode(operand_format f) {
         case operand_format::f_sx_rm:
         case operand_format::f_dx_rm:
         case operand_format::f_sd_rm:
-        case operand_format::f_ds_rm:
-            return true;
-        default:
-            return false;
+        case operand_format::f_ds_rm: return true;
+        default: return false;
     }
 }
 
 std::int32_t immediate_of(std::uint32_t bits, operand_format format) {
     switch (format) {
         case operand_format::upper:
-        case operand_format::upper_pc:
-            return immediate_u(bits);
-        case operand_format::jump:
-            return immediate_j(bits);
-        case operand_format::branch:
-            return immediate_b(bits);
+        case operand_format::upper_pc: return immediate_u(bits);
+        case operand_format::jump: return immediate_j(bits);
+        case operand_format::branch: return immediate_b(bits);
         case operand_format::store:
-        case operand_format::float_store:
-            return immediate_s(bits);
-        case operand_format::register_shift:
-            return field(bits, 25, 20);
-        case operand_format::csr:
-            return field(bits, 31, 20);
+        case operand_format::float_store: return immediate_s(bits);
+        case operand_format::register_shift: return field(bits, 25, 20);
+        case operand_format::csr: return field(bits, 31, 20);
         case operand_format::jump_register:
         case operand_format::load:
         case operand_format::float_load:
         case operand_format::register_immediate:
-        case operand_format::lane:
-            return immediate_i(bits);
-        default:
-            return has_rounding_mode(format) ? field(bits, 14, 12) : 0;
+        case operand_format::lane: return immediate_i(bits);
+        default: return has_rounding_mode(format) ? field(bits, 14, 12) : 0;
     }
 }
 
@@ -126,9 +112,7 @@ opcode find(std::uint32_t bits, const decoder_options& options) {
 
 }  // namespace
 
-const instruction_info& info(opcode op) {
-    return table[static_cast<unsigned>(op)];
-}
+const instruction_info& info(opcode op) { return table[static_cast<unsigned>(op)]; }
 
 bool ends_block(opcode op) {
     switch (info(op).format) {
@@ -138,10 +122,8 @@ bool ends_block(opcode op) {
         case operand_format::branch:
         case operand_format::system:
         case operand_format::csr:
-        case operand_format::lane:
-            return true;
-        default:
-            return false;
+        case operand_format::lane: return true;
+        default: return false;
     }
 }
 

@@ -17,9 +17,7 @@ struct decoder_options {
 
 /// Length in bytes of the instruction whose first halfword is `low`. Encodings longer than 32 bits count as 4
 /// (illegal).
-constexpr unsigned instruction_length(std::uint16_t low) {
-    return (low & 3) == 3 ? 4 : 2;
-}
+constexpr unsigned instruction_length(std::uint16_t low) { return (low & 3) == 3 ? 4 : 2; }
 
 /// Decodes one instruction; `bits` holds a compressed one in its low half. What is not implemented gives
 /// opcode::illegal with `bits` set, for mtval.

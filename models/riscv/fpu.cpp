@@ -126,7 +126,8 @@ typename F::bits general<F>::square_root(bits a, unsigned rm, std::uint32_t& fla
         ++x.exponent;
     }
     // Integer root of 127 or 128 bits, from a host estimate corrected to the floor.
-    const double estimate = std::sqrt(static_cast<double>(static_cast<std::uint64_t>(x.significand >> 64))) * 4294967296.0;
+    const double estimate =
+        std::sqrt(static_cast<double>(static_cast<std::uint64_t>(x.significand >> 64))) * 4294967296.0;
     auto root = estimate < 18446744073709551616.0 ? static_cast<std::uint64_t>(estimate) : ~std::uint64_t(0);
     const wide improved = (root + x.significand / root) >> 1;
     root = improved >> 64 ? ~std::uint64_t(0) : static_cast<std::uint64_t>(improved);
@@ -140,16 +141,16 @@ template <class F>
 typename F::bits general<F>::multiply_add(bits a, bits b, bits c, unsigned rm, std::uint32_t& flags) {
     using f = format<F>;
     const bits sign = (a ^ b) & f::sign;
-    const bool undefined_product = (!f::magnitude(a) && f::magnitude(b) == f::infinity) ||
-                                   (!f::magnitude(b) && f::magnitude(a) == f::infinity);
+    const bool undefined_product =
+        (!f::magnitude(a) && f::magnitude(b) == f::infinity) || (!f::magnitude(b) && f::magnitude(a) == f::infinity);
     if (f::is_nan(a) || f::is_nan(b) || f::is_nan(c))  // infinity times zero is invalid even with a quiet NaN added
-        return nan_result<F>(f::is_signaling(a) || f::is_signaling(b) || f::is_signaling(c) || undefined_product, flags);
+        return nan_result<F>(f::is_signaling(a) || f::is_signaling(b) || f::is_signaling(c) || undefined_product,
+                             flags);
     if (undefined_product) return invalid_result<F>(flags);
     if (!f::is_finite(a) || !f::is_finite(b))
         return !f::is_finite(c) && (c & f::sign) != sign ? invalid_result<F>(flags) : sign | f::infinity;
     if (!f::is_finite(c)) return c;
-    if (!f::magnitude(a) || !f::magnitude(b))
-        return f::magnitude(c) || c == sign ? c : cancelled_zero<F>(rm);
+    if (!f::magnitude(a) || !f::magnitude(b)) return f::magnitude(c) || c == sign ? c : cancelled_zero<F>(rm);
     const auto x = unpack<F>(a), y = unpack<F>(b);
     const exact_value product{sign != 0, x.exponent + y.exponent, x.significand * y.significand};
     if (!f::magnitude(c)) return round_pack<F>(product, rm, flags);

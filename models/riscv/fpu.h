@@ -346,8 +346,8 @@ inline std::uint64_t s_to_d(std::uint32_t a, std::uint32_t& flags) {
 
 inline constexpr auto &add_s = add<binary32>, &sub_s = sub<binary32>, &mul_s = mul<binary32>, &div_s = div<binary32>;
 inline constexpr auto &add_d = add<binary64>, &sub_d = sub<binary64>, &mul_d = mul<binary64>, &div_d = div<binary64>;
-inline constexpr auto &sqrt_s = sqrt<binary32>;
-inline constexpr auto &sqrt_d = sqrt<binary64>;
+inline constexpr auto& sqrt_s = sqrt<binary32>;
+inline constexpr auto& sqrt_d = sqrt<binary64>;
 inline constexpr auto &fmadd_s = fmadd<binary32>, &fmsub_s = fmsub<binary32>, &fnmsub_s = fnmsub<binary32>,
                       &fnmadd_s = fnmadd<binary32>;
 inline constexpr auto &fmadd_d = fmadd<binary64>, &fmsub_d = fmsub<binary64>, &fnmsub_d = fnmsub<binary64>,
@@ -358,8 +358,8 @@ inline constexpr auto &sgnj_s = sgnj<binary32>, &sgnjn_s = sgnjn<binary32>, &sgn
 inline constexpr auto &sgnj_d = sgnj<binary64>, &sgnjn_d = sgnjn<binary64>, &sgnjx_d = sgnjx<binary64>;
 inline constexpr auto &eq_s = eq<binary32>, &lt_s = lt<binary32>, &le_s = le<binary32>;
 inline constexpr auto &eq_d = eq<binary64>, &lt_d = lt<binary64>, &le_d = le<binary64>;
-inline constexpr auto &class_s = classify<binary32>;
-inline constexpr auto &class_d = classify<binary64>;
+inline constexpr auto& class_s = classify<binary32>;
+inline constexpr auto& class_d = classify<binary64>;
 inline constexpr auto &s_to_w = to_w<binary32>, &s_to_wu = to_wu<binary32>, &s_to_l = to_l<binary32>,
                       &s_to_lu = to_lu<binary32>;
 inline constexpr auto &d_to_w = to_w<binary64>, &d_to_wu = to_wu<binary64>, &d_to_l = to_l<binary64>,

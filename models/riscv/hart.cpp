@@ -29,7 +29,8 @@ void hart_params::describe(parameter_visitor& v) {
     v.field("sstc", sstc, "implements Sstc (stimecmp)");
     v.field("pmp_entries", pmp_entries, between{0, 16}, "number of physical memory protection entries");
     v.field("instructions_per_cycle", instructions_per_cycle, between{0.1, 8},
-            "of a core that issues several, while caches hit: all of cpi but divisions, atomics, csr and fence is divided by it");
+            "of a core that issues several, while caches hit: all of cpi but divisions, atomics, csr and fence is "
+            "divided by it");
     v.group("cpi", cpi, "cycles per instruction by class");
     v.group("instruction_cache", instruction_cache, "what the hart holds of its code");
 }
@@ -47,13 +48,9 @@ void hart::set_reset_vector(std::uint64_t pc) {
     if (m->m_phase == implementation::phase::stopped) m->state.pc = pc;
 }
 
-void hart::start() {
-    m->start();
-}
+void hart::start() { m->start(); }
 
-void hart::stop() {
-    m->stop();
-}
+void hart::stop() { m->stop(); }
 
 void hart::reset() {
     m->reset();
@@ -69,9 +66,7 @@ void hart::set_interrupt(interrupt_line line, bool level) {
     if (level) m->interrupt_changed();
 }
 
-void hart::attach_aia(aia_interface* aia) {
-    m->state.aia = aia;
-}
+void hart::attach_aia(aia_interface* aia) { m->state.aia = aia; }
 
 void hart::attach_memory_timing(memory_timing* timing) {
     m->timing = timing;
@@ -84,9 +79,7 @@ void hart::order_on_bus(bool on) {
     m->forget_code();
 }
 
-std::uint64_t hart::id() const {
-    return m->hart_id;
-}
+std::uint64_t hart::id() const { return m->hart_id; }
 
 std::string hart::isa_string() const {
     std::string isa = "rv64ima";
@@ -98,25 +91,15 @@ std::string hart::isa_string() const {
     return isa;
 }
 
-std::uint64_t hart::pc() const {
-    return m->state.pc;
-}
-std::uint64_t hart::x(unsigned n) const {
-    return n < 32 ? m->state.x[n] : 0;
-}
+std::uint64_t hart::pc() const { return m->state.pc; }
+std::uint64_t hart::x(unsigned n) const { return n < 32 ? m->state.x[n] : 0; }
 void hart::set_x(unsigned n, std::uint64_t value) {
     if (n > 0 && n < 32) m->state.x[n] = value;
 }
-privilege hart::mode() const {
-    return m->state.mode;
-}
-bool hart::waiting() const {
-    return m->m_phase == implementation::phase::waiting;
-}
+privilege hart::mode() const { return m->state.mode; }
+bool hart::waiting() const { return m->m_phase == implementation::phase::waiting; }
 
-void hart::page_marked(sparse_memory& memory, std::uint64_t page, unsigned mark) {
-    m->page_marked(memory, page, mark);
-}
+void hart::page_marked(sparse_memory& memory, std::uint64_t page, unsigned mark) { m->page_marked(memory, page, mark); }
 
 void hart::marked_page_written(sparse_memory& memory, std::uint64_t offset, std::uint64_t size,
                                const memory_observer* writer) {
@@ -127,11 +110,7 @@ tlm::tlm_sync_enum hart::nb_transport_bw(bus_payload&, tlm::tlm_phase& phase, sc
     return m->response(phase, delay);
 }
 
-void hart::wake() {
-    m->wake();
-}
-void hart::timer() {
-    m->timer();
-}
+void hart::wake() { m->wake(); }
+void hart::timer() { m->timer(); }
 
 }  // namespace fabricvp::riscv

@@ -56,8 +56,8 @@ enum class interrupt_line : unsigned {
     machine_external = 11
 };
 
-/// The interrupt files of a hart's IMSIC, as its CSRs reach them (RISC-V Advanced Interrupt Architecture 1.0, chapter 3).
-/// The external interrupt lines are driven apart, by set_interrupt().
+/// The interrupt files of a hart's IMSIC, as its CSRs reach them (RISC-V Advanced Interrupt Architecture 1.0, chapter
+/// 3). The external interrupt lines are driven apart, by set_interrupt().
 class aia_interface {
 public:
     virtual ~aia_interface() = default;

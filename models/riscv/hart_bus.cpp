@@ -66,7 +66,8 @@ void hart::implementation::send_piece() {
     ++owner.bus_accesses;
     m_payload = allocate_payload();
     m_payload->acquire();
-    const bool ordered = order_on_bus && (m_access.is_atomic || m_access.op == opcode::fence || m_access.op == opcode::fence_i);
+    const bool ordered =
+        order_on_bus && (m_access.is_atomic || m_access.op == opcode::fence || m_access.op == opcode::fence_i);
     m_payload->set_command(m_access.is_atomic || ordered        ? tlm::TLM_IGNORE_COMMAND
                            : m_access.kind == access_type::read ? tlm::TLM_READ_COMMAND
                                                                 : tlm::TLM_WRITE_COMMAND);

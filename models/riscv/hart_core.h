@@ -70,7 +70,7 @@ struct hart::implementation final : csr_environment {
     void append(const instruction& i, unsigned offset);
     block* finish_block(block* to, const std::uint8_t* host, unsigned length);
     std::int64_t fetch_lines(block& b);  ///< what the cache lacks of a block \returns the cost
-    void forget_code();        ///< drops all blocks and links
+    void forget_code();                  ///< drops all blocks and links
     void translation_epoch();  ///< translation changed: links between pages and the jump cache are to be checked anew
     void code_epoch();         ///< code changed: all links and the jump cache are invalid
     void remember(std::uint64_t pc, block* b);
@@ -223,7 +223,7 @@ struct hart::implementation final : csr_environment {
     ticks m_local = 0;  ///< local time when not in a slice
     std::int64_t m_slice_budget = 0;
     std::int64_t m_quantum_cost = 0;
-    std::int64_t m_miss_cost = 0;  ///< of code
+    std::int64_t m_miss_cost = 0;   ///< of code
     std::uint64_t m_remainder = 0;  ///< fraction of a tick carried from slice to slice
     std::int64_t m_cycle_remainder = 0;
     std::uint64_t m_retired_total = 0;

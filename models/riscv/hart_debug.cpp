@@ -141,9 +141,7 @@ std::string hart::debug_state() const {
     return fmt::format("{}, {}", what, mode);
 }
 
-void hart::set_debug_listener(debug_listener* listener) {
-    m->m_listener = listener;
-}
+void hart::set_debug_listener(debug_listener* listener) { m->m_listener = listener; }
 
 void hart::set_lockstep(bool on) {
     m->m_lockstep = on;
@@ -191,9 +189,7 @@ bool hart::write_register(unsigned number, std::uint64_t value) {
     return true;
 }
 
-bool hart::has_csr(unsigned number) const {
-    return m->csrs.exists(number);
-}
+bool hart::has_csr(unsigned number) const { return m->csrs.exists(number); }
 
 std::size_t hart::read_memory(std::uint64_t address, void* to, std::size_t size) {
     return m->debug_copy(address, to, nullptr, size);
@@ -246,8 +242,6 @@ void hart::step() {
     m->let_go();
 }
 
-bool hart::halted() const {
-    return m->m_halted;
-}
+bool hart::halted() const { return m->m_halted; }
 
 }  // namespace fabricvp::riscv

@@ -13,20 +13,14 @@ constexpr std::uint64_t page_size = sparse_memory::page_size;
 
 std::uint64_t extend(opcode op, std::uint64_t raw) {
     switch (op) {
-        case opcode::lb:
-            return static_cast<std::uint64_t>(static_cast<std::int64_t>(static_cast<std::int8_t>(raw)));
-        case opcode::lh:
-            return static_cast<std::uint64_t>(static_cast<std::int64_t>(static_cast<std::int16_t>(raw)));
-        case opcode::lw:
-            return semantics::sext32(raw);
-        default:
-            return raw;
+        case opcode::lb: return static_cast<std::uint64_t>(static_cast<std::int64_t>(static_cast<std::int8_t>(raw)));
+        case opcode::lh: return static_cast<std::uint64_t>(static_cast<std::int64_t>(static_cast<std::int16_t>(raw)));
+        case opcode::lw: return semantics::sext32(raw);
+        default: return raw;
     }
 }
 
-std::uint64_t extend_atomic(unsigned size, std::uint64_t raw) {
-    return size == 4 ? semantics::sext32(raw) : raw;
-}
+std::uint64_t extend_atomic(unsigned size, std::uint64_t raw) { return size == 4 ? semantics::sext32(raw) : raw; }
 }  // namespace
 
 slow_result hart::implementation::fault(cause c, std::uint64_t value) {
@@ -46,21 +40,24 @@ std::int64_t hart::implementation::memory_cost(const memory_target& to, unsigned
     return waited ? to_cost(waited) : 0;
 }
 
-/// With a memory timing attached, memory that devices touch costs what caches say, not what the bus takes: only the order
-/// of accesses is the calendar's.
+/// With a memory timing attached, memory that devices touch costs what caches say, not what the bus takes: only the
+/// order of accesses is the calendar's.
 bool hart::implementation::is_shared_memory(const memory_target& to) const {
     return timing && to.place == memory_target::where::bus && to.host && !m_access.is_atomic;
 }
 
 /// Whether nothing can happen before the hart's local time, so that an access there need not wait for the calendar.
 bool hart::implementation::is_first_in_time() const {
-    return !accesses_are_separate() && owner.timeline().next_event_time() > local_time() && !sc_core::sc_pending_activity();
+    return !accesses_are_separate() && owner.timeline().next_event_time() > local_time() &&
+           !sc_core::sc_pending_activity();
 }
 
 void hart::implementation::reach_shared(const memory_target& to, std::uint8_t* data, unsigned size, access_type kind) {
     to.memory->reached_by_hart(to.offset);
-    if (kind == access_type::read) std::memcpy(data, to.host, size);
-    else write_marked(to, data, size);
+    if (kind == access_type::read)
+        std::memcpy(data, to.host, size);
+    else
+        write_marked(to, data, size);
 }
 
 slow_result hart::implementation::load_slow(std::uint64_t address, unsigned size, opcode op, unsigned rd) {
@@ -90,7 +87,8 @@ slow_result hart::implementation::load_slow(std::uint64_t address, unsigned size
             return fault(cause::load_access, address);  // devices want aligned accesses
         m_access.is_atomic = false;
         const auto format = info(op).format;
-        if (m_access.piece_count == 1 && format == operand_format::load && is_shared_memory(pieces[0].to) && is_first_in_time()) {
+        if (m_access.piece_count == 1 && format == operand_format::load && is_shared_memory(pieces[0].to) &&
+            is_first_in_time()) {
             std::uint64_t raw = 0;
             reach_shared(pieces[0].to, reinterpret_cast<std::uint8_t*>(&raw), size, access_type::read);
             return {extend(op, raw), walk_cost() + memory_cost(pieces[0].to, size, memory_timing::use::load)};
@@ -135,9 +133,11 @@ slow_result hart::implementation::store_slow(std::uint64_t address, unsigned siz
     if (!direct) {
         if (!pieces[0].to.host && address % size != 0) return fault(cause::store_access, address);
         m_access.is_atomic = false;
-        if (m_access.piece_count == 1 && info(op).format == operand_format::store && is_shared_memory(pieces[0].to) && is_first_in_time()) {
+        if (m_access.piece_count == 1 && info(op).format == operand_format::store && is_shared_memory(pieces[0].to) &&
+            is_first_in_time()) {
             reach_shared(pieces[0].to, reinterpret_cast<std::uint8_t*>(&value), size, access_type::write);
-            if (!std::exchange(m_code_overwritten, false)) return {0, walk_cost() + memory_cost(pieces[0].to, size, memory_timing::use::store)};
+            if (!std::exchange(m_code_overwritten, false))
+                return {0, walk_cost() + memory_cost(pieces[0].to, size, memory_timing::use::store)};
             exit = exit_reason::resync;
             return slow_result::stopped();
         }

@@ -28,9 +28,11 @@ hart::implementation::implementation(hart& owner, std::uint64_t hart_id, const d
       m_timer{method<&hart::timer>, &owner},
       m_clock(owner.params.clock) {
     const auto& c = owner.params.cpi;
-    const double ipc = owner.params.instructions_per_cycle;  // of what cores have pipelines for, and order does not hinder
-    const double cycles[] = {c.alu / ipc,  c.multiply / ipc, c.divide,         c.load / ipc,   c.store / ipc, c.branch / ipc,
-                             c.jump / ipc, c.atomic,         c.floating / ipc, c.float_divide, c.csr,         c.fence};
+    const double ipc =
+        owner.params.instructions_per_cycle;  // of what cores have pipelines for, and order does not hinder
+    const double cycles[] = {c.alu / ipc,      c.multiply / ipc, c.divide,     c.load / ipc,
+                             c.store / ipc,    c.branch / ipc,   c.jump / ipc, c.atomic,
+                             c.floating / ipc, c.float_divide,   c.csr,        c.fence};
     for (std::size_t i = 0; i < costs.size(); ++i)
         costs[i] = std::max(static_cast<std::uint32_t>(cycles[i] * (1u << cost_bits) + 0.5), 1u);
     if (const auto& i = owner.params.instruction_cache; i.size) {
@@ -76,7 +78,8 @@ ticks hart::implementation::to_ticks(std::int64_t cost) {
 
 std::int64_t hart::implementation::to_cost(ticks span) const {
     const auto rate = m_clock.rate().hertz << cost_bits;
-    if (std::uint64_t small = 0; !__builtin_mul_overflow(span, rate, &small) && small <= ~std::uint64_t{0} - ticks_per_second)
+    if (std::uint64_t small = 0;
+        !__builtin_mul_overflow(span, rate, &small) && small <= ~std::uint64_t{0} - ticks_per_second)
         return static_cast<std::int64_t>((small + ticks_per_second - 1) / ticks_per_second);
     const auto scaled = static_cast<unsigned __int128>(span) * rate;
     const auto cost = (scaled + ticks_per_second - 1) / ticks_per_second;
@@ -87,15 +90,9 @@ ticks hart::implementation::local_time() const {
     return m_in_slice ? m_slice_start + span_of(m_slice_budget - budget) : std::max(m_local, owner.now());
 }
 
-std::uint64_t hart::implementation::cycle_count() {
-    return m_clock.cycle_at(local_time());
-}
-std::uint64_t hart::implementation::retired_count() {
-    return m_retired_total + retired;
-}
-std::uint64_t hart::implementation::time_count() {
-    return time.time_at(local_time());
-}
+std::uint64_t hart::implementation::cycle_count() { return m_clock.cycle_at(local_time()); }
+std::uint64_t hart::implementation::retired_count() { return m_retired_total + retired; }
+std::uint64_t hart::implementation::time_count() { return time.time_at(local_time()); }
 
 void hart::implementation::translation_changed() {
     memory.flush();
@@ -107,9 +104,7 @@ void hart::implementation::protection_changed() {
     code_epoch();
 }
 
-void hart::implementation::context_changed() {
-    update_context();
-}
+void hart::implementation::context_changed() { update_context(); }
 
 void hart::implementation::stimecmp_changed() {
     state.timer_reached = time.time_at(local_time()) >= state.stimecmp;
@@ -159,9 +154,7 @@ void hart::implementation::continue_at(ticks when) {
 
 void hart::implementation::wake() {
     switch (m_phase) {
-        case phase::running:
-            run_slice();
-            break;
+        case phase::running: run_slice(); break;
         case phase::request: {
             m_in_slice = false;
             retired = 0;
@@ -188,8 +181,7 @@ void hart::implementation::wake() {
             if (m_debugging) settle_debug();
             break;
         }
-        default:
-            break;
+        default: break;
     }
 }
 
@@ -208,8 +200,8 @@ void hart::implementation::account() {
     continue_at(m_local);
 }
 
-/// Where accesses are separate, slices and accesses follow each other without the calendar as long as it has nothing that is due
-/// before them: what happens, and when, is as if each had gone through it.
+/// Where accesses are separate, slices and accesses follow each other without the calendar as long as it has nothing
+/// that is due before them: what happens, and when, is as if each had gone through it.
 void hart::implementation::run_slice() {
     if (m_halted) return;
     m_local = owner.now();

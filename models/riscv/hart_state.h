@@ -60,12 +60,12 @@ struct hart_state {
     std::uint64_t stvec = 0, scounteren = 0, senvcfg = 0, sscratch = 0, sepc = 0, scause = 0, stval = 0, satp = 0,
                   stimecmp = ~std::uint64_t{0};
     std::uint64_t miselect = 0, siselect = 0;
-    aia_interface* aia = nullptr;  ///< null: neither Smaia nor Ssaia
+    aia_interface* aia = nullptr;                                            ///< null: neither Smaia nor Ssaia
     std::array<std::uint8_t, 16> machine_priority{}, supervisor_priority{};  ///< iprio bytes, by interrupt code
     bool priorities = false;                                                 ///< any of them is not zero
-    std::uint64_t mip_software = 0;  ///< SSIP, STIP, SEIP as written
-    std::uint64_t mip_lines = 0;     ///< MSIP, MTIP, MEIP, SEIP as driven from outside
-    bool timer_reached = false;      ///< time >= stimecmp
+    std::uint64_t mip_software = 0;                                          ///< SSIP, STIP, SEIP as written
+    std::uint64_t mip_lines = 0;  ///< MSIP, MTIP, MEIP, SEIP as driven from outside
+    bool timer_reached = false;   ///< time >= stimecmp
     std::uint32_t fflags = 0;
     std::uint32_t frm = 0;
     std::array<std::uint8_t, 16> pmpcfg{};

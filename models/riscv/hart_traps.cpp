@@ -44,9 +44,7 @@ void hart::implementation::take_interrupt(unsigned code) {
     enter_handler(code, true, 0, state.pc);
 }
 
-bool hart::implementation::illegal(std::uint32_t bits) {
-    return fault(cause::illegal_instruction, bits).complete();
-}
+bool hart::implementation::illegal(std::uint32_t bits) { return fault(cause::illegal_instruction, bits).complete(); }
 
 bool hart::implementation::execute_csr(opcode op, unsigned number, unsigned rs1, unsigned rd) {
     const bool immediate = op == opcode::csrrwi || op == opcode::csrrsi || op == opcode::csrrci;
@@ -97,12 +95,9 @@ bool hart::implementation::execute_system(opcode op, const block_op& o, std::uin
                        static_cast<cause>(static_cast<unsigned>(cause::ecall_user) + static_cast<unsigned>(state.mode)),
                        0)
                 .complete();
-        case opcode::ebreak:
-            return fault(cause::breakpoint, 0).complete();
-        case opcode::mret:
-            return return_from_trap(privilege::machine);
-        case opcode::sret:
-            return return_from_trap(privilege::supervisor);
+        case opcode::ebreak: return fault(cause::breakpoint, 0).complete();
+        case opcode::mret: return return_from_trap(privilege::machine);
+        case opcode::sret: return return_from_trap(privilege::supervisor);
         case opcode::wfi: {
             if (owner.params.supervisor && (state.mode == privilege::user ||
                                             (state.mode == privilege::supervisor && (state.mstatus & status::tw))))
@@ -117,9 +112,7 @@ bool hart::implementation::execute_system(opcode op, const block_op& o, std::uin
             m_end_slice = true;
             exit = exit_reason::budget;
             return true;
-        case opcode::fence_i:
-            update_context();
-            return !order_on_bus || fence_slow(op).complete();
+        case opcode::fence_i: update_context(); return !order_on_bus || fence_slow(op).complete();
         case opcode::sfence_vma: {
             if (state.mode == privilege::user || (state.mode == privilege::supervisor && (state.mstatus & status::tvm)))
                 return illegal(current_bits);
@@ -130,8 +123,7 @@ bool hart::implementation::execute_system(opcode op, const block_op& o, std::uin
             translation_epoch();
             return true;
         }
-        default:
-            return illegal(current_bits);
+        default: return illegal(current_bits);
     }
 }
 

@@ -14,8 +14,12 @@ namespace {
 
 misfit misfit_of(const instruction_cache_params& p) {
     constexpr auto line = instruction_cache::line;
-    if (p.size % (p.ways * line)) return {"size", fmt::format("size of {} bytes is not a multiple of ways x {} = {}", p.size.bytes, line, p.ways * line)};
-    if (p.size / p.ways > sparse_memory::page_size) return {"size", fmt::format("size of {} bytes with {} ways: a way is at most {} bytes", p.size.bytes, p.ways, sparse_memory::page_size)};
+    if (p.size % (p.ways * line))
+        return {"size",
+                fmt::format("size of {} bytes is not a multiple of ways x {} = {}", p.size.bytes, line, p.ways * line)};
+    if (p.size / p.ways > sparse_memory::page_size)
+        return {"size", fmt::format("size of {} bytes with {} ways: a way is at most {} bytes", p.size.bytes, p.ways,
+                                    sparse_memory::page_size)};
     return {};
 }
 

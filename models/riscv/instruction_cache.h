@@ -17,9 +17,9 @@ struct instruction_cache_params {
     void describe(parameter_visitor& v);
 };
 
-/// Tags of a hart's instruction cache with lines of 64 bytes: what it misses costs time, code itself comes from memory. The
-/// line that came first gives way (as nothing changes on a hit, a block that was there stays so until a line has gone). A
-/// hart without one finds all code there at once.
+/// Tags of a hart's instruction cache with lines of 64 bytes: what it misses costs time, code itself comes from memory.
+/// The line that came first gives way (as nothing changes on a hit, a block that was there stays so until a line has
+/// gone). A hart without one finds all code there at once.
 class instruction_cache final : public model {
 public:
     const instruction_cache_params params;

@@ -95,7 +95,8 @@ inline void store_host(u64 address, T v) {
 #define EXECUTE_upper_pc(name) LABEL(name) { XD = pc + IMMEDIATE; NEXT; }
 #define EXECUTE_register_register(name) LABEL(name) { XD = sem::name(X1, X2); NEXT; }
 #define EXECUTE_register_immediate(name) LABEL(name) { XD = sem::name(X1, IMMEDIATE); NEXT; }
-#define EXECUTE_register_shift(name) LABEL(name) { XD = sem::name(X1, static_cast<u64>(static_cast<std::uint32_t>(o->immediate))); NEXT; }
+#define EXECUTE_register_shift(name) LABEL(name) { \
+    XD = sem::name(X1, static_cast<u64>(static_cast<std::uint32_t>(o->immediate))); NEXT; }
 #define EXECUTE_register_only(name) LABEL(name) { XD = sem::name(X1); NEXT; }
 #define EXECUTE_jump(name)       \
     LABEL(name) {                \

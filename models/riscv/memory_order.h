@@ -7,9 +7,9 @@
 
 namespace fabricvp::riscv {
 
-/// What an instruction asks of the order of memory accesses, for a bus with caches that nobody keeps coherent. Goes with
-/// atomics (.aq, .rl), and makes a payload of its own, TLM_IGNORE_COMMAND without address and data, for `fence` and
-/// `fence.i` (hart::order_on_bus()). Ignorable on any other bus.
+/// What an instruction asks of the order of memory accesses, for a bus with caches that nobody keeps coherent. Goes
+/// with atomics (.aq, .rl), and makes a payload of its own, TLM_IGNORE_COMMAND without address and data, for `fence`
+/// and `fence.i` (hart::order_on_bus()). Ignorable on any other bus.
 struct order_extension : tlm::tlm_extension<order_extension> {
     bool fence = false;         ///< the payload is nothing else
     bool acquire = false;       ///< later loads see at least what was there before it

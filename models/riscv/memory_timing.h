@@ -7,9 +7,9 @@
 
 namespace fabricvp::riscv {
 
-/// What an access to memory costs beyond the instruction's own cycles. A hart with such a model attached asks it for each
-/// load, store and atomic in direct memory, and is slower to simulate; data do not pass through it. Fetches are not
-/// asked for: code is taken to stay in the first level.
+/// What an access to memory costs beyond the instruction's own cycles. A hart with such a model attached asks it for
+/// each load, store and atomic in direct memory, and is slower to simulate; data do not pass through it. Fetches are
+/// not asked for: code is taken to stay in the first level.
 class memory_timing {
 public:
     enum class use { load, store };

@@ -34,12 +34,10 @@ cause mmu::access_fault(access_type kind) {
 
 memory_view mmu::view_of(privilege mode) const {
     switch (mode) {
-        case privilege::user:
-            return memory_view::user;
+        case privilege::user: return memory_view::user;
         case privilege::supervisor:
             return m_state.mstatus & status::sum ? memory_view::supervisor_with_user : memory_view::supervisor;
-        default:
-            return memory_view::machine;
+        default: return memory_view::machine;
     }
 }
 
@@ -72,12 +70,9 @@ bool mmu::permitted(std::uint64_t entry, access_type kind, privilege mode) const
         (kind == access_type::execute || !(m_state.mstatus & status::sum)))
         return false;
     switch (kind) {
-        case access_type::read:
-            return (entry & pte_r) || ((entry & pte_x) && (m_state.mstatus & status::mxr));
-        case access_type::write:
-            return entry & pte_w;
-        default:
-            return entry & pte_x;
+        case access_type::read: return (entry & pte_r) || ((entry & pte_x) && (m_state.mstatus & status::mxr));
+        case access_type::write: return entry & pte_w;
+        default: return entry & pte_x;
     }
 }
 

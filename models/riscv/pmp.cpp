@@ -6,9 +6,7 @@ namespace fabricvp::riscv {
 namespace {
 constexpr std::uint8_t bit_r = 1, bit_w = 2, bit_x = 4, bit_a = 0x18, bit_locked = 0x80;
 enum matching : unsigned { off = 0, top_of_range = 1, naturally_aligned_4 = 2, power_of_two = 3 };
-constexpr unsigned matching_of(std::uint8_t config) {
-    return (config & bit_a) >> 3;
-}
+constexpr unsigned matching_of(std::uint8_t config) { return (config & bit_a) >> 3; }
 constexpr std::uint64_t address_mask = (std::uint64_t{1} << 54) - 1;
 }  // namespace
 
@@ -39,8 +37,7 @@ bool pmp::bounds(unsigned entry, region& r) const {
             r.last = r.first | ones << 2 | 3;
             return true;
         }
-        default:
-            return false;
+        default: return false;
     }
 }
 
@@ -52,12 +49,9 @@ bool pmp::allows(std::uint64_t address, std::uint64_t size, access_type kind, pr
         if (address < r.first || last > r.last) return false;
         if (mode == privilege::machine && !(r.config & bit_locked)) return true;
         switch (kind) {
-            case access_type::read:
-                return r.config & bit_r;
-            case access_type::write:
-                return r.config & bit_w;
-            default:
-                return r.config & bit_x;
+            case access_type::read: return r.config & bit_r;
+            case access_type::write: return r.config & bit_w;
+            default: return r.config & bit_x;
         }
     }
     return mode == privilege::machine;

@@ -12,22 +12,14 @@ using i64 = std::int64_t;
 using u32 = std::uint32_t;
 using i32 = std::int32_t;
 
-constexpr u64 sext32(u64 v) {
-    return static_cast<u64>(static_cast<i64>(static_cast<i32>(v)));
-}
+constexpr u64 sext32(u64 v) { return static_cast<u64>(static_cast<i64>(static_cast<i32>(v))); }
 
 #define FABRICVP_BINARY(name, expression) \
-    constexpr u64 name(u64 a, u64 b) {    \
-        return expression;                \
-    }
+    constexpr u64 name(u64 a, u64 b) { return expression; }
 #define FABRICVP_UNARY(name, expression) \
-    constexpr u64 name(u64 a) {          \
-        return expression;               \
-    }
+    constexpr u64 name(u64 a) { return expression; }
 #define FABRICVP_COMPARE(name, expression) \
-    constexpr bool name(u64 a, u64 b) {    \
-        return expression;                 \
-    }
+    constexpr bool name(u64 a, u64 b) { return expression; }
 
 FABRICVP_COMPARE(beq, a == b)
 FABRICVP_COMPARE(bne, a != b)

@@ -3,10 +3,10 @@
 
 namespace fabricvp::riscv {
 
-/// Whether each access to memory that devices touch ends its slice, also where it need not wait for the calendar: then where
-/// slices end, and with it when interrupts are seen, follows from what happens in the hart's own node alone. Otherwise events
-/// of other nodes, which are in the calendar or in another process's, would have a say. One for all harts of the process; to be
-/// set before they run.
+/// Whether each access to memory that devices touch ends its slice, also where it need not wait for the calendar: then
+/// where slices end, and with it when interrupts are seen, follows from what happens in the hart's own node alone.
+/// Otherwise events of other nodes, which are in the calendar or in another process's, would have a say. One for all
+/// harts of the process; to be set before they run.
 void separate_accesses(bool on);
 bool accesses_are_separate();
 

@@ -14,9 +14,9 @@ options::options_description describe() { return options::options_description(""
 int execute(const options::variables_map&) {
     fmt::print("{:<12} {:>12}  {:<14} {:>12}  {}\n", "name", "default size", "counts", "device MiB", "what it does");
     for (const auto& a : gpu_apps())
-        fmt::print("{:<12} {:>12}  {:<14} {:>12.1f}  {}\n", a.name, a.size, a.unit,
-                   a.footprint() / (1 << 20), a.help);
-    fmt::print("\n{:<12} {:<12} {:>12} {:>12} {:>12}  {}\n", "--option of", "key", "least", "most", "default", "what it does");
+        fmt::print("{:<12} {:>12}  {:<14} {:>12.1f}  {}\n", a.name, a.size, a.unit, a.footprint() / (1 << 20), a.help);
+    fmt::print("\n{:<12} {:<12} {:>12} {:>12} {:>12}  {}\n", "--option of", "key", "least", "most", "default",
+               "what it does");
     for (const auto& o : gpu_app_options())
         fmt::print("{:<12} {:<12} {:>12} {:>12} {:>12}  {}\n", o.app, o.key, o.least, o.most, o.otherwise, o.help);
     return status::ok;
@@ -25,7 +25,10 @@ int execute(const options::variables_map&) {
 }  // namespace
 
 command apps_command() {
-    return {"apps", "", "Lists the GPU applications that `fabricvp run CONFIG --app NAME --size N` runs.", "fabricvp apps", describe, {}, execute};
+    return {
+        "apps",          "",       "Lists the GPU applications that `fabricvp run CONFIG --app NAME --size N` runs.",
+        "fabricvp apps", describe, {},
+        execute};
 }
 
 }  // namespace fabricvp::cli

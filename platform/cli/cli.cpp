@@ -24,15 +24,19 @@ namespace {
 arguments g_command_line;
 
 std::vector<command> commands() {
-    return {list_command(),   run_command(),       check_command(), describe_command(), schema_command(),
-            reference_command(), diff_command(),  apps_command(),  replay_command(), version_command()};
+    return {list_command(),      run_command(),  check_command(), describe_command(), schema_command(),
+            reference_command(), diff_command(), apps_command(),  replay_command(),   version_command()};
 }
 
 std::string overview() {
-    std::string text = "usage: fabricvp COMMAND …\n\nFabricVP simulates servers and clusters that run unmodified software.\n\ncommands:\n";
+    std::string text =
+        "usage: fabricvp COMMAND …\n\nFabricVP simulates servers and clusters that run unmodified "
+        "software.\n\ncommands:\n";
     for (const auto& c : commands()) text += fmt::format("  {:<10} {}\n", c.name, c.summary);
-    return text + "\n`fabricvp COMMAND --help` tells more. First steps:\n  fabricvp list                 the machines that come along\n  fabricvp run uboot            boot OpenSBI and U-Boot to a prompt (Ctrl-] leaves)\n"
-                  "  fabricvp describe uboot       show the machine and all its parameters\n";
+    return text +
+           "\n`fabricvp COMMAND --help` tells more. First steps:\n  fabricvp list                 the machines that "
+           "come along\n  fabricvp run uboot            boot OpenSBI and U-Boot to a prompt (Ctrl-] leaves)\n"
+           "  fabricvp describe uboot       show the machine and all its parameters\n";
 }
 
 std::string help_of(const command& c) {
@@ -66,7 +70,8 @@ int execute(const command& c, const arguments& rest) {
         std::vector<std::string> known;
         for (const auto& o : all.options()) known.push_back("--" + o->long_name());
         const auto hint = nearest_name(e.get_option_name(), known);
-        throw input_error(fmt::format("unknown option {}{}", quoted(e.get_option_name()), hint.empty() ? "" : fmt::format(", did you mean '{}'?", hint)));
+        throw input_error(fmt::format("unknown option {}{}", quoted(e.get_option_name()),
+                                      hint.empty() ? "" : fmt::format(", did you mean '{}'?", hint)));
     } catch (const options::error& e) {
         throw input_error(fmt::format("{} (see fabricvp {} --help)", e.what(), c.name));
     }
@@ -75,7 +80,8 @@ int execute(const command& c, const arguments& rest) {
         return status::ok;
     }
     for (const char* name : c.positional)
-        if (!given.count(name)) throw input_error(fmt::format("{} is missing: usage: fabricvp {} {}", name, c.name, c.usage));
+        if (!given.count(name))
+            throw input_error(fmt::format("{} is missing: usage: fabricvp {} {}", name, c.name, c.usage));
     return c.execute(given);
 }
 
@@ -94,14 +100,15 @@ int dispatch(const arguments& given) {
     }
     const auto hint = nearest_name(given[0], names);
     throw input_error(fmt::format("unknown command {}{} (commands: {})", quoted(given[0]),
-                                  hint.empty() ? "" : fmt::format(", did you mean '{}'?", hint), fmt::join(names, ", ")));
+                                  hint.empty() ? "" : fmt::format(", did you mean '{}'?", hint),
+                                  fmt::join(names, ", ")));
 }
 
 /// Whoever closed them must not find our files in their place. Only output is missed: it cannot be written then.
 void occupy_standard_streams() {
     for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
-        if (::fcntl(stream, F_GETFD) < 0)
-            [[maybe_unused]] const int lowest_free = ::open("/dev/null", stream == STDOUT_FILENO ? O_RDONLY : O_RDWR);
+        if (::fcntl(stream, F_GETFD) < 0) [[maybe_unused]]
+            const int lowest_free = ::open("/dev/null", stream == STDOUT_FILENO ? O_RDONLY : O_RDWR);
 }
 
 void complain(const std::string& why) { std::fputs(fmt::format("fabricvp: {}\n", why).c_str(), stderr); }
@@ -117,7 +124,8 @@ int cli_main(const std::vector<std::string>& arguments) {
     cli::occupy_standard_streams();
     try {
         const int status = cli::dispatch(arguments);
-        if (std::fflush(stdout) != 0 || std::ferror(stdout)) throw std::system_error(errno ? errno : EIO, std::generic_category());
+        if (std::fflush(stdout) != 0 || std::ferror(stdout))
+            throw std::system_error(errno ? errno : EIO, std::generic_category());
         return status;
     } catch (const input_error& e) {
         cli::complain(e.what());

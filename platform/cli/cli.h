@@ -7,7 +7,8 @@
 namespace fabricvp {
 
 /// The `fabricvp` command. \param arguments without the program's name
-/// \returns the exit status: 0 clean end or time limit, 1 the guest failed or the watchdog fired, 2 bad input, 130 Ctrl-C
+/// \returns the exit status: 0 clean end or time limit, 1 the guest failed or the watchdog fired, 2 bad input, 130
+/// Ctrl-C
 int cli_main(const std::vector<std::string>& arguments);
 
 }  // namespace fabricvp

@@ -23,7 +23,7 @@ enum status : int { ok = 0, guest_failed = 1, bad_input = 2, interrupted = 130 }
 /// One command of the program.
 struct command {
     const char* name;
-    const char* usage;     ///< what follows the name
+    const char* usage;  ///< what follows the name
     const char* summary;
     const char* example;
     options::options_description (*describe)();
@@ -50,7 +50,8 @@ options::options_description image_options();
 options::options_description kernel_options();
 
 /// A platform from `config`, `--set` and further overrides; `others`: the run's other processes. \throws input_error
-std::unique_ptr<platform> make_platform(const options::variables_map& given, const platform::overrides& more = {}, ranks::exchange* others = nullptr);
+std::unique_ptr<platform> make_platform(const options::variables_map& given, const platform::overrides& more = {},
+                                        ranks::exchange* others = nullptr);
 /// Images that launch it; none where no kernel is given. \throws input_error
 std::optional<image_set> kernel_images(const options::variables_map& given);
 /// Loads what the command line and the configuration name, into all nodes. \throws input_error
@@ -71,6 +72,7 @@ std::string text_option(const options::variables_map& given, const char* name);
 /// Values of a repeatable option by node: VALUE is for node0, nodeN=VALUE for any. \throws input_error
 std::map<std::size_t, std::string> by_node(const options::variables_map& given, const char* name, const platform& p);
 /// A number in digits. \throws input_error
-std::uint64_t number_option(const std::string& text, std::uint64_t least, std::uint64_t most, const std::string& option);
+std::uint64_t number_option(const std::string& text, std::uint64_t least, std::uint64_t most,
+                            const std::string& option);
 
 }  // namespace fabricvp::cli

@@ -18,7 +18,8 @@ void flatten(const config_tree& tree, const std::string& path, std::map<std::str
     if (tree.kind == config_tree::shape::scalar) to[path] = tree.text;
     for (const auto& e : tree.entries) flatten(e.value, path.empty() ? e.key : path + "." + e.key, to);
     for (std::size_t i = 0; i < tree.items.size(); ++i) {
-        flatten(tree.items[i], path == "nodes" ? fmt::format("node{}", i) : fmt::format("{}.{}", path, i), to);  // as their names are
+        flatten(tree.items[i], path == "nodes" ? fmt::format("node{}", i) : fmt::format("{}.{}", path, i),
+                to);  // as their names are
     }
 }
 
@@ -32,7 +33,8 @@ std::map<std::string, std::string> parameters_of(const std::string& run) {
 
 /// Values of both maps where they differ; absent ones as "–".
 template <class T, class Text, class Same>
-std::size_t print_differences(const std::map<std::string, T>& a, const std::map<std::string, T>& b, Text text, Same same) {
+std::size_t print_differences(const std::map<std::string, T>& a, const std::map<std::string, T>& b, Text text,
+                              Same same) {
     std::set<std::string> names;
     for (const auto& [name, value] : a) names.insert(name);
     for (const auto& [name, value] : b) names.insert(name);
@@ -42,8 +44,8 @@ std::size_t print_differences(const std::map<std::string, T>& a, const std::map<
         const bool both = left != a.end() && right != b.end();
         if (both && same(left->second, right->second)) continue;
         ++count;
-        fmt::print("  {}: {} → {}{}\n", name, left == a.end() ? "–" : text(left->second), right == b.end() ? "–" : text(right->second),
-                   both ? text.change(left->second, right->second) : "");
+        fmt::print("  {}: {} → {}{}\n", name, left == a.end() ? "–" : text(left->second),
+                   right == b.end() ? "–" : text(right->second), both ? text.change(left->second, right->second) : "");
     }
     return count;
 }
@@ -83,8 +85,13 @@ int execute(const options::variables_map& given) {
 }  // namespace
 
 command diff_command() {
-    return {"diff", "RUN1 RUN2", "Shows what differs in the parameters and statistics of two runs (folders of run --out).",
-            "fabricvp diff results1 results2", nothing, {"RUN1", "RUN2"}, execute};
+    return {"diff",
+            "RUN1 RUN2",
+            "Shows what differs in the parameters and statistics of two runs (folders of run --out).",
+            "fabricvp diff results1 results2",
+            nothing,
+            {"RUN1", "RUN2"},
+            execute};
 }
 
 }  // namespace fabricvp::cli

@@ -41,8 +41,10 @@ int check(const options::variables_map& given) {
 options::options_description describe_options() {
     options::options_description own;
     own.add_options()("svg", options::value<std::string>()->value_name("FILE"), "draw the machine as SVG")(
-        "dot", "print the machine as a Graphviz graph instead")("faults", "print the faults that can be injected instead")(
-        "pci-dump", "enumerate the PCIe trees, and print every configuration space as `lspci -xxxx` does instead; for `lspci -F`");
+        "dot", "print the machine as a Graphviz graph instead")("faults",
+                                                                "print the faults that can be injected instead")(
+        "pci-dump",
+        "enumerate the PCIe trees, and print every configuration space as `lspci -xxxx` does instead; for `lspci -F`");
     own.add(override_options());
     return own;
 }
@@ -53,7 +55,9 @@ int describe(const options::variables_map& given) {
     const auto config = given["CONFIG"].as<std::string>();
     if (given.count("PATH")) {
         for (const char* option : {"svg", "dot", "faults", "pci-dump"})
-            if (given.count(option)) throw input_error(fmt::format("--{} is about the whole machine: leave {} out", option, text_option(given, "PATH")));
+            if (given.count(option))
+                throw input_error(
+                    fmt::format("--{} is about the whole machine: leave {} out", option, text_option(given, "PATH")));
         return print(describe_block(hardware, text_option(given, "PATH")));
     }
     if (given.count("svg")) write_file(given["svg"].as<std::string>(), machine_svg(hardware, config));
@@ -77,26 +81,47 @@ int version(const options::variables_map&) {
 }  // namespace
 
 command check_command() {
-    return {"check", "CONFIG [options]", "Reads a configuration and its images and says what is wrong with them.",
-            "fabricvp check my.yaml --set node.host.harts=4", check_options, {"CONFIG"}, check};
+    return {"check",
+            "CONFIG [options]",
+            "Reads a configuration and its images and says what is wrong with them.",
+            "fabricvp check my.yaml --set node.host.harts=4",
+            check_options,
+            {"CONFIG"},
+            check};
 }
 
 command describe_command() {
-    return {"describe", "CONFIG [PATH] [options]",
-            "Shows the machine as a tree, and every parameter with its value and help; with a path, what is there: parameters, statistics, faults.",
-            "fabricvp describe uboot node0.host.uart", describe_options, {"CONFIG"}, describe, {"PATH"}};
+    return {"describe",
+            "CONFIG [PATH] [options]",
+            "Shows the machine as a tree, and every parameter with its value and help; with a path, what is there: "
+            "parameters, statistics, faults.",
+            "fabricvp describe uboot node0.host.uart",
+            describe_options,
+            {"CONFIG"},
+            describe,
+            {"PATH"}};
 }
 
 command schema_command() {
-    return {"schema", "", "Prints the JSON schema of configuration files.", "fabricvp schema > fabricvp.schema.json", nothing, {}, schema};
+    return {"schema",
+            "",
+            "Prints the JSON schema of configuration files.",
+            "fabricvp schema > fabricvp.schema.json",
+            nothing,
+            {},
+            schema};
 }
 
 command reference_command() {
-    return {"reference", "", "Prints the reference page of all parameters, in Markdown.", "fabricvp reference > parameters.md", nothing, {}, reference};
+    return {"reference",
+            "",
+            "Prints the reference page of all parameters, in Markdown.",
+            "fabricvp reference > parameters.md",
+            nothing,
+            {},
+            reference};
 }
 
-command version_command() {
-    return {"version", "", "Prints the version.", "fabricvp version", nothing, {}, version};
-}
+command version_command() { return {"version", "", "Prints the version.", "fabricvp version", nothing, {}, version}; }
 
 }  // namespace fabricvp::cli

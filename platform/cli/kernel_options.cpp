@@ -15,13 +15,16 @@ namespace {
 
 constexpr const char* names[] = {"kernel-name", "grid", "group", "lds", "arg"};
 /// What brings software of its own.
-constexpr const char* others[] = {"firmware", "kernel", "initrd", "append", "tohost", "app", "size", "gpus", "placement", "dispatch"};
+constexpr const char* others[] = {"firmware", "kernel", "initrd", "append",    "tohost",
+                                  "app",      "size",   "gpus",   "placement", "dispatch"};
 
 /// A row of 256, or 16 by 16, or 8 by 8 by 4, as far as the grid goes.
 std::array<std::uint32_t, 3> default_group(const std::array<std::uint32_t, 3>& items) {
     std::array<std::uint32_t, 3> group{256, 1, 1};
-    if (items[2] > 1) group = {8, 8, 4};
-    else if (items[1] > 1) group = {16, 16, 1};
+    if (items[2] > 1)
+        group = {8, 8, 4};
+    else if (items[1] > 1)
+        group = {16, 16, 1};
     for (unsigned d = 0; d < 3; ++d) group[d] = std::min(group[d], items[d]);
     return group;
 }
@@ -34,9 +37,11 @@ options::options_description kernel_options() {
         "kernel-name", options::value<std::string>()->value_name("NAME"), "which kernel of it (default: the first)")(
         "grid", options::value<std::string>()->value_name("N[xM[xK]]"), "work-items (default: 1)")(
         "group", options::value<std::string>()->value_name("N[xM[xK]]"), "work-items of a work-group (default: 256)")(
-        "lds", options::value<std::string>()->value_name("SIZE"), "dynamic local data share of a work-group, e.g. 1KiB")(
+        "lds", options::value<std::string>()->value_name("SIZE"),
+        "dynamic local data share of a work-group, e.g. 1KiB")(
         "arg", options::value<arguments>()->value_name("KIND:VALUE"),
-        "next member of its arguments: u32:N, i32:N, u64:N, i64:N, f32:X, f64:X, or a pointer to a buffer, zeros:SIZE or file:PATH; repeatable");
+        "next member of its arguments: u32:N, i32:N, u64:N, i64:N, f32:X, f64:X, or a pointer to a buffer, zeros:SIZE "
+        "or file:PATH; repeatable");
     return o;
 }
 
@@ -51,13 +56,17 @@ std::optional<image_set> kernel_images(const options::variables_map& given) {
     kernel_job_request r;
     const auto path = text_option(given, "kernel-elf");
     r.elf = read_file(path, std::size_t{1} << 28);
-    if (r.elf.compare(0, 4, "\x7f" "ELF") != 0) throw input_error(fmt::format("--kernel-elf {}: is no ELF file", quoted(path)));
+    if (r.elf.compare(0, 4,
+                      "\x7f"
+                      "ELF") != 0)
+        throw input_error(fmt::format("--kernel-elf {}: is no ELF file", quoted(path)));
     r.kernel = text_option(given, "kernel-name");
     if (given.count("grid")) r.items = parse_grid(text_option(given, "grid"), "--grid");
     r.group = given.count("group") ? parse_grid(text_option(given, "group"), "--group") : default_group(r.items);
     r.gpu = 0;
     if (given.count("arg")) add_kernel_arguments(r, given["arg"].as<arguments>());
-    if (given.count("lds")) r.lds_bytes = static_cast<std::uint32_t>(parse_size(text_option(given, "lds"), "--lds", 1 << 20));
+    if (given.count("lds"))
+        r.lds_bytes = static_cast<std::uint32_t>(parse_size(text_option(given, "lds"), "--lds", 1 << 20));
     image_set images;
     images.firmware = "firmware:gpu_apps.elf";
     images.append = "app=kernel";

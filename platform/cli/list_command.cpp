@@ -50,7 +50,9 @@ int execute(const options::variables_map&) {
 }  // namespace
 
 command list_command() {
-    return {"list", "", "Lists the machines that come with the project, for `fabricvp run NAME`.", "fabricvp list", nothing, {}, execute};
+    return {"list",          "",      "Lists the machines that come with the project, for `fabricvp run NAME`.",
+            "fabricvp list", nothing, {},
+            execute};
 }
 
 }  // namespace fabricvp::cli

@@ -30,21 +30,27 @@ public:
     void load(platform& p, std::size_t node) const {
         if (has("app", node)) return load_app(p, node);
         for (const char* name : app_names)
-            if (has(name, node)) throw input_error(fmt::format("--{} needs --app{}", name, node ? fmt::format(" node{}=NAME", node) : ""));
-        p.load_images(node, {of("firmware", node), of("kernel", node), of("initrd", node), of("append", node), has("tohost", node)});
+            if (has(name, node))
+                throw input_error(
+                    fmt::format("--{} needs --app{}", name, node ? fmt::format(" node{}=NAME", node) : ""));
+        p.load_images(node, {of("firmware", node), of("kernel", node), of("initrd", node), of("append", node),
+                             has("tohost", node)});
     }
 
 private:
     bool has(const char* name, std::size_t node) const { return m_values.at(name).count(node) != 0; }
-    std::string of(const char* name, std::size_t node) const { return has(name, node) ? m_values.at(name).at(node) : std::string(); }
+    std::string of(const char* name, std::size_t node) const {
+        return has(name, node) ? m_values.at(name).at(node) : std::string();
+    }
 
     void load_app(platform& p, std::size_t node) const {
         for (const char* name : image_names)
             if (has(name, node) && name != std::string("initrd"))
-                throw input_error(fmt::format("--app goes without --{}: the application brings its own software", name));
+                throw input_error(
+                    fmt::format("--app goes without --{}: the application brings its own software", name));
         fabricvp::load_app(p, node, of("app", node),
-                           {size_of(of("size", node), "size", 999'999'999'999), size_of(of("gpus", node), "gpus", 16), of("placement", node),
-                            of("dispatch", node), of("initrd", node), of("option", node)});
+                           {size_of(of("size", node), "size", 999'999'999'999), size_of(of("gpus", node), "gpus", 16),
+                            of("placement", node), of("dispatch", node), of("initrd", node), of("option", node)});
     }
 
     std::map<std::string, std::map<std::size_t, std::string>> m_values;
@@ -55,21 +61,28 @@ private:
 options::options_description override_options() {
     options::options_description o("configuration");
     o.add_options()("set", options::value<arguments>()->value_name("KEY=VALUE"),
-                    "override a parameter, e.g. node.host.harts=4 (all nodes), node0.host.memory=1GiB or node.gpus.*.compute_units=8 (all of a list); repeatable");
+                    "override a parameter, e.g. node.host.harts=4 (all nodes), node0.host.memory=1GiB or "
+                    "node.gpus.*.compute_units=8 (all of a list); repeatable");
     return o;
 }
 
 options::options_description image_options() {
-    options::options_description o("images of node0, or with nodeN= before the value of another node (instead of those in the configuration)");
+    options::options_description o(
+        "images of node0, or with nodeN= before the value of another node (instead of those in the configuration)");
     o.add_options()("firmware", repeatable("FILE"), "ELF or raw binary the harts start with")(
-        "kernel", repeatable("FILE"), "ELF, or raw image the firmware jumps to")("initrd", repeatable("FILE"), "initial RAM disk; with --app spmv a Matrix Market file")(
+        "kernel", repeatable("FILE"), "ELF, or raw image the firmware jumps to")(
+        "initrd", repeatable("FILE"), "initial RAM disk; with --app spmv a Matrix Market file")(
         "append", repeatable("TEXT"), "kernel command line")(
-        "tohost", repeatable("nodeN")->implicit_value({"node0"}, ""), "watch the program's `tohost` word (riscv-tests); --tohost=nodeN for another node")(
-        "app", repeatable("NAME"), "run this GPU application (`fabricvp apps` lists them)")("size", repeatable("N"), "its problem size")(
-        "gpus", repeatable("N"), "it uses the first N GPUs (default: all)")(
-        "placement", repeatable("POLICY"), "where its pages go: contiguous (default), interleaved, lasp, first_touch or first_touch_settled")(
+        "tohost", repeatable("nodeN")->implicit_value({"node0"}, ""),
+        "watch the program's `tohost` word (riscv-tests); --tohost=nodeN for another node")(
+        "app", repeatable("NAME"), "run this GPU application (`fabricvp apps` lists them)")(
+        "size", repeatable("N"), "its problem size")("gpus", repeatable("N"),
+                                                     "it uses the first N GPUs (default: all)")(
+        "placement", repeatable("POLICY"),
+        "where its pages go: contiguous (default), interleaved, lasp, first_touch or first_touch_settled")(
         "dispatch", repeatable("POLICY"), "where its work-groups run: contiguous (default), round_robin or lasp")(
-        "option", repeatable("KEY=VALUE"), "of the application's own options, which `fabricvp apps` lists; several with commas between them");
+        "option", repeatable("KEY=VALUE"),
+        "of the application's own options, which `fabricvp apps` lists; several with commas between them");
     return o;
 }
 
@@ -77,10 +90,12 @@ std::string text_option(const options::variables_map& given, const char* name) {
     return given.count(name) ? given[name].as<std::string>() : std::string();
 }
 
-std::uint64_t number_option(const std::string& text, std::uint64_t least, std::uint64_t most, const std::string& option) {
+std::uint64_t number_option(const std::string& text, std::uint64_t least, std::uint64_t most,
+                            const std::string& option) {
     const bool digits = !text.empty() && text.size() < 13 && text.find_first_not_of("0123456789") == std::string::npos;
     const auto value = digits ? std::stoull(text) : most + 1;
-    if (value < least || value > most) throw input_error(fmt::format("{} {}: must be a number from {} to {}", option, quoted(text), least, most));
+    if (value < least || value > most)
+        throw input_error(fmt::format("{} {}: must be a number from {} to {}", option, quoted(text), least, most));
     return value;
 }
 
@@ -93,7 +108,8 @@ std::map<std::size_t, std::string> by_node(const options::variables_map& given, 
         const bool whole = equals == std::string::npos;  // "--tohost=node1": the node is the value
         if (whole && name != std::string("tohost")) node.reset();
         if (node && *node >= p.node_count())
-            throw input_error(fmt::format("--{} {}: there is no node{}: this machine has {}", name, quoted(text), *node, p.node_count()));
+            throw input_error(fmt::format("--{} {}: there is no node{}: this machine has {}", name, quoted(text), *node,
+                                          p.node_count()));
         if (!values.emplace(node.value_or(0), node && !whole ? text.substr(equals + 1) : text).second)
             throw input_error(fmt::format("--{} {}: is given twice for node{}", name, quoted(text), node.value_or(0)));
     }
@@ -105,13 +121,15 @@ platform::overrides overrides_of(const options::variables_map& given) {
     if (given.count("set"))
         for (const auto& pair : given["set"].as<arguments>()) {
             const auto equals = pair.find('=');
-            if (equals == std::string::npos) throw input_error(fmt::format("--set {}: must be KEY=VALUE", quoted(pair)));
+            if (equals == std::string::npos)
+                throw input_error(fmt::format("--set {}: must be KEY=VALUE", quoted(pair)));
             set.emplace_back(pair.substr(0, equals), pair.substr(equals + 1));
         }
     return set;
 }
 
-std::unique_ptr<platform> make_platform(const options::variables_map& given, const platform::overrides& more, ranks::exchange* others) {
+std::unique_ptr<platform> make_platform(const options::variables_map& given, const platform::overrides& more,
+                                        ranks::exchange* others) {
     auto set = overrides_of(given);
     set.insert(set.end(), more.begin(), more.end());
     return platform::from_config(given["CONFIG"].as<std::string>(), set, others);

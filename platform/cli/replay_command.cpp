@@ -17,10 +17,13 @@ namespace {
 options::options_description describe() {
     options::options_description o;
     options::options_description replay("replay");
-    replay.add_options()("time", options::value<std::string>()->value_name("TIME"), "end after this simulated time, e.g. 10ms")(
+    replay.add_options()("time", options::value<std::string>()->value_name("TIME"),
+                         "end after this simulated time, e.g. 10ms")(
         "tiles", options::value<std::string>()->value_name("beside|across"),
-        "where the machine has several times as many GPUs as the recording, each as many play it: neighbours (beside), or GPU n of all together (across)")(
-        "out", options::value<std::string>()->value_name("DIR"), "write stats.json, stats.csv, regions.json, config.resolved.yaml, run.json and fabric.svg there")(
+        "where the machine has several times as many GPUs as the recording, each as many play it: neighbours (beside), "
+        "or GPU n of all together (across)")(
+        "out", options::value<std::string>()->value_name("DIR"),
+        "write stats.json, stats.csv, regions.json, config.resolved.yaml, run.json and fabric.svg there")(
         "quiet", "no progress and no summary");
     o.add(replay).add(override_options());
     return o;
@@ -29,7 +32,8 @@ options::options_description describe() {
 int execute(const options::variables_map& given) {
     const bool quiet = given.count("quiet") > 0;
     const auto limit = time_limit(given);
-    auto p = platform::from_recording(text_option(given, "FILE"), text_option(given, "CONFIG"), overrides_of(given), given.count("tiles") ? text_option(given, "tiles") : "");
+    auto p = platform::from_recording(text_option(given, "FILE"), text_option(given, "CONFIG"), overrides_of(given),
+                                      given.count("tiles") ? text_option(given, "tiles") : "");
     p->set_command(command_line());
     if (quiet) set_log_threshold(log_level::error);
     const signal_scope signals(*p);
@@ -46,7 +50,8 @@ int execute(const options::variables_map& given) {
     const int exit = exit_status(result, complaint);
     if (!quiet || exit == status::guest_failed) {
         const auto values = p->statistics();
-        fmt::print(stderr, "fabricvp: {}; {:.6f} s simulated in {:.2f} s\n", complaint.empty() ? result.detail : complaint, values.at("sim.time_s"), values.at("sim.wall_s"));
+        fmt::print(stderr, "fabricvp: {}; {:.6f} s simulated in {:.2f} s\n",
+                   complaint.empty() ? result.detail : complaint, values.at("sim.time_s"), values.at("sim.wall_s"));
     }
     return exit;
 }
@@ -54,10 +59,15 @@ int execute(const options::variables_map& given) {
 }  // namespace
 
 command replay_command() {
-    return {"replay", "FILE CONFIG [options]",
-            "Plays what `fabricvp run … --record FILE` has recorded over the fabric of another machine, whose GPUs must be the same, or a multiple of them.",
-            "fabricvp replay spmv.recording netcrafter_quad --set node.fabric.cluster0.netcrafter.stitching=true --out results",
-            describe, {"FILE", "CONFIG"}, execute};
+    return {"replay",
+            "FILE CONFIG [options]",
+            "Plays what `fabricvp run … --record FILE` has recorded over the fabric of another machine, whose GPUs "
+            "must be the same, or a multiple of them.",
+            "fabricvp replay spmv.recording netcrafter_quad --set node.fabric.cluster0.netcrafter.stitching=true --out "
+            "results",
+            describe,
+            {"FILE", "CONFIG"},
+            execute};
 }
 
 }  // namespace fabricvp::cli

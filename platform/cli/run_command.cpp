@@ -45,12 +45,14 @@ void start_trace(platform& p, const options::variables_map& given) {
     if (given.count("trace-window")) {
         const auto window = text_option(given, "trace-window");
         const auto dots = window.find("..");
-        if (dots == std::string::npos) throw input_error(fmt::format("--trace-window {}: must be FROM..TO, e.g. 1ms..2ms", quoted(window)));
+        if (dots == std::string::npos)
+            throw input_error(fmt::format("--trace-window {}: must be FROM..TO, e.g. 1ms..2ms", quoted(window)));
         from = quantity<duration>(window.substr(0, dots), parameter_kind::duration, "--trace-window");
         to = quantity<duration>(window.substr(dots + 2), parameter_kind::duration, "--trace-window");
     }
     std::uint64_t most = 256 << 20;
-    if (given.count("trace-size")) most = quantity<byte_size>(text_option(given, "trace-size"), parameter_kind::byte_size, "--trace-size");
+    if (given.count("trace-size"))
+        most = quantity<byte_size>(text_option(given, "trace-size"), parameter_kind::byte_size, "--trace-size");
     p.start_trace(from, to, text_option(given, "trace-filter"), most);
 }
 
@@ -71,24 +73,38 @@ bool attach_consoles(platform& p, const options::variables_map& given, bool quie
 options::options_description describe() {
     options::options_description o;
     options::options_description run("run");
-    run.add_options()("time", options::value<std::string>()->value_name("TIME"), "end after this simulated time, e.g. 10ms")(
-        "until", options::value<std::string>()->value_name("WHOM"), "with several nodes: end when all have ended (default), any, or one (node0); simulation.until")(
-        "out", options::value<std::string>()->value_name("DIR"), "write stats.json, stats.csv, config.resolved.yaml, console logs and, where GPUs are linked, fabric.svg there")(
+    run.add_options()("time", options::value<std::string>()->value_name("TIME"),
+                      "end after this simulated time, e.g. 10ms")(
+        "until", options::value<std::string>()->value_name("WHOM"),
+        "with several nodes: end when all have ended (default), any, or one (node0); simulation.until")(
+        "out", options::value<std::string>()->value_name("DIR"),
+        "write stats.json, stats.csv, config.resolved.yaml, console logs and, where GPUs are linked, fabric.svg there")(
         "console", options::value<arguments>()->value_name("WHERE"),
         "stdio (default for node0), file:PATH, tcp:PORT or none; nodeN=WHERE for other nodes")(
-        "script", options::value<arguments>()->value_name("FILE"), "let a script speak with the guest: lines with expect, type, command, prompt, timeout, finish")(
-        "replay", options::value<arguments>()->value_name("FILE"), "type a recorded console input (console.nodeN.input of an earlier run)")(
-        "record", options::value<std::string>()->value_name("FILE"), "record what GPUs of node0 send to each other in the measured part, for fabricvp replay")(
-        "gdb", options::value<arguments>()->value_name("PORT"), "wait for GDB on this loopback port (0: any); nodeN=PORT for other nodes")(
-        "gdb-nowait", "start at once; GDB may connect later")(
-        "trace", "record a trace for ui.perfetto.dev into DIR/trace.json")(
-        "trace-filter", options::value<std::string>()->value_name("GLOB"), "only components with such names, e.g. node0.host.hart*")(
+        "script", options::value<arguments>()->value_name("FILE"),
+        "let a script speak with the guest: lines with expect, type, command, prompt, timeout, finish")(
+        "replay", options::value<arguments>()->value_name("FILE"),
+        "type a recorded console input (console.nodeN.input of an earlier run)")(
+        "record", options::value<std::string>()->value_name("FILE"),
+        "record what GPUs of node0 send to each other in the measured part, for fabricvp replay")(
+        "gdb", options::value<arguments>()->value_name("PORT"),
+        "wait for GDB on this loopback port (0: any); nodeN=PORT for other nodes")(
+        "gdb-nowait", "start at once; GDB may connect later")("trace",
+                                                              "record a trace for ui.perfetto.dev into DIR/trace.json")(
+        "trace-filter", options::value<std::string>()->value_name("GLOB"),
+        "only components with such names, e.g. node0.host.hart*")(
         "trace-window", options::value<std::string>()->value_name("FROM..TO"), "only this part of simulated time")(
-        "trace-size", options::value<std::string>()->value_name("SIZE"), "end the trace before its file grows larger (default 256 MiB)")(
-        "capture", options::value<std::string>()->value_name("FILE"), "write packets of the network there as they leave adapters: for Wireshark, or a table if it ends in .csv")(
-        "capture-filter", options::value<std::string>()->value_name("GLOB"), "only ports with such names, e.g. network.switch0.*")(
-        "log-bus", options::value<arguments>()->value_name("KIND"), "print what blocks of this kind read from their bus and write to it, decoded; hca: doorbells, work queue entries, completions")(
-        "ranks", options::value<std::string>()->value_name("N"), "run the machine as N processes by mpirun, cut at links of its network; mpirun -n N fabricvp run … does so as well")(
+        "trace-size", options::value<std::string>()->value_name("SIZE"),
+        "end the trace before its file grows larger (default 256 MiB)")(
+        "capture", options::value<std::string>()->value_name("FILE"),
+        "write packets of the network there as they leave adapters: for Wireshark, or a table if it ends in .csv")(
+        "capture-filter", options::value<std::string>()->value_name("GLOB"),
+        "only ports with such names, e.g. network.switch0.*")(
+        "log-bus", options::value<arguments>()->value_name("KIND"),
+        "print what blocks of this kind read from their bus and write to it, decoded; hca: doorbells, work queue "
+        "entries, completions")("ranks", options::value<std::string>()->value_name("N"),
+                                "run the machine as N processes by mpirun, cut at links of its network; mpirun -n N "
+                                "fabricvp run … does so as well")(
         "spans", "record where the time of every access goes: per component in stats.json, one by one in the trace")(
         "quiet", "no progress and no summary");
     o.add(run).add(image_options()).add(kernel_options()).add(override_options());
@@ -97,7 +113,10 @@ options::options_description describe() {
 
 /// The machine with its images, as far as this process has them.
 std::unique_ptr<platform> prepare(const options::variables_map& given, ranks::exchange* others) {
-    auto p = make_platform(given, given.count("until") ? platform::overrides{{"simulation.until", text_option(given, "until")}} : platform::overrides{}, others);
+    auto p = make_platform(given,
+                           given.count("until") ? platform::overrides{{"simulation.until", text_option(given, "until")}}
+                                                : platform::overrides{},
+                           others);
     load_images(*p, given);
     p->set_command(command_line());
     if (given.count("quiet")) set_log_threshold(log_level::error);
@@ -107,18 +126,25 @@ std::unique_ptr<platform> prepare(const options::variables_map& given, ranks::ex
 
 /// The last line of a run.
 void conclude(const platform& p, const run_result& result, const std::string& complaint, int exit, bool quiet) {
-    if (result.outcome == run_outcome::refused) fmt::print(stderr, "fabricvp: {}\n", result.detail);
-    else if (!quiet || exit == status::guest_failed) report(p, result, complaint);
+    if (result.outcome == run_outcome::refused)
+        fmt::print(stderr, "fabricvp: {}\n", result.detail);
+    else if (!quiet || exit == status::guest_failed)
+        report(p, result, complaint);
 }
 
 /// What only a process that has the whole machine can do.
 void check_with_ranks(const options::variables_map& given) {
-    for (const char* option : {"gdb", "gdb-nowait", "script", "replay", "record", "spans", "capture", "capture-filter", "log-bus"})
-        if (given.count(option)) throw input_error(fmt::format("--{} does not go with ranks: it needs the whole machine in one process", option));
+    for (const char* option :
+         {"gdb", "gdb-nowait", "script", "replay", "record", "spans", "capture", "capture-filter", "log-bus"})
+        if (given.count(option))
+            throw input_error(
+                fmt::format("--{} does not go with ranks: it needs the whole machine in one process", option));
     if (given.count("console"))
         for (const auto& where : given["console"].as<arguments>())
             if (const auto to = where.substr(where.find('=') + 1); to != "none" && to.compare(0, 5, "file:") != 0)
-                throw input_error(fmt::format("--console {} does not go with ranks: nobody can type there; give file:PATH or none", quoted(where)));
+                throw input_error(
+                    fmt::format("--console {} does not go with ranks: nobody can type there; give file:PATH or none",
+                                quoted(where)));
 }
 
 /// One rank of several: all of them come here.
@@ -185,7 +211,8 @@ std::optional<int> execute_ranks(const options::variables_map& given) {
     const auto here = ranks::place_in_world();
     std::optional<std::uint64_t> wanted;
     try {
-        if (given.count("ranks")) wanted = number_option(text_option(given, "ranks"), 1, machine_params::most_nodes, "--ranks");
+        if (given.count("ranks"))
+            wanted = number_option(text_option(given, "ranks"), 1, machine_params::most_nodes, "--ranks");
         if (here && wanted && *wanted != here->count)
             throw input_error(fmt::format("--ranks {}: mpirun has started {}", *wanted, here->count));
         if (wanted.value_or(1) > 1 || (here && here->count > 1)) {
@@ -209,20 +236,26 @@ int execute(const options::variables_map& given) {
     const bool quiet = given.count("quiet") > 0;
     const auto limit = time_limit(given);
     auto p = prepare(given, nullptr);
-    for (const auto& [node, file] : by_node(given, "replay", *p)) p->serial(node).replay(read_file(file, 1 << 26), file);
+    for (const auto& [node, file] : by_node(given, "replay", *p))
+        p->serial(node).replay(read_file(file, 1 << 26), file);
     for (const auto& [node, file] : by_node(given, "script", *p)) p->run_script(node, read_file(file, 1 << 20), file);
     if (given.count("capture-filter") && !given.count("capture")) throw input_error("--capture-filter needs --capture");
     if (given.count("capture")) p->start_capture(text_option(given, "capture"), text_option(given, "capture-filter"));
-    if (given.count("spans") && !given.count("out")) throw input_error("--spans needs --out, the folder where stats.json goes");
+    if (given.count("spans") && !given.count("out"))
+        throw input_error("--spans needs --out, the folder where stats.json goes");
     if (given.count("spans")) span_recorder::current().enable(true);
     if (given.count("gdb-nowait") && !given.count("gdb")) throw input_error("--gdb-nowait needs --gdb");
     if (given.count("log-bus"))
         for (const auto& kind : given["log-bus"].as<arguments>())
-            if (!bus_log::show(kind)) throw input_error(fmt::format("--log-bus: '{}' is no kind of block that tells; there is {}", kind, fmt::join(bus_log::kinds(), ", ")));
+            if (!bus_log::show(kind))
+                throw input_error(fmt::format("--log-bus: '{}' is no kind of block that tells; there is {}", kind,
+                                              fmt::join(bus_log::kinds(), ", ")));
     for (const auto& [node, port] : by_node(given, "gdb", *p)) {
         const bool wait = !given.count("gdb-nowait");
-        const auto chosen = p->listen_gdb(node, static_cast<std::uint16_t>(number_option(port, 0, 65535, "--gdb")), wait);
-        fmt::print(stderr, "fabricvp: GDB port of node{} is 127.0.0.1:{}{}\n", node, chosen, wait ? ", waiting for a debugger" : "");
+        const auto chosen =
+            p->listen_gdb(node, static_cast<std::uint16_t>(number_option(port, 0, 65535, "--gdb")), wait);
+        fmt::print(stderr, "fabricvp: GDB port of node{} is 127.0.0.1:{}{}\n", node, chosen,
+                   wait ? ", waiting for a debugger" : "");
     }
     p->end_when_guests_wait();
     const signal_scope signals(*p);
@@ -251,7 +284,9 @@ int execute(const options::variables_map& given) {
 }  // namespace
 
 ticks time_limit(const options::variables_map& given) {
-    return given.count("time") ? quantity<duration>(text_option(given, "time"), parameter_kind::duration, "--time").value : never;
+    return given.count("time")
+               ? quantity<duration>(text_option(given, "time"), parameter_kind::duration, "--time").value
+               : never;
 }
 
 int exit_status(const run_result& result, const std::string& complaint) {
@@ -276,8 +311,13 @@ void report(const platform& p, const run_result& result, const std::string& comp
 }
 
 command run_command() {
-    return {"run", "CONFIG [options]", "Runs a machine until it powers off, a time limit or Ctrl-C (Ctrl-] on a terminal console).",
-            "fabricvp run uboot --time 2s --out results", describe, {"CONFIG"}, execute};
+    return {"run",
+            "CONFIG [options]",
+            "Runs a machine until it powers off, a time limit or Ctrl-C (Ctrl-] on a terminal console).",
+            "fabricvp run uboot --time 2s --out results",
+            describe,
+            {"CONFIG"},
+            execute};
 }
 
 }  // namespace fabricvp::cli

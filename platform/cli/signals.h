@@ -16,7 +16,8 @@ public:
     static bool seen();
 
 private:
-    struct sigaction m_interrupt {}, m_terminate {}, m_hang_up {};
+    struct sigaction m_interrupt {
+    }, m_terminate{}, m_hang_up{};
 };
 
 }  // namespace fabricvp::cli

@@ -34,7 +34,8 @@ public:
 protected:
     void visit(parameter& p) override {
         const auto allowed = p.allowed();
-        rows.push_back({joined(p.name), p.text().empty() ? "''" : p.text(), allowed.empty() ? p.help : fmt::format("{} ({})", p.help, allowed)});
+        rows.push_back({joined(p.name), p.text().empty() ? "''" : p.text(),
+                        allowed.empty() ? p.help : fmt::format("{} ({})", p.help, allowed)});
     }
     bool enter(const char* name, const char*) override {
         push(joined(name));
@@ -97,14 +98,17 @@ std::string describe_block(const machine& hardware, const std::string& wanted) {
     for (const auto* s : all_statistics()) {
         known.insert(s->path());
         if (const auto dot = s->path().rfind('.'); dot != std::string::npos) known.insert(s->path().substr(0, dot));
-        if (s->path() == path || below(s->path(), path)) counted.push_back({shortened(s->path()), fmt::format(" [{}]", s->unit()), s->help()});
+        if (s->path() == path || below(s->path(), path))
+            counted.push_back({shortened(s->path()), fmt::format(" [{}]", s->unit()), s->help()});
     }
     std::sort(counted.begin(), counted.end(), [](const row& a, const row& b) { return a.path < b.path; });
     for (const auto* f : all_faults())
-        if (f->target() == path || below(f->target(), path)) faults.push_back({f->kind(), f->target() == path ? "" : " at " + shortened(f->target()), f->help()});
+        if (f->target() == path || below(f->target(), path))
+            faults.push_back({f->kind(), f->target() == path ? "" : " at " + shortened(f->target()), f->help()});
     if (own.empty() && counted.empty() && faults.empty()) {
         const auto hint = nearest_name(path, {known.begin(), known.end()});
-        throw input_error(fmt::format("there is nothing at {} in this machine{}", quoted(wanted), hint.empty() ? "" : fmt::format(", did you mean '{}'?", hint)));
+        throw input_error(fmt::format("there is nothing at {} in this machine{}", quoted(wanted),
+                                      hint.empty() ? "" : fmt::format(", did you mean '{}'?", hint)));
     }
     return path + "\n" + section("Parameters", own) + section("Statistics", counted) + section("Faults", faults);
 }

@@ -17,19 +17,20 @@ std::string joined(const std::string& path, const std::string& name) { return pa
 
 void require(const config_reader::layer& l, shape wanted, const std::string& what) {
     if (l.tree->kind == wanted) return;
-    throw input_error(fmt::format("{}: {} must be {}, this is {}", l.tree->origin, l.path, what,
-                                  shape_name(l.tree->kind)));
+    throw input_error(
+        fmt::format("{}: {} must be {}, this is {}", l.tree->origin, l.path, what, shape_name(l.tree->kind)));
 }
 
 const char* const every_item = "*";
 
-/// True for overrides of items of a list: of single ones ("--set node.devices.0.base=…") or of all ("--set node.gpus.*.…").
+/// True for overrides of items of a list: of single ones ("--set node.devices.0.base=…") or of all ("--set
+/// node.gpus.*.…").
 bool names_items(const config_tree& tree) {
     return tree.kind == shape::mapping && !tree.entries.empty() &&
            std::all_of(tree.entries.begin(), tree.entries.end(), [](const auto& e) {
-               return e.key == every_item || (!e.key.empty() && e.key.size() < 6 && std::all_of(e.key.begin(), e.key.end(), [](char c) {
-                   return c >= '0' && c <= '9';
-               }));
+               return e.key == every_item ||
+                      (!e.key.empty() && e.key.size() < 6 &&
+                       std::all_of(e.key.begin(), e.key.end(), [](char c) { return c >= '0' && c <= '9'; }));
            });
 }
 
@@ -48,10 +49,9 @@ void refuse_unknown_keys(const config_tree& tree, const std::string& path, const
     for (const auto& e : tree.entries) {
         if (std::find(known.begin(), known.end(), e.key) != known.end()) continue;
         const auto hint = nearest_name(e.key, known);
-        throw input_error(fmt::format("{}: unknown key {}{}{} (allowed: {})", e.origin, quoted(e.key),
-                                      path.empty() ? "" : " in " + path,
-                                      hint.empty() ? "" : fmt::format(", did you mean '{}'?", hint),
-                                      fmt::join(known, ", ")));
+        throw input_error(fmt::format(
+            "{}: unknown key {}{}{} (allowed: {})", e.origin, quoted(e.key), path.empty() ? "" : " in " + path,
+            hint.empty() ? "" : fmt::format(", did you mean '{}'?", hint), fmt::join(known, ", ")));
     }
 }
 
@@ -66,10 +66,14 @@ void config_reader::finish() const { check(m_levels.front()); }
 void config_reader::check(const level& l) {
     auto known = l.known;
     for (const auto& b : l.blocks) {
-        const auto same = std::find_if(l.blocks.begin(), l.blocks.end(), [&](const auto& other) { return other.name == b.name; });
-        if (&*same != &b) throw input_error(fmt::format("{}: the name {} is taken: {} has it", b.origin, quoted(b.name), same->origin));
+        const auto same =
+            std::find_if(l.blocks.begin(), l.blocks.end(), [&](const auto& other) { return other.name == b.name; });
+        if (&*same != &b)
+            throw input_error(
+                fmt::format("{}: the name {} is taken: {} has it", b.origin, quoted(b.name), same->origin));
         if (std::find(l.known.begin(), l.known.end(), b.name) != l.known.end())
-            throw input_error(fmt::format("{}: the name {} is taken: a key beside this list has it", b.origin, quoted(b.name)));
+            throw input_error(
+                fmt::format("{}: the name {} is taken: a key beside this list has it", b.origin, quoted(b.name)));
         known.push_back(b.name);
     }
     for (const auto& each : l.layers)
@@ -113,10 +117,13 @@ void config_reader::rest(std::vector<loose_value>& values, const char*) {
     for (const auto& l : here.layers)
         for (const auto& e : l.tree->entries) {
             const auto own = std::find_if(values.begin(), values.end(), [&](const auto& v) { return v.key == e.key; });
-            if (own == values.end() && std::find(here.known.begin(), here.known.end(), e.key) != here.known.end()) continue;
+            if (own == values.end() && std::find(here.known.begin(), here.known.end(), e.key) != here.known.end())
+                continue;
             require({&e.value, joined(l.path, e.key)}, shape::scalar, "a single value");
-            if (own != values.end()) *own = {e.key, e.value.text, e.origin};
-            else values.push_back({e.key, e.value.text, e.origin});
+            if (own != values.end())
+                *own = {e.key, e.value.text, e.origin};
+            else
+                values.push_back({e.key, e.value.text, e.origin});
         }
     for (const auto& v : values) here.known.push_back(v.key);
 }
@@ -152,7 +159,8 @@ std::size_t config_reader::enter_list(const char* name, const char*, std::size_t
         if (names_items(*l.tree)) {
             for (const auto& e : l.tree->entries)
                 if (e.key != every_item && std::stoul(e.key) >= size)
-                    throw input_error(fmt::format("{}: {} has {} items, there is no item {}", e.origin, l.path, size, e.key));
+                    throw input_error(
+                        fmt::format("{}: {} has {} items, there is no item {}", e.origin, l.path, size, e.key));
             list.layers.push_back(l);
             continue;
         }
@@ -169,7 +177,8 @@ std::vector<config_reader::layer> config_reader::item_layers(const layer& list, 
     std::vector<layer> found;
     const auto name = std::to_string(index);
     const bool whole = list.tree->kind == shape::sequence;
-    for (const auto* tree : {whole ? &list.tree->items[index] : list.tree->find(every_item), whole ? nullptr : list.tree->find(name)}) {
+    for (const auto* tree :
+         {whole ? &list.tree->items[index] : list.tree->find(every_item), whole ? nullptr : list.tree->find(name)}) {
         if (!tree) continue;
         found.push_back({tree, joined(list.path, name)});
         require(found.back(), shape::mapping, "a group of keys");
@@ -187,9 +196,12 @@ config_reader::block config_reader::block_of(std::size_t index, const char* pref
             const auto* name = l.tree->find("name");
             if (name && name->kind == shape::scalar) b = {name->text, name->origin};
         }
-    const auto letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_'; };
+    const auto letter = [](char c) {
+        return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+    };
     if (b.name.empty() || !std::all_of(b.name.begin(), b.name.end(), letter))
-        throw input_error(fmt::format("{}: {}.name: {} is no name: give letters, digits and _", b.origin, path, quoted(b.name)));
+        throw input_error(
+            fmt::format("{}: {}.name: {} is no name: give letters, digits and _", b.origin, path, quoted(b.name)));
     return b;
 }
 
@@ -209,7 +221,9 @@ void config_reader::add_blocks(const char* name, std::size_t size) {
 void config_reader::enter_item(std::size_t index) {
     level item;
     const auto& list = m_levels.back();
-    const auto add = [&](const std::vector<layer>& more) { item.layers.insert(item.layers.end(), more.begin(), more.end()); };
+    const auto add = [&](const std::vector<layer>& more) {
+        item.layers.insert(item.layers.end(), more.begin(), more.end());
+    };
     if (list.list_name.empty()) {
         for (const auto& l : list.layers) add(item_layers(l, index));
     } else {  // a key beside the list that has the block's name is one layer with the list

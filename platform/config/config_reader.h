@@ -46,8 +46,8 @@ private:
         std::vector<std::string> known;  ///< names asked for so far
         std::vector<block> blocks;       ///< of all lists of blocks in here
         bool list = false;
-        std::size_t first_block = 0;     ///< of a list of blocks: where its own begin among those of the level around it
-        std::string list_name;           ///< of a list of blocks
+        std::size_t first_block = 0;  ///< of a list of blocks: where its own begin among those of the level around it
+        std::string list_name;        ///< of a list of blocks
     };
 
     /// The layers that give `name` a value, in order; notes that `name` is known.
@@ -61,7 +61,7 @@ private:
     static void check(const level& l);
 
     std::vector<level> m_levels;
-    bool m_blocks_next = false;     // the list that comes next has blocks for items
+    bool m_blocks_next = false;  // the list that comes next has blocks for items
     const char* m_prefix = nullptr;
 };
 

@@ -30,9 +30,9 @@ void config_reference::open(const std::string& name, const std::string& help) {
 
 void config_reference::visit(parameter& p) {
     const auto value = p.text();
-    m_sections[m_open.back()].rows += fmt::format("| `{}` | {} | {} | {} |\n", p.name,
-                                                  value.empty() ? "–" : "`" + cell(value) + "`", cell(p.allowed()),
-                                                  cell(p.help));
+    m_sections[m_open.back()].rows +=
+        fmt::format("| `{}` | {} | {} | {} |\n", p.name, value.empty() ? "–" : "`" + cell(value) + "`",
+                    cell(p.allowed()), cell(p.help));
 }
 
 void config_reference::rest(std::vector<loose_value>&, const char* help) {
@@ -74,16 +74,21 @@ std::string machine_reference() {
     config_reference head("", "");
     machine_params machine;
     machine.describe_head(head);
-    config_reference node("node", "What all nodes of the machine have. `nodes:` is the list of nodes; each item has these keys too, and what it says "
-                                  "lies over `node`. Instead of the list may stand a number, of nodes that are all alike; without `nodes:` "
-                                  "there is one. `--set` names one node by its path: `node1.host.harts=4`.");
+    config_reference node(
+        "node",
+        "What all nodes of the machine have. `nodes:` is the list of nodes; each item has these keys too, and what it "
+        "says "
+        "lies over `node`. Instead of the list may stand a number, of nodes that are all alike; without `nodes:` "
+        "there is one. `--set` names one node by its path: `node1.host.harts=4`.");
     node_params one;
     one.describe(node);
-    auto text = "# Parameters\n\nMade by `fabricvp reference` from the descriptions in the models. Quantities carry their unit "
-                "(`16 GB/s`, `100 ns`, `4 MiB`, `5000 cycles`). `--set key=value` takes the same keys with dots: "
-                "`--set node.host.harts=4`. The key `base` names another configuration (a file, from the folder of this one, or a stock one), "
-                "over which this one lies like an override: lists stand for whole lists.\n\n" +
-                head.text() + node.text();
+    auto text =
+        "# Parameters\n\nMade by `fabricvp reference` from the descriptions in the models. Quantities carry their unit "
+        "(`16 GB/s`, `100 ns`, `4 MiB`, `5000 cycles`). `--set key=value` takes the same keys with dots: "
+        "`--set node.host.harts=4`. The key `base` names another configuration (a file, from the folder of this one, "
+        "or a stock one), "
+        "over which this one lies like an override: lists stand for whole lists.\n\n" +
+        head.text() + node.text();
     text.pop_back();
     return text;
 }

@@ -35,8 +35,8 @@ private:
     };
     void open(const std::string& name, const std::string& help);
 
-    std::vector<section> m_sections;    ///< in the order of the file
-    std::vector<std::size_t> m_open;    ///< indices of the enclosing sections
+    std::vector<section> m_sections;  ///< in the order of the file
+    std::vector<std::size_t> m_open;  ///< indices of the enclosing sections
 };
 
 /// The reference page of all parameters.

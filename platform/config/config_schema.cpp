@@ -75,7 +75,8 @@ void config_schema::rest(std::vector<loose_value>&, const char* help) {
 }
 
 void config_schema::expect_blocks(const char*, const std::vector<std::string>&) {
-    m_levels.back()["additionalProperties"] = {{"description", "by its name, what one block of a list here has different"}, {"type", "object"}};
+    m_levels.back()["additionalProperties"] = {
+        {"description", "by its name, what one block of a list here has different"}, {"type", "object"}};
 }
 
 bool config_schema::enter(const char* name, const char* help) {
@@ -125,13 +126,20 @@ std::string machine_schema() {
     root.update(head.schema());
     const json reference = {{"$ref", "#/$defs/node"}};
     const auto most = machine_params::most_nodes;
-    root["properties"]["base"] = {{"description", "another configuration, over which this one lies: a file, from this one's folder, or the name of a stock one"}, {"type", "string"}};
-    root["properties"]["node"] = {{"description", "what all nodes have; without `nodes`, the only one"}, {"$ref", "#/$defs/node"}};
+    root["properties"]["base"] = {
+        {"description",
+         "another configuration, over which this one lies: a file, from this one's folder, or the name of a stock one"},
+        {"type", "string"}};
+    root["properties"]["node"] = {{"description", "what all nodes have; without `nodes`, the only one"},
+                                  {"$ref", "#/$defs/node"}};
     root["properties"]["nodes"] = {
         {"description", "the nodes, each laid over `node`, or the number of nodes that are all alike"},
         {"oneOf",
          {{{"type", "integer"}, {"minimum", 1}, {"maximum", most}},
-          {{"type", "array"}, {"minItems", 1}, {"maxItems", most}, {"items", {{"oneOf", {{{"type", "null"}}, reference}}}}}}},
+          {{"type", "array"},
+           {"minItems", 1},
+           {"maxItems", most},
+           {"items", {{"oneOf", {{{"type", "null"}}, reference}}}}}}},
         {"default", 1}};
     root["$defs"] = {{"node", node.schema()}};
     return root.dump(2) + "\n";

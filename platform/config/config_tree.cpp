@@ -49,7 +49,8 @@ private:
             const auto where = place(pair.first.Mark());
             if (!pair.first.IsScalar()) throw input_error(where + ": a key must be a plain word");
             const auto& key = pair.first.Scalar();
-            if (!seen.insert(key).second) throw input_error(fmt::format("{}: key {} appears twice", where, quoted(key)));
+            if (!seen.insert(key).second)
+                throw input_error(fmt::format("{}: key {} appears twice", where, quoted(key)));
             tree.entries.push_back({key, where, build(pair.second, depth + 1)});
         }
     }
@@ -138,7 +139,8 @@ config_tree make_override(const std::string& key, const std::string& value) {
     while (true) {
         const auto dot = key.find('.', start);
         const auto word = key.substr(start, dot == std::string::npos ? dot : dot - start);
-        if (word.empty()) throw input_error(origin + ": the key must be words with dots between, such as node.host.harts");
+        if (word.empty())
+            throw input_error(origin + ": the key must be words with dots between, such as node.host.harts");
         if (++depth > config_limits::depth) throw input_error(origin + ": the key has too many parts");
         at->kind = config_tree::shape::mapping;
         at->entries.push_back({word, origin, {}});

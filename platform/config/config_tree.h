@@ -16,10 +16,10 @@ struct config_tree {
     struct entry;
 
     shape kind = shape::null;
-    std::string text;                  ///< of a scalar
-    std::vector<entry> entries;        ///< of a mapping, in the order of the file
-    std::vector<config_tree> items;    ///< of a sequence
-    std::string origin;                ///< "machine.yaml:12" or "--set node.host.harts=4"
+    std::string text;                ///< of a scalar
+    std::vector<entry> entries;      ///< of a mapping, in the order of the file
+    std::vector<config_tree> items;  ///< of a sequence
+    std::string origin;              ///< "machine.yaml:12" or "--set node.host.harts=4"
 
     const config_tree* find(const std::string& key) const;
 };

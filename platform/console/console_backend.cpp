@@ -36,11 +36,14 @@ std::uint16_t parse_port(const std::string& text) {
     const bool digits = !text.empty() && text.size() <= 5 &&
                         std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
     const auto port = digits ? std::stoul(text) : 65536;
-    if (port > 65535) throw input_error(fmt::format("console tcp:{}: a port is a number from 0 to 65535", quoted(text)));
+    if (port > 65535)
+        throw input_error(fmt::format("console tcp:{}: a port is a number from 0 to 65535", quoted(text)));
     return static_cast<std::uint16_t>(port);
 }
 
-bool starts_with(const std::string& text, const std::string& prefix) { return text.compare(0, prefix.size(), prefix) == 0; }
+bool starts_with(const std::string& text, const std::string& prefix) {
+    return text.compare(0, prefix.size(), prefix) == 0;
+}
 
 }  // namespace
 

@@ -53,27 +53,37 @@ public:
     }
 
 private:
-    [[noreturn]] void fail(const std::string& why) const { throw input_error(fmt::format("{}:{}: {}", m_script.m_name, m_line, why)); }
+    [[noreturn]] void fail(const std::string& why) const {
+        throw input_error(fmt::format("{}:{}: {}", m_script.m_name, m_line, why));
+    }
 
     void parse() {
         if (m_script.m_finish) fail("nothing may stand behind 'finish'");
         const auto blank = m_source.find_first_of(" \t");
         const auto word = m_source.substr(0, blank);
         m_rest = blank == std::string::npos ? std::string() : trimmed(m_source.substr(blank));
-        if (word == "expect") expect();
-        else if (word == "type") add(kind::type, quoted_text());
-        else if (word == "command") command();
-        else if (word == "prompt") m_prompt = quoted_text();
-        else if (word == "timeout") timeout();
-        else if (word == "finish") finish();
+        if (word == "expect")
+            expect();
+        else if (word == "type")
+            add(kind::type, quoted_text());
+        else if (word == "command")
+            command();
+        else if (word == "prompt")
+            m_prompt = quoted_text();
+        else if (word == "timeout")
+            timeout();
+        else if (word == "finish")
+            finish();
         else {
             const auto hint = nearest_name(word, words);
-            fail(fmt::format("unknown word {}{} (allowed: {})", quoted(word), hint.empty() ? "" : fmt::format(", did you mean '{}'?", hint),
-                             fmt::join(words, ", ")));
+            fail(fmt::format("unknown word {}{} (allowed: {})", quoted(word),
+                             hint.empty() ? "" : fmt::format(", did you mean '{}'?", hint), fmt::join(words, ", ")));
         }
     }
 
-    void add(kind what, std::string text) { m_script.m_steps.push_back({what, m_line, m_source, std::move(text), {}, m_timeout}); }
+    void add(kind what, std::string text) {
+        m_script.m_steps.push_back({what, m_line, m_source, std::move(text), {}, m_timeout});
+    }
 
     void expect() {
         if (m_rest.size() < 2 || m_rest.front() != '/' || m_rest.back() != '/') return add(kind::expect, quoted_text());
@@ -116,7 +126,8 @@ private:
         std::string out;
         std::size_t i = 1;
         for (; i < m_rest.size() && m_rest[i] != '"'; ++i) out += m_rest[i] == '\\' ? escaped(i) : m_rest[i];
-        if (i + 1 != m_rest.size()) fail(i < m_rest.size() ? "something stands behind the closing quote" : "the closing quote is missing");
+        if (i + 1 != m_rest.size())
+            fail(i < m_rest.size() ? "something stands behind the closing quote" : "the closing quote is missing");
         if (out.empty()) fail("the text is empty");
         return out;
     }
@@ -132,7 +143,8 @@ private:
             case '"': return c;
             case 'x': {
                 const auto digits = m_rest.substr(i + 1, 2);
-                if (digits.size() != 2 || digits.find_first_not_of("0123456789abcdefABCDEF") != std::string::npos) break;
+                if (digits.size() != 2 || digits.find_first_not_of("0123456789abcdefABCDEF") != std::string::npos)
+                    break;
                 i += 2;
                 return static_cast<char>(std::stoul(digits, nullptr, 16));
             }
@@ -169,7 +181,8 @@ void console_script::saw(char c, ticks now) {
     const auto& s = m_steps[m_next];
     if (s.pattern) {
         m_look = true;
-    } else if (m_unread.size() >= s.text.size() && m_unread.compare(m_unread.size() - s.text.size(), s.text.size(), s.text) == 0) {
+    } else if (m_unread.size() >= s.text.size() &&
+               m_unread.compare(m_unread.size() - s.text.size(), s.text.size(), s.text) == 0) {
         m_unread.clear();
         ++m_next;
         advance(now);
@@ -184,7 +197,8 @@ std::size_t console_script::find() const {
         return at == std::string::npos ? at : at + s.text.size();
     }
     std::smatch found;
-    return std::regex_search(m_unread, found, *s.pattern) ? static_cast<std::size_t>(found[0].second - m_unread.begin()) : std::string::npos;
+    return std::regex_search(m_unread, found, *s.pattern) ? static_cast<std::size_t>(found[0].second - m_unread.begin())
+                                                          : std::string::npos;
 }
 
 void console_script::poll(ticks now) {

@@ -7,7 +7,8 @@
 //     type " "                # type this text; in quotes, \n \r \t \\ \" and \xNN mean what they do in C
 //     prompt "=> "            # what stands in front of a command
 //     command version         # type the line and Enter, and wait for the next prompt
-//     finish                  # at the end: let the guest run until it ends by itself; else the run ends behind the last line
+//     finish                  # at the end: let the guest run until it ends by itself; else the run ends behind the
+//     last line
 //
 // A text with ` #` in it stands in quotes. What a line has seen is not seen again by the next one.
 #pragma once
@@ -71,8 +72,8 @@ private:
     std::size_t m_next = 0;
     bool m_begun = false;
     ticks m_deadline = never;
-    std::string m_unread;       ///< what no line has seen
-    bool m_look = false;        ///< the present line may find in it what it waits for
+    std::string m_unread;  ///< what no line has seen
+    bool m_look = false;   ///< the present line may find in it what it waits for
     std::string m_failure;
 };
 

@@ -42,9 +42,7 @@ void restore_terminal() {
     tcsetattr(STDIN_FILENO, TCSANOW, &g_cooked);
 }
 
-stdio_console::stdio_console() : m_terminal(enter_raw_mode()) {
-    m_input_ended = isatty(STDIN_FILENO) && !m_terminal;
-}
+stdio_console::stdio_console() : m_terminal(enter_raw_mode()) { m_input_ended = isatty(STDIN_FILENO) && !m_terminal; }
 
 stdio_console::~stdio_console() {
     try {

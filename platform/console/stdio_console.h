@@ -5,8 +5,8 @@
 
 namespace fabricvp {
 
-/// A serial line on this process's terminal or pipes. A terminal is put into raw mode, so that the guest sees every key;
-/// Ctrl-] or Ctrl-A x asks to leave, Ctrl-A Ctrl-A types Ctrl-A. The end of a pipe ends the input, not the run.
+/// A serial line on this process's terminal or pipes. A terminal is put into raw mode, so that the guest sees every
+/// key; Ctrl-] or Ctrl-A x asks to leave, Ctrl-A Ctrl-A types Ctrl-A. The end of a pipe ends the input, not the run.
 class stdio_console final : public console_backend {
 public:
     stdio_console();

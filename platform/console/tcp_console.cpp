@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "platform/console/tcp_console.h"
 
-#include <boost/asio.hpp>
 #include <fmt/format.h>
+#include <boost/asio.hpp>
 
 #include "platform/platform.h"
 
@@ -15,8 +15,8 @@ struct tcp_console::server {
     asio::io_context context{1};
     tcp::acceptor acceptor{context};
     tcp::socket client{context};
-    std::string printed;      ///< everything, for clients that come later
-    std::size_t sent = 0;     ///< of it, to the present client
+    std::string printed;   ///< everything, for clients that come later
+    std::size_t sent = 0;  ///< of it, to the present client
     bool connected = false;
 
     void accept() {

@@ -16,7 +16,9 @@ void breakpoint_table::apply(const entry& e, bool inserted) {
             const bool hardware = k == kind::hardware;
             inserted ? t->insert_breakpoint(address, hardware) : t->remove_breakpoint(address, hardware);
         } else {
-            const auto w = k == kind::write ? watch_kind::write : k == kind::read ? watch_kind::read : watch_kind::access;
+            const auto w = k == kind::write  ? watch_kind::write
+                           : k == kind::read ? watch_kind::read
+                                             : watch_kind::access;
             inserted ? t->insert_watchpoint(address, size, w) : t->remove_watchpoint(address, size, w);
         }
     }

@@ -11,8 +11,8 @@
 
 namespace fabricvp::gdb {
 
-/// The breakpoints and watchpoints of one debugger. Every thread of the process gets each of them. Inserting one twice is
-/// the same as once, as the protocol asks.
+/// The breakpoints and watchpoints of one debugger. Every thread of the process gets each of them. Inserting one twice
+/// is the same as once, as the protocol asks.
 class breakpoint_table {
 public:
     /// Z packet types.

@@ -21,11 +21,12 @@ struct gdb_region {
 
 /// What a debugger sees as one process: the harts of a node, those of its command processors, wavefronts.
 struct gdb_process {
-    std::string name;    ///< for people ("node0")
-    unsigned id = 1;     ///< process id: node + 1
+    std::string name;  ///< for people ("node0")
+    unsigned id = 1;   ///< process id: node + 1
     /// They outlive the server. Thread id = index + 1, and this many more for each incarnation.
     std::vector<riscv::debug_target*> threads;
-    std::size_t in_step = ~std::size_t{0};  ///< so many threads, the first ones, are kept in lockstep (if more than one)
+    std::size_t in_step =
+        ~std::size_t{0};             ///< so many threads, the first ones, are kept in lockstep (if more than one)
     std::vector<gdb_region> memory;  ///< empty: no map, and GDB may read everywhere
 };
 
@@ -46,7 +47,8 @@ struct gdb_hooks {
     std::function<void(const std::string& kernel)> stop_only;
     /// What adapters of the node know of a queue pair; empty if none has it.
     std::function<std::string(std::uint32_t number)> queue_pair;
-    /// Starts a trace into `file` (empty: the default) and returns the file's name. \throws std::exception with one line
+    /// Starts a trace into `file` (empty: the default) and returns the file's name. \throws std::exception with one
+    /// line
     std::function<std::string(const std::string& file)> start_trace;
     std::function<void()> stop_trace;
     /// Called some 50 times a second while the debugger holds the simulation, so that other services live on. Returning

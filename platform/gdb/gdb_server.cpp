@@ -8,10 +8,10 @@
 #include <stdexcept>
 #include <utility>
 
+#include <fmt/format.h>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/address_v4.hpp>
 #include <boost/asio/ip/tcp.hpp>
-#include <fmt/format.h>
 
 #include "platform/gdb/connection.h"
 #include "platform/gdb/run_control.h"

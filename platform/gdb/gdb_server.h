@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The GDB remote serial protocol on a loopback TCP port, for one node: the node is a process, its harts are threads, and
-// all of them stop together (all-stop mode). One debugger at a time; others may follow after it has left.
+// The GDB remote serial protocol on a loopback TCP port, for one node: the node is a process, its harts are threads,
+// and all of them stop together (all-stop mode). One debugger at a time; others may follow after it has left.
 //
 // The server lives on the simulation thread. poll() is called between slices; it costs a system call when there is
 // nothing to do, and does not return while the debugger holds the machine. A debugger that goes away, cleanly or not,

@@ -13,7 +13,8 @@ namespace {
 constexpr const char* unsupported = "not supported by this platform\n";
 }
 
-monitor::monitor(const gdb_hooks& hooks, std::function<void()> after_reset, std::function<riscv::debug_target&()> selected)
+monitor::monitor(const gdb_hooks& hooks, std::function<void()> after_reset,
+                 std::function<riscv::debug_target&()> selected)
     : m_hooks(hooks), m_after_reset(std::move(after_reset)), m_selected(std::move(selected)) {}
 
 std::string monitor::execute(std::string_view line) {
@@ -77,7 +78,8 @@ std::string monitor::trace(const std::string& argument, const std::string& file)
 std::string monitor::kernel(const std::string& name) {
     if (!m_hooks.stop_only) return "there is no GPU\n";
     m_hooks.stop_only(name);
-    return name.empty() ? "breakpoints stop wavefronts of all kernels\n" : fmt::format("breakpoints stop wavefronts of kernel {} only\n", name);
+    return name.empty() ? "breakpoints stop wavefronts of all kernels\n"
+                        : fmt::format("breakpoints stop wavefronts of kernel {} only\n", name);
 }
 
 std::string monitor::lane(const std::string& argument) {
@@ -87,8 +89,10 @@ std::string monitor::lane(const std::string& argument) {
         const bool digits = argument.size() < 4 && argument.find_first_not_of("0123456789") == std::string::npos;
         if (!digits || std::stoul(argument) >= target.lanes())
             return fmt::format("'{}' is not a lane: 0 … {}\n", argument, target.lanes() - 1);
-        if (!target.select_lane(static_cast<unsigned>(std::stoul(argument)))) return fmt::format("lane {} has ended\n", argument);
-        return fmt::format("lane {}; GDB shows its registers after `maintenance flush register-cache`\n", target.lane());
+        if (!target.select_lane(static_cast<unsigned>(std::stoul(argument))))
+            return fmt::format("lane {} has ended\n", argument);
+        return fmt::format("lane {}; GDB shows its registers after `maintenance flush register-cache`\n",
+                           target.lane());
     }
     return fmt::format("{} {}\n", target.debug_name(), target.debug_state());
 }
@@ -98,9 +102,11 @@ std::string monitor::queue_pair(const std::string& number) const {
     constexpr std::size_t most_digits = 8;
     const bool hexadecimal = number.compare(0, 2, "0x") == 0;
     const auto digits = hexadecimal ? number.substr(2) : number;
-    if (digits.empty() || digits.size() > most_digits || digits.find_first_not_of(hexadecimal ? "0123456789abcdefABCDEF" : "0123456789") != std::string::npos)
+    if (digits.empty() || digits.size() > most_digits ||
+        digits.find_first_not_of(hexadecimal ? "0123456789abcdefABCDEF" : "0123456789") != std::string::npos)
         return "usage: monitor qp N, its number, decimal or 0x…\n";
-    const auto text = m_hooks.queue_pair(static_cast<std::uint32_t>(std::stoul(digits, nullptr, hexadecimal ? 16 : 10)));
+    const auto text =
+        m_hooks.queue_pair(static_cast<std::uint32_t>(std::stoul(digits, nullptr, hexadecimal ? 16 : 10)));
     return text.empty() ? fmt::format("no adapter of this node has a queue pair {}\n", number) : text;
 }
 

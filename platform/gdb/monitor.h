@@ -12,8 +12,8 @@ namespace fabricvp::gdb {
 /// The `monitor` commands: what people type beside the debugger's own language.
 class monitor {
 public:
-    /// \param after_reset called when the machine has been reset \param selected the debugger's present thread; all must
-    /// outlive this object
+    /// \param after_reset called when the machine has been reset \param selected the debugger's present thread; all
+    /// must outlive this object
     monitor(const gdb_hooks& hooks, std::function<void()> after_reset, std::function<riscv::debug_target&()> selected);
 
     /// \returns the text to show, with a line feed at its end; never throws.

@@ -31,45 +31,45 @@ std::optional<packet_event> packet_parser::feed(char byte) {
         return std::nullopt;
     }
     switch (m_state) {
-    case state::between:
-        if (byte == '+') return packet_event::acknowledge;
-        if (byte == '-') return packet_event::retransmit;
-        if (byte == '\x03') return packet_event::interrupt;
-        return std::nullopt;
-    case state::body:
-        if (byte == '#') {
-            m_state = state::first_digit;
+        case state::between:
+            if (byte == '+') return packet_event::acknowledge;
+            if (byte == '-') return packet_event::retransmit;
+            if (byte == '\x03') return packet_event::interrupt;
             return std::nullopt;
-        }
-        m_sum = static_cast<std::uint8_t>(m_sum + static_cast<std::uint8_t>(byte));
-        if (byte == '}')
-            m_state = state::escape;
-        else
-            append(byte);
-        return std::nullopt;
-    case state::escape:
-        if (byte == '#') {
-            m_bad = true;
-            m_state = state::first_digit;
+        case state::body:
+            if (byte == '#') {
+                m_state = state::first_digit;
+                return std::nullopt;
+            }
+            m_sum = static_cast<std::uint8_t>(m_sum + static_cast<std::uint8_t>(byte));
+            if (byte == '}')
+                m_state = state::escape;
+            else
+                append(byte);
             return std::nullopt;
-        }
-        m_sum = static_cast<std::uint8_t>(m_sum + static_cast<std::uint8_t>(byte));
-        append(static_cast<char>(byte ^ 0x20));
-        m_state = state::body;
-        return std::nullopt;
-    case state::first_digit:
-    case state::second_digit: {
-        const int digit = hex_digit(byte);
-        if (digit < 0) m_bad = true;
-        if (m_state == state::first_digit) {
-            m_expected = static_cast<std::uint8_t>((digit & 0xf) << 4);
-            m_state = state::second_digit;
+        case state::escape:
+            if (byte == '#') {
+                m_bad = true;
+                m_state = state::first_digit;
+                return std::nullopt;
+            }
+            m_sum = static_cast<std::uint8_t>(m_sum + static_cast<std::uint8_t>(byte));
+            append(static_cast<char>(byte ^ 0x20));
+            m_state = state::body;
             return std::nullopt;
+        case state::first_digit:
+        case state::second_digit: {
+            const int digit = hex_digit(byte);
+            if (digit < 0) m_bad = true;
+            if (m_state == state::first_digit) {
+                m_expected = static_cast<std::uint8_t>((digit & 0xf) << 4);
+                m_state = state::second_digit;
+                return std::nullopt;
+            }
+            m_expected = static_cast<std::uint8_t>(m_expected | (digit & 0xf));
+            m_state = state::between;
+            return !m_bad && m_expected == m_sum ? packet_event::packet : packet_event::bad_packet;
         }
-        m_expected = static_cast<std::uint8_t>(m_expected | (digit & 0xf));
-        m_state = state::between;
-        return !m_bad && m_expected == m_sum ? packet_event::packet : packet_event::bad_packet;
-    }
     }
     return std::nullopt;
 }

@@ -10,7 +10,11 @@ namespace fabricvp::gdb {
 using riscv::stop_reason;
 
 run_control::run_control(const std::vector<riscv::debug_target*>& threads, const gdb_hooks& hooks, std::size_t in_step)
-    : breakpoints(threads), m_threads(threads), m_hooks(hooks), m_in_step(std::min(in_step, threads.size())), m_active(threads.size()) {}
+    : breakpoints(threads),
+      m_threads(threads),
+      m_hooks(hooks),
+      m_in_step(std::min(in_step, threads.size())),
+      m_active(threads.size()) {}
 
 run_control::~run_control() { detach(); }
 
@@ -47,18 +51,21 @@ void run_control::resume(const std::vector<action>& actions) {
     for (std::size_t n = 0; n < m_threads.size(); ++n) m_active[n] = action_of(n) != action::stay;
 
     // What a thread hit while another one's stop was reported is due now, unless the debugger took the cause away.
-    const auto others_stay = [&](std::size_t n) { return std::count(m_active.begin(), m_active.end(), true) == 1 && m_active[n]; };
+    const auto others_stay = [&](std::size_t n) {
+        return std::count(m_active.begin(), m_active.end(), true) == 1 && m_active[n];
+    };
     const auto obsolete = [&](const stop& s) { return m_active[s.thread] && !still_due(s); };
     m_stops.erase(std::remove_if(m_stops.begin(), m_stops.end(), obsolete), m_stops.end());
-    // Harts that are resumed on a breakpoint go on, but to GDB a breakpoint that is there stops: where it wants to go on,
-    // it takes the breakpoint away for a step. Threads that were halted just in front of one would miss theirs.
+    // Harts that are resumed on a breakpoint go on, but to GDB a breakpoint that is there stops: where it wants to go
+    // on, it takes the breakpoint away for a step. Threads that were halted just in front of one would miss theirs.
     for (std::size_t n = 0; n < m_threads.size(); ++n)
-        if (std::uint64_t next = 0; action_of(n) == action::go && m_threads[n]->next_instruction(next) && breakpoints.breaks_at(next) &&
-                                      m_threads[n]->stops_at(next))
+        if (std::uint64_t next = 0; action_of(n) == action::go && m_threads[n]->next_instruction(next) &&
+                                    breakpoints.breaks_at(next) && m_threads[n]->stops_at(next))
             add_breakpoint_stop(n, next);
     // A step that must wait for others who stay where they are would never end.
     for (std::size_t n = 0; n < m_threads.size(); ++n)
-        if (std::uint64_t next = 0; action_of(n) == action::step && others_stay(n) && !m_threads[n]->next_instruction(next))
+        if (std::uint64_t next = 0;
+            action_of(n) == action::step && others_stay(n) && !m_threads[n]->next_instruction(next))
             m_stops.push_back({n, stop_reason::step, 0, 0});
     if (std::any_of(m_stops.begin(), m_stops.end(), [&](const stop& s) { return m_active[s.thread]; })) return;
 
@@ -103,12 +110,12 @@ void run_control::set_lockstep(bool on) {
 bool run_control::still_due(const stop& s) const {
     if (!m_threads[s.thread]->alive() || pc_of(s.thread) != s.pc) return false;
     switch (s.reason) {
-    case stop_reason::breakpoint:
-    case stop_reason::hardware_breakpoint: return breakpoints.breaks_at(s.pc);
-    case stop_reason::watch_write:
-    case stop_reason::watch_read:
-    case stop_reason::watch_access: return breakpoints.watches(s.address);
-    default: return false;
+        case stop_reason::breakpoint:
+        case stop_reason::hardware_breakpoint: return breakpoints.breaks_at(s.pc);
+        case stop_reason::watch_write:
+        case stop_reason::watch_read:
+        case stop_reason::watch_access: return breakpoints.watches(s.address);
+        default: return false;
     }
 }
 

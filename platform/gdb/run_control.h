@@ -25,7 +25,8 @@ public:
     };
 
     /// Both must outlive this object.
-    run_control(const std::vector<riscv::debug_target*>& threads, const gdb_hooks& hooks, std::size_t in_step = ~std::size_t{0});
+    run_control(const std::vector<riscv::debug_target*>& threads, const gdb_hooks& hooks,
+                std::size_t in_step = ~std::size_t{0});
     virtual ~run_control();
 
     breakpoint_table breakpoints;

@@ -18,8 +18,12 @@ session::session(const gdb_process& process, const gdb_hooks& hooks, run_control
       m_hooks(hooks),
       m_run(run),
       m_send(std::move(send)),
-      m_monitor(m_hooks, [this] { if (m_run.attached() && !m_run.running()) m_run.halt_all(); },
-                [this]() -> riscv::debug_target& { return *m_process.threads[m_selected]; }),
+      m_monitor(
+          m_hooks,
+          [this] {
+              if (m_run.attached() && !m_run.running()) m_run.halt_all();
+          },
+          [this]() -> riscv::debug_target& { return *m_process.threads[m_selected]; }),
       m_last{{}, 5} {}
 
 bool session::allowed_now(std::string_view payload) const {
@@ -34,32 +38,30 @@ void session::receive(std::string_view payload) {
     if (!allowed_now(payload)) return reply_ok(false);
     field_reader fields(payload.substr(1));
     switch (payload.front()) {
-    case '!':
-        m_extended = true;
-        return reply_ok();
-    case '?': return status();
-    case 'g': return read_registers();
-    case 'G': return write_registers(fields);
-    case 'p': return read_register(fields);
-    case 'P': return write_register(fields);
-    case 'm': return read_memory(fields, false);
-    case 'x': return read_memory(fields, true);
-    case 'M': return write_memory(fields, false);
-    case 'X': return write_memory(fields, true);
-    case 'Z': return change_breakpoint(fields, true);
-    case 'z': return change_breakpoint(fields, false);
-    case 'H': return select(fields);
-    case 'T': return alive(fields);
-    case 'c': return legacy_resume(fields, false, false);
-    case 'C': return legacy_resume(fields, false, true);
-    case 's': return legacy_resume(fields, true, false);
-    case 'S': return legacy_resume(fields, true, true);
-    case 'D': return detach(fields);
-    case 'k': return kill(false);
-    case 'v': return verbose(fields);
-    case 'q': return query(fields);
-    case 'Q': return set(fields);
-    default: return reply("");
+        case '!': m_extended = true; return reply_ok();
+        case '?': return status();
+        case 'g': return read_registers();
+        case 'G': return write_registers(fields);
+        case 'p': return read_register(fields);
+        case 'P': return write_register(fields);
+        case 'm': return read_memory(fields, false);
+        case 'x': return read_memory(fields, true);
+        case 'M': return write_memory(fields, false);
+        case 'X': return write_memory(fields, true);
+        case 'Z': return change_breakpoint(fields, true);
+        case 'z': return change_breakpoint(fields, false);
+        case 'H': return select(fields);
+        case 'T': return alive(fields);
+        case 'c': return legacy_resume(fields, false, false);
+        case 'C': return legacy_resume(fields, false, true);
+        case 's': return legacy_resume(fields, true, false);
+        case 'S': return legacy_resume(fields, true, true);
+        case 'D': return detach(fields);
+        case 'k': return kill(false);
+        case 'v': return verbose(fields);
+        case 'q': return query(fields);
+        case 'Q': return set(fields);
+        default: return reply("");
     }
 }
 
@@ -108,7 +110,8 @@ void session::write_register(field_reader fields) {
     std::uint64_t number = 0, value = 0;
     if (!fields.number(number) || number > last_further || !fields.take('=')) return reply_ok(false);
     const auto n = static_cast<unsigned>(number);
-    if (fields.rest().size() != 2 * register_size(n) || !parse_little_endian(fields.rest(), value)) return reply_ok(false);
+    if (fields.rest().size() != 2 * register_size(n) || !parse_little_endian(fields.rest(), value))
+        return reply_ok(false);
     reply_ok(n == 0 || m_process.threads[m_selected]->write_register(n, value));
 }
 
@@ -140,7 +143,8 @@ void session::write_memory(field_reader fields, bool binary) {
 void session::change_breakpoint(field_reader fields, bool insert) {
     std::uint64_t type = 0, address = 0, size = 0;
     if (!fields.number(type) || type > 4) return reply("");
-    if (!fields.take(',') || !fields.number(address) || !fields.take(',') || !fields.number(size)) return reply_ok(false);
+    if (!fields.take(',') || !fields.number(address) || !fields.take(',') || !fields.number(size))
+        return reply_ok(false);
     if (!fields.done()) return reply_ok(false);  // conditions and commands were not offered
     const auto kind = static_cast<breakpoint_table::kind>(type);
     // To remove what is not there is no error: GDB may repeat itself after a reconnection.

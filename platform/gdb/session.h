@@ -87,9 +87,9 @@ private:
     std::function<void(std::string_view)> m_send;
     monitor m_monitor;
     last_report m_last;
-    std::size_t m_selected = 0;  // thread of g, G, m, M, p, P (Hg)
+    std::size_t m_selected = 0;             // thread of g, G, m, M, p, P (Hg)
     std::optional<std::size_t> m_run_only;  // thread of c and s (Hc); none: all
-    std::size_t m_listed = 0;    // qsThreadInfo goes on here
+    std::size_t m_listed = 0;               // qsThreadInfo goes on here
     bool m_multiprocess = false;
     bool m_knows_swbreak = false;
     bool m_knows_hwbreak = false;

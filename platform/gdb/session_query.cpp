@@ -40,9 +40,10 @@ void session::negotiate(field_reader features) {
         if (feature == "swbreak+") m_knows_swbreak = true;
         if (feature == "hwbreak+") m_knows_hwbreak = true;
     }
-    reply(fmt::format("PacketSize={:x};qXfer:features:read+;{}vContSupported+;multiprocess+;swbreak+;hwbreak+;"
-                      "QStartNoAckMode+",
-                      packet_parser::most_payload, m_process.memory.empty() ? "" : "qXfer:memory-map:read+;"));
+    reply(
+        fmt::format("PacketSize={:x};qXfer:features:read+;{}vContSupported+;multiprocess+;swbreak+;hwbreak+;"
+                    "QStartNoAckMode+",
+                    packet_parser::most_payload, m_process.memory.empty() ? "" : "qXfer:memory-map:read+;"));
 }
 
 void session::transfer(field_reader fields) {

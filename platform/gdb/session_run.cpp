@@ -19,10 +19,10 @@ constexpr int signal_trap = 5;
 
 int signal_of(stop_reason reason) {
     switch (reason) {
-    case stop_reason::halted: return signal_interrupt;
-    case stop_reason::bad_instruction: return 4;
-    case stop_reason::bad_access: return 11;
-    default: return signal_trap;
+        case stop_reason::halted: return signal_interrupt;
+        case stop_reason::bad_instruction: return 4;
+        case stop_reason::bad_access: return 11;
+        default: return signal_trap;
     }
 }
 
@@ -37,16 +37,16 @@ std::string session::stop_text() const {
     const auto& stop = m_last.stop;
     std::string text = fmt::format("T{:02x}", m_last.signal);
     switch (stop.reason) {
-    case stop_reason::breakpoint:
-        if (m_knows_swbreak) text += "swbreak:;";
-        break;
-    case stop_reason::hardware_breakpoint:
-        if (m_knows_hwbreak) text += "hwbreak:;";
-        break;
-    case stop_reason::watch_write: text += fmt::format("watch:{:x};", stop.address); break;
-    case stop_reason::watch_read: text += fmt::format("rwatch:{:x};", stop.address); break;
-    case stop_reason::watch_access: text += fmt::format("awatch:{:x};", stop.address); break;
-    default: break;
+        case stop_reason::breakpoint:
+            if (m_knows_swbreak) text += "swbreak:;";
+            break;
+        case stop_reason::hardware_breakpoint:
+            if (m_knows_hwbreak) text += "hwbreak:;";
+            break;
+        case stop_reason::watch_write: text += fmt::format("watch:{:x};", stop.address); break;
+        case stop_reason::watch_read: text += fmt::format("rwatch:{:x};", stop.address); break;
+        case stop_reason::watch_access: text += fmt::format("awatch:{:x};", stop.address); break;
+        default: break;
     }
     for (const unsigned n : {register_number::sp, register_number::pc})
         text += fmt::format("{:02x}:{};", n, register_text(stop.thread, n));
@@ -64,7 +64,8 @@ void session::report_stop() {
 }
 
 void session::report_exit(int status) {
-    if (m_run.running()) reply(fmt::format(m_multiprocess ? "W{:02x};process:{:x}" : "W{:02x}", status & 0xff, m_process.id));
+    if (m_run.running())
+        reply(fmt::format(m_multiprocess ? "W{:02x};process:{:x}" : "W{:02x}", status & 0xff, m_process.id));
     m_over = true;
 }
 
@@ -145,7 +146,8 @@ void session::legacy_resume(field_reader fields, bool step, bool with_signal) {
     const bool with_address = with_signal ? fields.take(';') : !fields.done();
     if ((with_address && !fields.number(address)) || !fields.done()) return reply_ok(false);
     const std::size_t thread = m_run_only.value_or(m_selected);
-    if (with_address && !m_process.threads[thread]->write_register(register_number::pc, address)) return reply_ok(false);
+    if (with_address && !m_process.threads[thread]->write_register(register_number::pc, address))
+        return reply_ok(false);
     std::vector<action> actions(m_process.threads.size(), m_run_only ? action::stay : action::go);
     actions[thread] = step ? action::step : action::go;
     m_run.resume(actions);

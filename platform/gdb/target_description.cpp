@@ -17,8 +17,8 @@ using namespace register_number;
 constexpr const char* integer_names[] = {"zero", "ra", "sp", "gp", "tp",  "t0",  "t1", "t2", "fp", "s1", "a0",
                                          "a1",   "a2", "a3", "a4", "a5",  "a6",  "a7", "s2", "s3", "s4", "s5",
                                          "s6",   "s7", "s8", "s9", "s10", "s11", "t3", "t4", "t5", "t6"};
-constexpr const char* float_names[] = {"ft0", "ft1", "ft2", "ft3", "ft4", "ft5", "ft6",  "ft7",  "fs0",  "fs1", "fa0",
-                                       "fa1", "fa2", "fa3", "fa4", "fa5", "fa6", "fa7",  "fs2",  "fs3",  "fs4", "fs5",
+constexpr const char* float_names[] = {"ft0", "ft1", "ft2", "ft3", "ft4",  "ft5",  "ft6", "ft7", "fs0",  "fs1", "fa0",
+                                       "fa1", "fa2", "fa3", "fa4", "fa5",  "fa6",  "fa7", "fs2", "fs3",  "fs4", "fs5",
                                        "fs6", "fs7", "fs8", "fs9", "fs10", "fs11", "ft8", "ft9", "ft10", "ft11"};
 constexpr unsigned fflags = 1, fcsr = 3, satp = 0x180;
 
@@ -34,9 +34,7 @@ const char* integer_type(unsigned n) {
 
 }  // namespace
 
-unsigned register_size(unsigned number) {
-    return number >= first_csr + fflags && number <= first_csr + fcsr ? 4 : 8;
-}
+unsigned register_size(unsigned number) { return number >= first_csr + fflags && number <= first_csr + fcsr ? 4 : 8; }
 
 std::string describe_target(riscv::debug_target& target, const std::vector<riscv::debug_target*>& threads) {
     std::string xml =
@@ -65,10 +63,12 @@ std::string describe_target(riscv::debug_target& target, const std::vector<riscv
         add(xml, "priv", privilege, "int");
         xml += "</feature>\n";
     }
-    const auto wide = std::find_if(threads.begin(), threads.end(), [](auto* t) { return t->further_register(0) != nullptr; });
+    const auto wide =
+        std::find_if(threads.begin(), threads.end(), [](auto* t) { return t->further_register(0) != nullptr; });
     if (wide != threads.end()) {
         xml += "<feature name=\"org.fabricvp.gpu\">\n";
-        for (unsigned n = 0; (*wide)->further_register(n); ++n) add(xml, (*wide)->further_register(n), first_further + n, "uint64");
+        for (unsigned n = 0; (*wide)->further_register(n); ++n)
+            add(xml, (*wide)->further_register(n), first_further + n, "uint64");
         xml += "</feature>\n";
     }
     return xml + "</target>\n";

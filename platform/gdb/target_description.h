@@ -24,8 +24,8 @@ inline constexpr unsigned last_further = first_further + 63;
 /// Bytes that a register takes in packets: 8, and 4 for fflags, frm and fcsr.
 unsigned register_size(unsigned number);
 
-/// `target.xml`: features org.gnu.gdb.riscv.cpu, .fpu (where there is one), .csr (the CSRs that exist) and .virtual of a
-/// target, and the further registers that some of all `threads` have.
+/// `target.xml`: features org.gnu.gdb.riscv.cpu, .fpu (where there is one), .csr (the CSRs that exist) and .virtual of
+/// a target, and the further registers that some of all `threads` have.
 std::string describe_target(riscv::debug_target& target, const std::vector<riscv::debug_target*>& threads);
 
 /// `memory-map`: RAM and ROM. GDB takes the rest for inaccessible, so a target with address translation gets the kernel

@@ -37,7 +37,8 @@ void boot_plan::check(const piece& p) const {
     const auto offset = p.address - m_memory.base;
     if (p.address < m_memory.base || offset >= m_memory.size || p.size > m_memory.size - offset)
         throw input_error(fmt::format("{}: {:#x} … {:#x} lies outside of the memory of {} ({:#x} … {:#x})", p.what,
-                                      p.address, p.address + (p.size - 1), m_memory.node, m_memory.base, m_memory.end() - 1));
+                                      p.address, p.address + (p.size - 1), m_memory.node, m_memory.base,
+                                      m_memory.end() - 1));
     for (const auto* placed : {&m_pieces, &m_reserved})
         for (const auto& other : *placed)
             if (p.address < other.address + other.size && other.address < p.address + p.size)

@@ -33,9 +33,9 @@ public:
         std::string_view bytes;
     };
 
-    static constexpr std::uint64_t kernel_offset = 0x200000;      ///< where fw_jump and QEMU put the next stage
-    static constexpr std::uint64_t highest = 0xc0000000;          ///< 32-bit firmware looks no further for its blobs
-    static constexpr std::uint64_t image_bytes = 1ull << 31;      ///< largest file taken
+    static constexpr std::uint64_t kernel_offset = 0x200000;  ///< where fw_jump and QEMU put the next stage
+    static constexpr std::uint64_t highest = 0xc0000000;      ///< 32-bit firmware looks no further for its blobs
+    static constexpr std::uint64_t image_bytes = 1ull << 31;  ///< largest file taken
 
     explicit boot_plan(memory_range memory) : m_memory(std::move(memory)) {}
 

@@ -61,14 +61,15 @@ elf_image::elf_image(std::string_view contents, std::string name) : m_contents(c
     const auto header = read<Elf64_Ehdr>(0, "header");
     if (header.e_machine != EM_RISCV) {
         const auto* other = machine_name(header.e_machine);
-        refuse(fmt::format("an ELF file for {}, not for RISC-V", other ? other : fmt::format("machine {}", header.e_machine)));
+        refuse(fmt::format("an ELF file for {}, not for RISC-V",
+                           other ? other : fmt::format("machine {}", header.e_machine)));
     }
     if (header.e_type != ET_EXEC && header.e_type != ET_DYN)
         refuse(header.e_type == ET_REL ? "an object file that is not linked yet" : "not an executable ELF file");
     if (header.e_phnum == PN_XNUM) refuse("broken ELF file: too many program headers");
     m_sections = checked_table(header.e_shoff, header.e_shnum, header.e_shentsize, sizeof(Elf64_Shdr), "section table");
-    read_segments(checked_table(header.e_phoff, header.e_phnum, header.e_phentsize, sizeof(Elf64_Phdr),
-                                "program header table"));
+    read_segments(
+        checked_table(header.e_phoff, header.e_phnum, header.e_phentsize, sizeof(Elf64_Phdr), "program header table"));
     const auto entry = physical(header.e_entry);
     if (!entry) refuse(fmt::format("the entry point {:#x} lies outside of every loaded segment", header.e_entry));
     m_entry = *entry;
@@ -78,7 +79,8 @@ void elf_image::read_segments(const table& headers) {
     for (std::uint64_t i = 0; i < headers.count; ++i) {
         const auto p = read<Elf64_Phdr>(headers.offset + i * headers.stride, "program header");
         if (p.p_type != PT_LOAD || p.p_memsz == 0) continue;
-        if (p.p_filesz > p.p_memsz) refuse(fmt::format("broken ELF file: segment {} is larger in the file than in memory", i));
+        if (p.p_filesz > p.p_memsz)
+            refuse(fmt::format("broken ELF file: segment {} is larger in the file than in memory", i));
         if (p.p_offset > m_contents.size() || p.p_filesz > m_contents.size() - p.p_offset)
             refuse(fmt::format("truncated ELF file: segment {} ends behind its {} bytes", i, m_contents.size()));
         if (p.p_paddr + (p.p_memsz - 1) < p.p_paddr || p.p_vaddr + (p.p_memsz - 1) < p.p_vaddr)
@@ -95,7 +97,8 @@ void elf_image::read_segments(const table& headers) {
 
 std::optional<std::uint64_t> elf_image::physical(std::uint64_t virtual_address) const {
     for (const auto& s : m_segments)
-        if (virtual_address - s.virtual_address < s.memory_size) return s.physical + (virtual_address - s.virtual_address);
+        if (virtual_address - s.virtual_address < s.memory_size)
+            return s.physical + (virtual_address - s.virtual_address);
     return std::nullopt;
 }
 
@@ -113,7 +116,8 @@ std::optional<std::uint64_t> elf_image::symbol(std::string_view wanted) const {
             const auto s = read<Elf64_Sym>(symbols.offset + n * symbols.stride, "symbol");
             if (s.st_name >= strings.size() || s.st_shndx == SHN_UNDEF) continue;
             const auto rest = strings.substr(s.st_name);
-            if (rest.size() > wanted.size() && rest.compare(0, wanted.size(), wanted) == 0 && rest[wanted.size()] == '\0')
+            if (rest.size() > wanted.size() && rest.compare(0, wanted.size(), wanted) == 0 &&
+                rest[wanted.size()] == '\0')
                 return s.st_value;
         }
     }

@@ -16,8 +16,8 @@ public:
     /// One PT_LOAD program header with a size.
     struct segment {
         std::uint64_t physical, virtual_address;
-        std::uint64_t memory_size;   ///< bytes in memory; those behind `bytes` are zero
-        std::string_view bytes;      ///< from the file, inside the contents given to parse()
+        std::uint64_t memory_size;  ///< bytes in memory; those behind `bytes` are zero
+        std::string_view bytes;     ///< from the file, inside the contents given to parse()
         std::uint64_t last() const { return physical + (memory_size - 1); }
     };
 

@@ -25,7 +25,8 @@ fs::path own_folder() {
     Dl_info info{};
     std::error_code error;
     // A program that was found through PATH has no folder in its name.
-    if (dladdr(reinterpret_cast<const void*>(&own_folder), &info) && info.dli_fname && std::strchr(info.dli_fname, '/')) {
+    if (dladdr(reinterpret_cast<const void*>(&own_folder), &info) && info.dli_fname &&
+        std::strchr(info.dli_fname, '/')) {
         const auto path = fs::canonical(info.dli_fname, error);
         if (!error) return path.parent_path();
     }
@@ -69,8 +70,8 @@ std::string config_folder() {
 }
 
 std::string firmware_folder() {
-    return find_folder("FABRICVP_FIRMWARE",
-                       {"../share/fabricvp/firmware", "firmware", "../firmware", "../../firmware/bin", "../../firmware"});
+    return find_folder("FABRICVP_FIRMWARE", {"../share/fabricvp/firmware", "firmware", "../firmware",
+                                             "../../firmware/bin", "../../firmware"});
 }
 
 std::string find_image(const std::string& named, const std::string& base) {
@@ -80,10 +81,12 @@ std::string find_image(const std::string& named, const std::string& base) {
         const auto name = named.substr(own.size());
         const auto folder = firmware_folder();
         if (folder.empty())
-            throw input_error(fmt::format("{}: no folder of built firmware found; set FABRICVP_FIRMWARE", quoted(named)));
+            throw input_error(
+                fmt::format("{}: no folder of built firmware found; set FABRICVP_FIRMWARE", quoted(named)));
         const auto path = fs::path(folder) / name;
         if (!fs::exists(path, ignored))
-            throw input_error(fmt::format("{}: no such firmware in {}{}", quoted(named), folder, hint_for(name, names_in(folder, ""))));
+            throw input_error(fmt::format("{}: no such firmware in {}{}", quoted(named), folder,
+                                          hint_for(name, names_in(folder, ""))));
         return path.string();
     }
     auto path = fs::path(named);

@@ -17,8 +17,9 @@ public:
     virtual unsigned rank() const = 0;   ///< of this process: 0 …
     virtual unsigned count() const = 0;  ///< of all
 
-    /// All ranks call it, each the same number of times: `to[r]` goes to rank r, and `from[r]` is what that one has sent here.
-    /// What is at [rank()] stays where it is. It returns when all has come; a rank that waits long leaves its core to others.
+    /// All ranks call it, each the same number of times: `to[r]` goes to rank r, and `from[r]` is what that one has
+    /// sent here. What is at [rank()] stays where it is. It returns when all has come; a rank that waits long leaves
+    /// its core to others.
     virtual void trade(const std::vector<bytes>& to, std::vector<bytes>& from) = 0;
     /// Seconds of wall time in trade().
     virtual double waited() const { return 0; }

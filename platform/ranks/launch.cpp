@@ -64,9 +64,12 @@ public:
 private:
     void line(const std::string& text) {
         const bool dashes = text.size() > 60 && text.find_first_not_of('-') == std::string::npos;
-        if (dashes) m_mpirun = !m_mpirun;
-        else if (m_mpirun) m_told += text + ' ';
-        else std::fputs((text + '\n').c_str(), stderr);
+        if (dashes)
+            m_mpirun = !m_mpirun;
+        else if (m_mpirun)
+            m_told += text + ' ';
+        else
+            std::fputs((text + '\n').c_str(), stderr);
     }
 
     int m_from;
@@ -78,7 +81,8 @@ private:
 std::string death(const std::string& told) {
     std::smatch found;
     if (std::regex_search(told, found, std::regex(R"(process rank (\d+) .*exited on signal (\d+) \(([^)]*)\))")))
-        return fmt::format("rank {} has died of signal {} ({}): the run has ended, and left no results", found[1].str(), found[2].str(), found[3].str());
+        return fmt::format("rank {} has died of signal {} ({}): the run has ended, and left no results", found[1].str(),
+                           found[2].str(), found[3].str());
     return {};
 }
 
@@ -100,15 +104,19 @@ int launch(unsigned count) {
     posix_spawn_file_actions_adddup2(&actions, ends[1], STDERR_FILENO);
     posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
     std::fflush(nullptr);
-    ::setenv("HWLOC_HIDE_ERRORS", "2", 0);  // where there is no /sys (containers), hwloc has several lines to say about it
+    ::setenv("HWLOC_HIDE_ERRORS", "2",
+             0);  // where there is no /sys (containers), hwloc has several lines to say about it
     pid_t mpirun = 0;
     const int failed = ::posix_spawnp(&mpirun, "mpirun", &actions, nullptr, argv.data(), environ);
     posix_spawn_file_actions_destroy(&actions);
     ::close(ends[1]);
-    if (failed) throw input_error(fmt::format("--ranks: mpirun cannot be started: {} (Debian: openmpi-bin)", std::strerror(failed)));
+    if (failed)
+        throw input_error(
+            fmt::format("--ranks: mpirun cannot be started: {} (Debian: openmpi-bin)", std::strerror(failed)));
 
     g_mpirun = mpirun;
-    struct sigaction action {}, interrupt, terminate;
+    struct sigaction action {
+    }, interrupt, terminate;
     action.sa_handler = pass_on;
     sigaction(SIGINT, &action, &interrupt);
     sigaction(SIGTERM, &action, &terminate);
@@ -116,7 +124,8 @@ int launch(unsigned count) {
     said.listen();
     ::close(ends[0]);
     int status = 0;
-    while (::waitpid(mpirun, &status, 0) < 0 && errno == EINTR) {}
+    while (::waitpid(mpirun, &status, 0) < 0 && errno == EINTR) {
+    }
     sigaction(SIGINT, &interrupt, nullptr);
     sigaction(SIGTERM, &terminate, nullptr);
 
@@ -125,7 +134,8 @@ int launch(unsigned count) {
         std::fputs(fmt::format("fabricvp: {}\n", how).c_str(), stderr);
         return exit ? exit : 1;
     }
-    if (exit > 2 && exit != 130) std::fputs(fmt::format("fabricvp: a rank has failed: {}\n", said.told()).c_str(), stderr);
+    if (exit > 2 && exit != 130)
+        std::fputs(fmt::format("fabricvp: a rank has failed: {}\n", said.told()).c_str(), stderr);
     return exit;
 }
 

@@ -32,7 +32,10 @@ std::string find_library() {
 
 std::string library() {
     const auto file = find_library();
-    if (file.empty()) throw input_error("ranks need MPI, which this build of the platform lacks (Debian: libopenmpi-dev and openmpi-bin, then build again)");
+    if (file.empty())
+        throw input_error(
+            "ranks need MPI, which this build of the platform lacks (Debian: libopenmpi-dev and openmpi-bin, then "
+            "build again)");
     return file;
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// MPI as the platform sees it: a library of the project's own (mpi/), loaded when a run has several ranks, so that other runs
-// neither need MPI nor wait for it to start.
+// MPI as the platform sees it: a library of the project's own (mpi/), loaded when a run has several ranks, so that
+// other runs neither need MPI nor wait for it to start.
 #pragma once
 
 #include <memory>

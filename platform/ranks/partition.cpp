@@ -18,8 +18,12 @@ std::string first_word(const std::string& path) { return path.substr(0, path.fin
 partition::partition(const machine_params& p, unsigned ranks) : m_ranks(ranks) {
     const auto parts = std::max(p.nodes.size(), p.network.generators.size());
     if (ranks < 1 || ranks > parts)
-        throw input_error(fmt::format("{} ranks: this machine has {} part{} (nodes or generators): one for each rank is the most", ranks, parts, parts == 1 ? "" : "s"));
-    if (p.network.links.empty()) throw input_error(fmt::format("{} ranks: this machine has no network between its nodes that it could be cut at", ranks));
+        throw input_error(
+            fmt::format("{} ranks: this machine has {} part{} (nodes or generators): one for each rank is the most",
+                        ranks, parts, parts == 1 ? "" : "s"));
+    if (p.network.links.empty())
+        throw input_error(
+            fmt::format("{} ranks: this machine has no network between its nodes that it could be cut at", ranks));
     for (std::size_t i = 0; i < p.nodes.size(); ++i) m_nodes.push_back(share(i, p.nodes.size()));
     place_network(p.network);
     check_ethernet(p);
@@ -27,12 +31,13 @@ partition::partition(const machine_params& p, unsigned ranks) : m_ranks(ranks) {
 
 void partition::check_scope(std::size_t node, const std::string& scope) const {
     if (first_word(scope) != fmt::format("node{}", node))
-        throw input_error(fmt::format("{} ranks: node{}.host.marker.scope: marks can only reach their own node, not {}", m_ranks, node,
-                                      scope.empty() ? "the machine" : scope));
+        throw input_error(fmt::format("{} ranks: node{}.host.marker.scope: marks can only reach their own node, not {}",
+                                      m_ranks, node, scope.empty() ? "the machine" : scope));
 }
 
 void partition::place_network(const network::subnet_params& p) {
-    for (std::size_t i = 0; i < p.generators.size(); ++i) m_network[p.generators[i].name] = share(i, p.generators.size());
+    for (std::size_t i = 0; i < p.generators.size(); ++i)
+        m_network[p.generators[i].name] = share(i, p.generators.size());
     const auto is_switch = [&](const std::string& name) {
         return std::any_of(p.switches.begin(), p.switches.end(), [&](const auto& s) { return s.name == name; });
     };
@@ -64,9 +69,11 @@ unsigned partition::of_block(const std::string& path) const {
     const auto first = first_word(path);
     if (const auto node = node_index(first); node && *node < m_nodes.size()) return m_nodes[*node];
     if (first == "network" && path.size() > first.size())
-        if (const auto found = m_network.find(first_word(path.substr(first.size() + 1))); found != m_network.end()) return found->second;
+        if (const auto found = m_network.find(first_word(path.substr(first.size() + 1))); found != m_network.end())
+            return found->second;
     if (first == "ethernet") return 0;
-    throw input_error(fmt::format("{} ranks: '{}' is no block of one rank: name a node, or a switch or generator of the network", m_ranks, path));
+    throw input_error(fmt::format(
+        "{} ranks: '{}' is no block of one rank: name a node, or a switch or generator of the network", m_ranks, path));
 }
 
 }  // namespace fabricvp::ranks

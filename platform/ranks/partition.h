@@ -9,9 +9,9 @@
 
 namespace fabricvp::ranks {
 
-/// Which rank builds what of a machine that is cut at links of its network. Nodes go to ranks in contiguous blocks as even as
-/// can be, and so do traffic generators; a switch goes where the first adapter or generator linked to it is; switches without
-/// such links go to ranks in contiguous blocks as well.
+/// Which rank builds what of a machine that is cut at links of its network. Nodes go to ranks in contiguous blocks as
+/// even as can be, and so do traffic generators; a switch goes where the first adapter or generator linked to it is;
+/// switches without such links go to ranks in contiguous blocks as well.
 class partition {
 public:
     /// \param params completed \throws input_error where the machine cannot be cut into so many parts
@@ -27,7 +27,9 @@ public:
     void check_scope(std::size_t node, const std::string& scope) const;
 
 private:
-    unsigned share(std::size_t index, std::size_t count) const { return static_cast<unsigned>(index * m_ranks / count); }
+    unsigned share(std::size_t index, std::size_t count) const {
+        return static_cast<unsigned>(index * m_ranks / count);
+    }
     void place_network(const network::subnet_params& p);
     void check_ethernet(const machine_params& p) const;
 

@@ -45,7 +45,8 @@ portion portion_of(const std::string& bytes) try {
         to.console = text_of(n.at(1));
         to.input = text_of(n.at(2));
         to.fabric = text_of(n.at(3));
-        for (const auto& r : n.at(4)) to.regions.push_back({text_of(r.at(0)), r.at(1), r.at(2), r.at(3).get<statistics_snapshot>()});
+        for (const auto& r : n.at(4))
+            to.regions.push_back({text_of(r.at(0)), r.at(1), r.at(2), r.at(3).get<statistics_snapshot>()});
     }
     return p;
 } catch (const json::exception& e) {
@@ -74,11 +75,15 @@ std::string merged_trace(const std::vector<portion>& all) {
             const auto line = events.substr(at, end - at);
             constexpr std::string_view process = "\"pid\":1,", name = "{\"name\":\"simulation\"}";
             const auto pid = line.find(process), own = line.find(name);
-            if (pid == line.npos) merged += line;
+            if (pid == line.npos)
+                merged += line;
             else {
                 merged += fmt::format("{}\"pid\":{},", line.substr(0, pid), rank + 1);
                 const auto rest = line.substr(pid + process.size());
-                merged += own == line.npos ? std::string(rest) : fmt::format("{}{{\"name\":\"rank {}\"}}{}", line.substr(pid + process.size(), own - pid - process.size()), rank, line.substr(own + name.size()));
+                merged += own == line.npos ? std::string(rest)
+                                           : fmt::format("{}{{\"name\":\"rank {}\"}}{}",
+                                                         line.substr(pid + process.size(), own - pid - process.size()),
+                                                         rank, line.substr(own + name.size()));
             }
             at = end;
         }

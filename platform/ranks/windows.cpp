@@ -14,7 +14,12 @@ struct windows::report {
 };
 
 windows::windows(exchange& others, calendar& timeline, ticks lookahead, hooks h)
-    : m_others(others), m_timeline(timeline), m_lookahead(std::max<ticks>(lookahead, 1)), m_hooks(std::move(h)), m_posted(others.count()), m_to(others.count()),
+    : m_others(others),
+      m_timeline(timeline),
+      m_lookahead(std::max<ticks>(lookahead, 1)),
+      m_hooks(std::move(h)),
+      m_posted(others.count()),
+      m_to(others.count()),
       m_from(others.count()) {}
 
 void windows::post(unsigned rank, const network::link_message& m) {
@@ -50,7 +55,8 @@ void windows::send(const std::string& news) {
 bool windows::run() {
     for (;;) {
         const ticks own = next_here();
-        ticks next = m_posted_due, latest = m_timeline.now();  // of all others, what they are about to hear included; of all
+        ticks next = m_posted_due,
+              latest = m_timeline.now();  // of all others, what they are about to hear included; of all
         send(m_hooks.tell());
         m_others.trade(m_to, m_from);
         for (unsigned r = 0; r < m_others.count(); ++r) {
@@ -92,7 +98,8 @@ std::vector<std::string> windows::all(const std::string& own) {
     for (auto& to : m_to) to.assign(own.begin(), own.end());
     m_others.trade(m_to, m_from);
     std::vector<std::string> said;
-    for (unsigned r = 0; r < m_others.count(); ++r) said.push_back(r == m_others.rank() ? own : std::string(m_from[r].begin(), m_from[r].end()));
+    for (unsigned r = 0; r < m_others.count(); ++r)
+        said.push_back(r == m_others.rank() ? own : std::string(m_from[r].begin(), m_from[r].end()));
     return said;
 }
 

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Conservative synchronisation. No message that crosses ranks counts before it has been under way for the lookahead. So when
-// the earliest event of all other ranks is at T, a rank can execute what it has before T + lookahead without hearing from them,
-// and before twice the lookahead after its own earliest event, which may make them say something: that is a window. Then they
-// trade what they have to say, and when their next event is; stretches of time in which nobody has anything to do are skipped.
+// Conservative synchronisation. No message that crosses ranks counts before it has been under way for the lookahead. So
+// when the earliest event of all other ranks is at T, a rank can execute what it has before T + lookahead without
+// hearing from them, and before twice the lookahead after its own earliest event, which may make them say something:
+// that is a window. Then they trade what they have to say, and when their next event is; stretches of time in which
+// nobody has anything to do are skipped.
 //
-// Where a window ends and how many there are has no influence on what happens in the simulation: messages carry the time from
-// which on they count, and at equal times their order follows from paths (link/arrivals.h).
+// Where a window ends and how many there are has no influence on what happens in the simulation: messages carry the
+// time from which on they count, and at equal times their order follows from paths (link/arrivals.h).
 #pragma once
 
 #include <cstdint>
@@ -41,7 +42,8 @@ public:
     void post(unsigned rank, const network::link_message& m);
     void post(const network::link_message& m);
 
-    /// Runs to the limit. \returns false if nothing is scheduled in any rank any more; time then is that of the last event
+    /// Runs to the limit. \returns false if nothing is scheduled in any rank any more; time then is that of the last
+    /// event
     bool run();
     /// Lets time pass, up to `when`, though nothing may be due until then.
     void pass(ticks when);

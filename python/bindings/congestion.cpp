@@ -24,11 +24,13 @@ namespace {
 using namespace analytic;
 using edge_list = std::vector<std::pair<std::size_t, std::size_t>>;
 
-/// The shape of a node's PCIe tree. Its endpoints are those listed, disks and network adapters apart, and behind them the GPUs.
+/// The shape of a node's PCIe tree. Its endpoints are those listed, disks and network adapters apart, and behind them
+/// the GPUs.
 pcie_tree tree_of(const std::string& yaml, const std::string& name, const platform::overrides& set, std::size_t node) {
     const auto params = read_machine_params(yaml, name, set);
     if (node >= params.nodes.size())
-        throw input_error(name + ": there is no node" + std::to_string(node) + ": the machine has " + std::to_string(params.nodes.size()));
+        throw input_error(name + ": there is no node" + std::to_string(node) + ": the machine has " +
+                          std::to_string(params.nodes.size()));
     const auto& pcie = params.nodes[node].pcie;
     pcie_tree tree;
     std::map<std::string, std::size_t> nodes{{"root", pcie_tree::root}};
@@ -100,37 +102,41 @@ py::dict as_dict(const schedule_search_result& r) {
 void bind_congestion(py::module_& m) {
     py::class_<pcie_tree>(m, "PcieTree")
         .def(py::init<>())
-        .def_static("from_config", [](const std::string& path, const platform::overrides& set, std::size_t node) {
-            const auto file = find_config(path);
-            return tree_of(read_file(file, 1 << 24), file, set, node);
-        }, py::arg("path"), py::arg("set"), py::arg("node") = 0)
+        .def_static(
+            "from_config",
+            [](const std::string& path, const platform::overrides& set, std::size_t node) {
+                const auto file = find_config(path);
+                return tree_of(read_file(file, 1 << 24), file, set, node);
+            },
+            py::arg("path"), py::arg("set"), py::arg("node") = 0)
         .def_static("from_text", &tree_of, py::arg("yaml"), py::arg("name"), py::arg("set"), py::arg("node") = 0)
         .def("add_switch", &pcie_tree::add_switch)
         .def("add_endpoint", &pcie_tree::add_endpoint)
         .def("endpoints", &pcie_tree::endpoints)
         .def("switches", &pcie_tree::switches)
-        .def("route", [](const pcie_tree& t, std::size_t s, std::size_t d) {
-            auto p = t.route(s, d);
-            return std::pair(std::move(p.directions), p.crosses_root);
-        })
+        .def("route",
+             [](const pcie_tree& t, std::size_t s, std::size_t d) {
+                 auto p = t.route(s, d);
+                 return std::pair(std::move(p.directions), p.crosses_root);
+             })
         .def("automorphisms", &pcie_tree::automorphisms);
     py::class_<congestion_model>(m, "CongestionModel")
-        .def(py::init([](const pcie_tree& tree, double tau, double bandwidth, const std::string& form, double crossing_bandwidth) {
+        .def(py::init([](const pcie_tree& tree, double tau, double bandwidth, const std::string& form,
+                         double crossing_bandwidth) {
             return congestion_model(tree, tau, bandwidth, form_of(form), crossing_bandwidth);
         }))
         .def("factors", &factors)
-        .def("solve", [](const congestion_model& x, const std::vector<message>& messages) {
-            return as_tuple(x.solve(communications(messages)));
-        })
-        .def("solve_in_steps", [](const congestion_model& x, const std::vector<message>& messages) {
-            return as_tuple(x.solve_in_steps(communications(messages)));
-        })
-        .def("step_durations", [](const congestion_model& x, const exchange_order& order, double bytes) {
-            return step_durations(x, order, bytes);
-        })
-        .def("search", [](const congestion_model& x, const std::vector<std::vector<std::size_t>>& neighbours, double bytes, std::size_t bins) {
-            return as_dict(search_schedules(x, {neighbours}, bytes, bins));
-        });
+        .def("solve", [](const congestion_model& x,
+                         const std::vector<message>& messages) { return as_tuple(x.solve(communications(messages))); })
+        .def("solve_in_steps",
+             [](const congestion_model& x, const std::vector<message>& messages) {
+                 return as_tuple(x.solve_in_steps(communications(messages)));
+             })
+        .def("step_durations", [](const congestion_model& x, const exchange_order& order,
+                                  double bytes) { return step_durations(x, order, bytes); })
+        .def("search",
+             [](const congestion_model& x, const std::vector<std::vector<std::size_t>>& neighbours, double bytes,
+                std::size_t bins) { return as_dict(search_schedules(x, {neighbours}, bytes, bins)); });
     m.def("exchange_neighbours", [](const std::string& pattern) { return pattern_of(pattern).neighbours; });
     m.def("all_scatters", &all_scatters);
     m.def("all_gathers", &all_gathers);

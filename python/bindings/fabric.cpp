@@ -41,8 +41,8 @@ std::string svg(session& s, std::size_t index, const given_values& values, doubl
     return fabric_svg(*n.fabric, traffic_of(n, values, seconds, stretch));
 }
 
-std::tuple<std::string, double, std::vector<way_row>> traffic(session& s, std::size_t index, const given_values& values, double seconds,
-                                                              const std::string& stretch) {
+std::tuple<std::string, double, std::vector<way_row>> traffic(session& s, std::size_t index, const given_values& values,
+                                                              double seconds, const std::string& stretch) {
     const auto& n = with_fabric(s, index);
     const auto t = traffic_of(n, values, seconds, stretch);
     std::vector<way_row> rows;
@@ -54,20 +54,25 @@ std::tuple<std::string, double, std::vector<way_row>> traffic(session& s, std::s
     return {t.stretch, t.seconds, std::move(rows)};
 }
 
-using direction_row = std::tuple<std::string, std::string, std::string, bool, bool, std::uint64_t, std::map<std::string, std::string>>;
+using direction_row =
+    std::tuple<std::string, std::string, std::string, bool, bool, std::uint64_t, std::map<std::string, std::string>>;
 
-/// Both directions of every link, as `traffic()` orders them: from, to, path of the sending port, between switches, between
-/// clusters, bytes a second, paths of its statistics.
+/// Both directions of every link, as `traffic()` orders them: from, to, path of the sending port, between switches,
+/// between clusters, bytes a second, paths of its statistics.
 std::vector<direction_row> directions(session& s, std::size_t index) {
     const auto& fabric = *with_fabric(s, index).fabric;
     const auto is_switch = [&](const std::string& name) {
-        return std::any_of(fabric.switches.begin(), fabric.switches.end(), [&](const auto& x) { return name == x->basename(); });
+        return std::any_of(fabric.switches.begin(), fabric.switches.end(),
+                           [&](const auto& x) { return name == x->basename(); });
     };
     std::vector<direction_row> rows;
     const auto add = [&](const std::string& from, const std::string& to, const fabric::port& p) {
-        rows.emplace_back(from, to, p.name(), is_switch(from) && is_switch(to), p.crosses_clusters, p.transmitter.bytes_per_second(),
-                          std::map<std::string, std::string>{{"bytes", p.transmitter.bytes.path()}, {"busy", p.transmitter.busy.path()},
-                                                             {"load", p.transmitter.load.path()}, {"sent", p.sent.path()}});
+        rows.emplace_back(from, to, p.name(), is_switch(from) && is_switch(to), p.crosses_clusters,
+                          p.transmitter.bytes_per_second(),
+                          std::map<std::string, std::string>{{"bytes", p.transmitter.bytes.path()},
+                                                             {"busy", p.transmitter.busy.path()},
+                                                             {"load", p.transmitter.load.path()},
+                                                             {"sent", p.sent.path()}});
     };
     for (const auto& l : fabric.links()) {
         add(l.from, l.to, *l.a);
@@ -88,7 +93,8 @@ std::vector<std::tuple<std::string, std::string, unsigned, bool>> vertices(sessi
 }  // namespace
 
 void bind_fabric(py::module_& m) {
-    m.def("has_fabric", [](session& s, std::size_t index) { return s.machine().hardware().nodes.at(index)->fabric != nullptr; });
+    m.def("has_fabric",
+          [](session& s, std::size_t index) { return s.machine().hardware().nodes.at(index)->fabric != nullptr; });
     m.def("fabric_directions", &directions);
     m.def("fabric_vertices", &vertices);
     m.def("fabric_svg", &svg);

@@ -45,7 +45,8 @@ py::bytes read_memory(session& x, std::size_t node, std::size_t index, std::uint
     return py::bytes(data);
 }
 
-std::size_t write_memory(session& x, std::size_t node, std::size_t index, std::uint64_t offset, const py::buffer& data) {
+std::size_t write_memory(session& x, std::size_t node, std::size_t index, std::uint64_t offset,
+                         const py::buffer& data) {
     auto& g = gpu_at(x, node, index);
     const auto view = data.request();
     const auto size = present(g, offset, static_cast<std::size_t>(view.size * view.itemsize));
@@ -61,7 +62,8 @@ py::object translate(session& x, std::size_t node, std::size_t index, std::uint6
     return py::make_tuple(gpu::where(found), gpu::offset_of(found), t.permissions, t.page_bits);
 }
 
-/// (compute unit, slot, kernel, work-group, wavefront in it, state, live lanes, active lanes, pc, instructions) of each.
+/// (compute unit, slot, kernel, work-group, wavefront in it, state, live lanes, active lanes, pc, instructions) of
+/// each.
 py::list wavefronts(session& x, std::size_t node, std::size_t index) {
     py::list all;
     auto& core = gpu_at(x, node, index).core;
@@ -84,12 +86,16 @@ py::list apps() {
     return all;
 }
 
-using given_buffer = std::tuple<std::uint64_t, std::optional<py::bytes>, bool, std::uint64_t>;  // bytes, contents, out, offset in the arguments
+using given_buffer = std::tuple<std::uint64_t, std::optional<py::bytes>, bool,
+                                std::uint64_t>;  // bytes, contents, out, offset in the arguments
 
 /// A RAM disk with a job, and where in it each buffer is. \param gpu none: all of the node
-std::pair<py::bytes, std::vector<std::uint64_t>> kernel_job(const std::string& elf, const std::string& kernel, const std::array<std::uint32_t, 3>& items,
-                                                            const std::array<std::uint32_t, 3>& group, std::uint32_t lds, const py::bytes& arguments,
-                                                            const std::vector<given_buffer>& buffers, std::optional<unsigned> gpu) {
+std::pair<py::bytes, std::vector<std::uint64_t>> kernel_job(const std::string& elf, const std::string& kernel,
+                                                            const std::array<std::uint32_t, 3>& items,
+                                                            const std::array<std::uint32_t, 3>& group,
+                                                            std::uint32_t lds, const py::bytes& arguments,
+                                                            const std::vector<given_buffer>& buffers,
+                                                            std::optional<unsigned> gpu) {
     kernel_job_request r;
     r.elf = read_file(elf, std::size_t{1} << 28);
     r.kernel = kernel;
@@ -97,7 +103,8 @@ std::pair<py::bytes, std::vector<std::uint64_t>> kernel_job(const std::string& e
     r.group = group;
     r.lds_bytes = lds;
     r.arguments = arguments;
-    for (const auto& [bytes, contents, out, argument] : buffers) r.buffers.push_back({bytes, contents ? std::string(*contents) : std::string(), out, argument});
+    for (const auto& [bytes, contents, out, argument] : buffers)
+        r.buffers.push_back({bytes, contents ? std::string(*contents) : std::string(), out, argument});
     r.gpu = gpu;
     r.keep = true;
     auto image = make_kernel_job(r);
@@ -119,11 +126,14 @@ void serve_kernel_jobs(session& x, std::size_t node, const py::bytes& job, std::
 
 void bind_gpu(py::module_& m) {
     m.def("gpu_count", [](session& x, std::size_t node) { return x.machine().hardware().nodes.at(node)->gpus.size(); });
-    m.def("gpu_name", [](session& x, std::size_t node, std::size_t gpu) { return std::string(gpu_at(x, node, gpu).core.owner.name()); });
+    m.def("gpu_name", [](session& x, std::size_t node, std::size_t gpu) {
+        return std::string(gpu_at(x, node, gpu).core.owner.name());
+    });
     m.def("gpu_memory_size", [](session& x, std::size_t node, std::size_t gpu) {
         return static_cast<std::uint64_t>(gpu_at(x, node, gpu).core.params.memory.capacity);
     });
-    m.def("gpu_compute_units", [](session& x, std::size_t node, std::size_t gpu) { return gpu_at(x, node, gpu).core.compute_units.size(); });
+    m.def("gpu_compute_units",
+          [](session& x, std::size_t node, std::size_t gpu) { return gpu_at(x, node, gpu).core.compute_units.size(); });
     m.def("gpu_read_memory", &read_memory);
     m.def("gpu_write_memory", &write_memory);
     m.def("gpu_translate", &translate);
@@ -142,7 +152,8 @@ void bind_gpu(py::module_& m) {
         images_of_app(name, app_options{size, gpus, placement, dispatch, input, settings});
     });
     m.def("load_app", [](session& x, std::size_t node, const std::string& name, std::uint64_t size, std::uint64_t gpus,
-                         const std::string& placement, const std::string& dispatch, const std::string& input, const std::string& settings) {
+                         const std::string& placement, const std::string& dispatch, const std::string& input,
+                         const std::string& settings) {
         x.load_app(node, name, app_options{size, gpus, placement, dispatch, input, settings});
     });
 }

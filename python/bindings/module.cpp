@@ -29,9 +29,7 @@ using fabricvp::python::register_handle;
 using fabricvp::python::session;
 
 // libsystemc wants this symbol from a program; here nobody calls it.
-extern "C" __attribute__((visibility("default"))) int sc_main(int, char*[]) {
-    return 0;
-}
+extern "C" __attribute__((visibility("default"))) int sc_main(int, char*[]) { return 0; }
 
 namespace {
 
@@ -62,15 +60,18 @@ py::list list_faults(const platform& p) {
 py::list list_regions(platform& p) {
     py::list all;
     for (std::size_t i = 0; i < p.node_count(); ++i)
-        for (const auto& r : p.hardware().nodes[i]->host.marker.regions()) all.append(py::make_tuple(i, r.label, r.from, r.to, r.values));
+        for (const auto& r : p.hardware().nodes[i]->host.marker.regions())
+            all.append(py::make_tuple(i, r.label, r.from, r.to, r.values));
     return all;
 }
 
 /// (GPUs, PCIe endpoints) of each node that a configuration describes; nothing is built.
-std::vector<std::pair<std::size_t, std::size_t>> parts_of_nodes(const std::string& path, const platform::overrides& set) {
+std::vector<std::pair<std::size_t, std::size_t>> parts_of_nodes(const std::string& path,
+                                                                const platform::overrides& set) {
     const auto file = find_config(path);
     std::vector<std::pair<std::size_t, std::size_t>> parts;
-    for (const auto& n : read_machine_params(read_file(file, 1 << 24), file, set).nodes) parts.emplace_back(n.gpus.size(), n.pcie.endpoints.size());
+    for (const auto& n : read_machine_params(read_file(file, 1 << 24), file, set).nodes)
+        parts.emplace_back(n.gpus.size(), n.pcie.endpoints.size());
     return parts;
 }
 
@@ -90,22 +91,28 @@ void bind_session(py::module_& m) {
         .def_static("from_text", &session::from_text, py::return_value_policy::reference)
         .def_static("from_recording", &session::from_recording, py::return_value_policy::reference)
         .def_static("exists", &session::exists)
-        .def("record", [](session& x, const std::string& file) {
-            x.check_not_running();
-            x.machine().record(file);
-        })
-        .def("finish_recording", [](session& x) {
-            x.check_not_running();
-            return x.machine().finish_recording();
-        })
+        .def("record",
+             [](session& x, const std::string& file) {
+                 x.check_not_running();
+                 x.machine().record(file);
+             })
+        .def("finish_recording",
+             [](session& x) {
+                 x.check_not_running();
+                 return x.machine().finish_recording();
+             })
         .def("node_count", [](session& x) { return x.machine().node_count(); })
-        .def("load_images", [](session& x, std::size_t node, std::string firmware, std::string kernel, std::string initrd, std::string append,
-                               bool tohost) { x.load_images(node, image_set{firmware, kernel, initrd, append, tohost}); })
+        .def("load_images",
+             [](session& x, std::size_t node, std::string firmware, std::string kernel, std::string initrd,
+                std::string append, bool tohost) {
+                 x.load_images(node, image_set{firmware, kernel, initrd, append, tohost});
+             })
         .def("load_elf", &session::load_elf)
-        .def("load_binary", [](session& x, std::size_t node, const std::string& path, std::uint64_t address) {
-            x.check_not_running();
-            x.machine().load_binary(node, path, address);
-        })
+        .def("load_binary",
+             [](session& x, std::size_t node, const std::string& path, std::uint64_t address) {
+                 x.check_not_running();
+                 x.machine().load_binary(node, path, address);
+             })
         .def("run_until", &session::run_until)
         .def("running", &session::running)
         .def("check_not_running", &session::check_not_running)
@@ -119,29 +126,35 @@ void bind_session(py::module_& m) {
         .def("after_fork_in_child", &session::after_fork_in_child)
         .def("close", &session::close);
     s.def("console_output", &session::console_output)
-        .def("console_type", [](session& x, std::size_t node, const std::string& text) { x.machine().serial(node).type(text); })
-        .def("console_attach", [](session& x, std::size_t node, const std::string& where) { x.machine().serial(node).attach(where); })
+        .def("console_type",
+             [](session& x, std::size_t node, const std::string& text) { x.machine().serial(node).type(text); })
+        .def("console_attach",
+             [](session& x, std::size_t node, const std::string& where) { x.machine().serial(node).attach(where); })
         .def("console_port", [](session& x, std::size_t node) { return x.machine().serial(node).port(); })
         .def("console_input", [](session& x, std::size_t node) { return x.machine().serial(node).recorded_input(); })
-        .def("watch_console_text", [](session& x, std::size_t node, std::size_t from, py::bytes text, std::string description) {
-            return x.watch_console_text(node, from, text, std::move(description));
-        })
+        .def("watch_console_text",
+             [](session& x, std::size_t node, std::size_t from, py::bytes text, std::string description) {
+                 return x.watch_console_text(node, from, text, std::move(description));
+             })
         .def("watch_console", &session::watch_console)
         .def("unwatch_console", &session::unwatch_console)
         .def("watch_marker", &session::watch_marker)
         .def("unwatch_marker", &session::unwatch_marker);
     s.def("hart_count", &session::hart_count)
-        .def("hart_name", [](session& x, std::size_t node, std::size_t hart) { return x.hart(node, hart).debug_name(); })
-        .def("hart_state", [](session& x, std::size_t node, std::size_t hart) { return x.hart(node, hart).debug_state(); })
-        .def("read_register", [](session& x, std::size_t node, std::size_t hart, unsigned number) -> std::optional<std::uint64_t> {
-            std::uint64_t value = 0;
-            if (!x.hart(node, hart).read_register(number, value)) return std::nullopt;
-            return value;
-        })
-        .def("write_register", [](session& x, std::size_t node, std::size_t hart, unsigned number, std::uint64_t value) {
-            return x.hart(node, hart).write_register(number, value);
-        })
-        .def("has_csr", [](session& x, std::size_t node, std::size_t hart, unsigned number) { return x.hart(node, hart).has_csr(number); })
+        .def("hart_name",
+             [](session& x, std::size_t node, std::size_t hart) { return x.hart(node, hart).debug_name(); })
+        .def("hart_state",
+             [](session& x, std::size_t node, std::size_t hart) { return x.hart(node, hart).debug_state(); })
+        .def("read_register",
+             [](session& x, std::size_t node, std::size_t hart, unsigned number) -> std::optional<std::uint64_t> {
+                 std::uint64_t value = 0;
+                 if (!x.hart(node, hart).read_register(number, value)) return std::nullopt;
+                 return value;
+             })
+        .def("write_register", [](session& x, std::size_t node, std::size_t hart, unsigned number,
+                                  std::uint64_t value) { return x.hart(node, hart).write_register(number, value); })
+        .def("has_csr", [](session& x, std::size_t node, std::size_t hart,
+                           unsigned number) { return x.hart(node, hart).has_csr(number); })
         .def("insert_breakpoint", &session::insert_breakpoint)
         .def("remove_breakpoint", &session::remove_breakpoint)
         .def("insert_watchpoint", &session::insert_watchpoint)
@@ -160,16 +173,18 @@ void bind_session(py::module_& m) {
         .def("time_series_names", &session::time_series_names)
         .def("time_series", &session::time_series)
         .def("regions", [](session& x) { return list_regions(x.machine()); })
-        .def("set_command", [](session& x, std::vector<std::string> command) { x.machine().set_command(std::move(command)); })
+        .def("set_command",
+             [](session& x, std::vector<std::string> command) { x.machine().set_command(std::move(command)); })
         .def("write_results", [](session& x, const std::string& folder) { x.machine().write_results(folder); })
-        .def("start_capture", [](session& x, const std::string& file, const std::string& filter) { x.machine().start_capture(file, filter); })
-        .def("start_trace", [](session& x, ticks from, ticks to, const std::string& filter, std::uint64_t most) {
-            x.machine().start_trace(from, to, filter, most);
-        })
+        .def("start_capture", [](session& x, const std::string& file,
+                                 const std::string& filter) { x.machine().start_capture(file, filter); })
+        .def("start_trace", [](session& x, ticks from, ticks to, const std::string& filter,
+                               std::uint64_t most) { x.machine().start_trace(from, to, filter, most); })
         .def("inject", [](session& x, const std::string& target, const std::string& kind, ticks at,
                           const platform::overrides& arguments) { x.machine().inject(target, kind, at, arguments); })
         .def("faults", [](session& x) { return list_faults(x.machine()); })
-        .def("listen_gdb", [](session& x, std::size_t node, std::uint16_t port) { return x.machine().listen_gdb(node, port); });
+        .def("listen_gdb",
+             [](session& x, std::size_t node, std::uint16_t port) { return x.machine().listen_gdb(node, port); });
 }
 
 void bind_parts(py::module_& m) {
@@ -184,11 +199,13 @@ void bind_parts(py::module_& m) {
         .def_property_readonly("name", [](const register_handle& r) { return r.reg->name(); })
         .def_property_readonly("offset", [](const register_handle& r) { return r.reg->offset(); })
         .def_property_readonly("count", [](const register_handle& r) { return r.reg->count(); })
-        .def_property_readonly("fields", [](const register_handle& r) {
-            std::vector<std::tuple<std::string, unsigned, unsigned, std::string>> fields;
-            for (const auto& f : r.reg->fields()) fields.emplace_back(f.name, f.low, f.width, f.help);
-            return fields;
-        })
+        .def_property_readonly("fields",
+                               [](const register_handle& r) {
+                                   std::vector<std::tuple<std::string, unsigned, unsigned, std::string>> fields;
+                                   for (const auto& f : r.reg->fields())
+                                       fields.emplace_back(f.name, f.low, f.width, f.help);
+                                   return fields;
+                               })
         .def("get", [](const register_handle& r, std::size_t index) { return r.reg->bus_read(index, true); })
         .def("set", [](const register_handle& r, std::uint64_t value, std::size_t index) { r.reg->set(value, index); });
     py::class_<parameter_record>(m, "Parameter")
@@ -205,10 +222,13 @@ void bind_parts(py::module_& m) {
 PYBIND11_MODULE(_fabricvp, m) {
     setenv("SYSTEMC_DISABLE_COPYRIGHT_MESSAGE", "1", 0);
     py::register_exception<input_error>(m, "InputError", PyExc_ValueError).doc() =
-        "Bad user input: a configuration, an image, a time. The text is one line that says what and where. Commands end with status 2.";
+        "Bad user input: a configuration, an image, a time. The text is one line that says what and where. Commands "
+        "end with status 2.";
     m.attr("NEVER") = never;
-    m.def("parse_time", [](const std::string& text) { return parse_quantity<duration>("time", parameter_kind::duration, text); });
-    m.def("parse_bytes", [](const std::string& text) { return parse_quantity<byte_size>("size", parameter_kind::byte_size, text); });
+    m.def("parse_time",
+          [](const std::string& text) { return parse_quantity<duration>("time", parameter_kind::duration, text); });
+    m.def("parse_bytes",
+          [](const std::string& text) { return parse_quantity<byte_size>("size", parameter_kind::byte_size, text); });
     m.def("parse_bandwidth", [](const std::string& text) {
         return parse_quantity<bandwidth>("bandwidth", parameter_kind::bandwidth, text);
     });

@@ -38,7 +38,9 @@ struct to_python {
     py::object operator()(const double* v) const { return py::float_(*v); }
     py::object operator()(const std::string* v) const { return py::str(*v); }
     py::object operator()(const std::vector<std::string>* v) const { return py::cast(*v); }
-    py::object operator()(const duration* v) const { return py::float_(static_cast<double>(v->value) / ticks_per_second); }
+    py::object operator()(const duration* v) const {
+        return py::float_(static_cast<double>(v->value) / ticks_per_second);
+    }
     py::object operator()(const frequency* v) const { return py::int_(v->hertz); }
     py::object operator()(const byte_size* v) const { return py::int_(v->bytes); }
     py::object operator()(const bandwidth* v) const { return py::int_(v->bytes_per_second); }
@@ -51,7 +53,8 @@ public:
 
 protected:
     void visit(parameter& p) override {
-        found.append(parameter_record{m_path + p.name, kind_name(p.kind), p.text(), p.allowed(), p.help, std::visit(to_python{}, p.value)});
+        found.append(parameter_record{m_path + p.name, kind_name(p.kind), p.text(), p.allowed(), p.help,
+                                      std::visit(to_python{}, p.value)});
     }
     bool enter(const char* name, const char*) override {
         push(name);
@@ -60,8 +63,10 @@ protected:
     void leave() override { m_path.resize(m_lengths.back()), m_lengths.pop_back(); }
     std::size_t enter_list(const char* name, const char*, std::size_t size) override {
         open_list();
-        if (lists_blocks()) m_lengths.push_back(m_path.size());  // they are known by their names alone
-        else push(name);
+        if (lists_blocks())
+            m_lengths.push_back(m_path.size());  // they are known by their names alone
+        else
+            push(name);
         return size;
     }
     void enter_item(std::size_t index) override { push(item_name(index)); }

@@ -20,15 +20,18 @@ namespace py = pybind11;
 namespace fabricvp::python {
 namespace {
 
-using message = std::tuple<unsigned, unsigned, std::uint64_t, ticks, int>;  // source, destination, bytes, start, channel (-1: any)
-using delivery = std::tuple<ticks, ticks, bool>;                            // sent, arrived, intact
+using message =
+    std::tuple<unsigned, unsigned, std::uint64_t, ticks, int>;  // source, destination, bytes, start, channel (-1: any)
+using delivery = std::tuple<ticks, ticks, bool>;                // sent, arrived, intact
 
-std::tuple<std::vector<delivery>, std::uint64_t, std::uint64_t> transfer(session& s, std::size_t node, const std::vector<message>& messages,
+std::tuple<std::vector<delivery>, std::uint64_t, std::uint64_t> transfer(session& s, std::size_t node,
+                                                                         const std::vector<message>& messages,
                                                                          ticks limit) {
     s.check_not_running();
     std::vector<pcie::message> wanted;
     for (const auto& [source, destination, bytes, start, channel] : messages)
-        wanted.push_back({source, destination, bytes, start, channel < 0 ? pcie::message::any_channel : static_cast<unsigned>(channel)});
+        wanted.push_back({source, destination, bytes, start,
+                          channel < 0 ? pcie::message::any_channel : static_cast<unsigned>(channel)});
     auto& nodes = s.machine().hardware().nodes;
     if (node >= nodes.size()) throw std::out_of_range("there is no node " + std::to_string(node));
     py::gil_scoped_release nogil;

@@ -11,7 +11,8 @@ namespace fabricvp::python {
 
 namespace py = pybind11;
 
-python_device::python_device(session& owner, py::object object, std::string name, host::host_complex& host, unsigned interrupt)
+python_device::python_device(session& owner, py::object object, std::string name, host::host_complex& host,
+                             unsigned interrupt)
     : m_session(owner), m_object(std::move(object)), m_name(std::move(name)), m_host(host), m_interrupt(interrupt) {}
 
 void python_device::set_interrupt(bool level) {
@@ -25,18 +26,14 @@ tlm::tlm_sync_enum python_device::nb_transport_fw(bus_payload& payload, tlm::tlm
     return tlm::TLM_COMPLETED;
 }
 
-void python_device::b_transport(bus_payload& payload, sc_core::sc_time&) {
-    perform(payload);
-}
+void python_device::b_transport(bus_payload& payload, sc_core::sc_time&) { perform(payload); }
 
 bool python_device::get_direct_mem_ptr(bus_payload&, tlm::tlm_dmi& dmi) {
     dmi.allow_none();
     return false;
 }
 
-unsigned python_device::transport_dbg(bus_payload&) {
-    return 0;
-}
+unsigned python_device::transport_dbg(bus_payload&) { return 0; }
 
 void python_device::perform(bus_payload& payload) {
     const auto size = payload.get_data_length();
@@ -54,8 +51,10 @@ void python_device::perform(bus_payload& payload) {
     }
     py::gil_scoped_acquire gil;
     try {
-        if (payload.is_read()) read(payload);
-        else write(payload);
+        if (payload.is_read())
+            read(payload);
+        else
+            write(payload);
         payload.set_response_status(tlm::TLM_OK_RESPONSE);
     } catch (py::error_already_set&) {
         m_session.fail(std::current_exception());

@@ -17,7 +17,8 @@ class session;
 class python_device final : private tlm::tlm_fw_transport_if<> {
 public:
     /// \param interrupt source of `host` that set_interrupt() drives, 0: none
-    python_device(session& owner, pybind11::object object, std::string name, host::host_complex& host, unsigned interrupt);
+    python_device(session& owner, pybind11::object object, std::string name, host::host_complex& host,
+                  unsigned interrupt);
 
     tlm::tlm_fw_transport_if<>& target() { return *this; }
 

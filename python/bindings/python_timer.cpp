@@ -13,9 +13,7 @@ void python_timer::schedule(ticks when) {
     c.schedule(m_event, when);
 }
 
-void python_timer::cancel() {
-    calendar::current().cancel(m_event);
-}
+void python_timer::cancel() { calendar::current().cancel(m_event); }
 
 void python_timer::fire() {
     pybind11::gil_scoped_acquire gil;

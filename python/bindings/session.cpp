@@ -31,7 +31,8 @@ session& session::from_text(const std::string& yaml, const std::string& name, co
     return adopt(platform::from_text(yaml, name, set));
 }
 
-session& session::from_recording(const std::string& recording, const std::string& path, const platform::overrides& set, const std::string& tiles) {
+session& session::from_recording(const std::string& recording, const std::string& path, const platform::overrides& set,
+                                 const std::string& tiles) {
     return adopt(platform::from_recording(recording, path, set, tiles));
 }
 
@@ -41,16 +42,16 @@ session& session::adopt(std::unique_ptr<platform> machine) {
     return *s_session;
 }
 
-session::session(std::unique_ptr<platform> machine) : m_platform(std::move(machine)), m_nodes(m_platform->node_count()) {
+session::session(std::unique_ptr<platform> machine)
+    : m_platform(std::move(machine)), m_nodes(m_platform->node_count()) {
     for (std::size_t i = 0; i < m_nodes.size(); ++i) {
         auto& n = m_nodes[i];
         auto& hardware = *m_platform->hardware().nodes[i];
         n.host = &hardware.host;
         for (auto& hart : n.host->harts) n.harts.push_back(hart.get());
         find_devices(n, hardware);
-        n.stops = std::make_unique<stop_listener>(n.harts, [this](const std::string& detail) {
-            m_platform->stop_with(run_outcome::breakpoint, detail);
-        });
+        n.stops = std::make_unique<stop_listener>(
+            n.harts, [this](const std::string& detail) { m_platform->stop_with(run_outcome::breakpoint, detail); });
     }
     m_platform->add_service([this] { poll(); });
 }
@@ -140,8 +141,10 @@ std::uint64_t session::load_elf(std::size_t node, const std::string& path) {
 
 void session::reset(std::optional<std::size_t> node) {
     check_not_running();
-    if (node) at(*node), m_platform->reset(*node);
-    else m_platform->reset();
+    if (node)
+        at(*node), m_platform->reset(*node);
+    else
+        m_platform->reset();
 }
 
 std::tuple<std::string, int, std::string, ticks> session::outcome(std::size_t node) {
@@ -162,9 +165,7 @@ void session::before_fork() {
     std::fflush(nullptr);
 }
 
-void session::after_fork_in_child() {
-    m_platform->detach_after_fork();
-}
+void session::after_fork_in_child() { m_platform->detach_after_fork(); }
 
 void session::close() {
     for (std::size_t i = 0; i < m_nodes.size(); ++i) m_platform->serial(i).attach("none");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The machine as Python sees it: `platform` plus everything that needs the interpreter (GIL, callbacks, signals, pending
-// exceptions). Python objects are touched only with the GIL held; the simulation runs without it.
+// The machine as Python sees it: `platform` plus everything that needs the interpreter (GIL, callbacks, signals,
+// pending exceptions). Python objects are touched only with the GIL held; the simulation runs without it.
 #pragma once
 
 #include <pybind11/pybind11.h>
@@ -39,7 +39,8 @@ public:
     /// The process's only session; it is never destroyed. \throws input_error
     static session& from_config(const std::string& path, const platform::overrides& set);
     static session& from_text(const std::string& yaml, const std::string& name, const platform::overrides& set);
-    static session& from_recording(const std::string& recording, const std::string& path, const platform::overrides& set, const std::string& tiles);
+    static session& from_recording(const std::string& recording, const std::string& path,
+                                   const platform::overrides& set, const std::string& tiles);
     static bool exists() { return s_session != nullptr; }
 
     platform& machine() { return *m_platform; }
@@ -88,8 +89,8 @@ public:
     std::size_t write_memory(std::size_t node, std::uint64_t address, const py::buffer& data);
     py::object view_memory(std::size_t node, std::uint64_t address, std::size_t size);
     std::vector<register_handle> device_registers(std::size_t node);
-    std::shared_ptr<python_device> add_device(std::size_t node, std::uint64_t base, std::uint64_t size, py::object object,
-                                              const std::string& name, int interrupt);
+    std::shared_ptr<python_device> add_device(std::size_t node, std::uint64_t base, std::uint64_t size,
+                                              py::object object, const std::string& name, int interrupt);
     py::list parameters();
     std::vector<std::tuple<std::string, std::string, std::string>> statistic_descriptions();
     std::vector<std::string> time_series_names();

@@ -27,7 +27,8 @@ riscv::hart& session::hart(std::size_t node, std::size_t index) {
 }
 
 void session::check_not_debugged(std::size_t node) const {
-    if (m_platform->debugged(node)) throw std::runtime_error(fmt::format("GDB is attached to node {} and has its breakpoints", node));
+    if (m_platform->debugged(node))
+        throw std::runtime_error(fmt::format("GDB is attached to node {} and has its breakpoints", node));
 }
 
 void session::insert_breakpoint(std::size_t node, std::uint64_t address) {
@@ -39,7 +40,8 @@ void session::insert_breakpoint(std::size_t node, std::uint64_t address) {
 void session::remove_breakpoint(std::size_t node, std::uint64_t address) { at(node).stops->remove_breakpoint(address); }
 
 void session::insert_watchpoint(std::size_t node, std::uint64_t address, std::uint64_t size, const std::string& kind) {
-    if (size == 0 || address + (size - 1) < address) throw input_error("a watchpoint needs at least one byte, and an end");
+    if (size == 0 || address + (size - 1) < address)
+        throw input_error("a watchpoint needs at least one byte, and an end");
     auto& stops = *at(node).stops;
     check_not_debugged(node);
     stops.insert_watchpoint(address, size, kind_of(kind));

@@ -39,7 +39,8 @@ std::size_t session::write_memory(std::size_t node, std::uint64_t address, const
 
 py::object session::view_memory(std::size_t node, std::uint64_t address, std::size_t size) {
     const auto* range = std::as_const(at(node).host->bus).ranges().find(address);
-    if (!range || !range->value.memory || !range->value.memory->contains(address - range->base, size)) return py::none();
+    if (!range || !range->value.memory || !range->value.memory->contains(address - range->base, size))
+        return py::none();
     const auto* bytes = static_cast<const sparse_memory&>(*range->value.memory).data() + (address - range->base);
     return py::memoryview::from_memory(static_cast<const void*>(bytes), static_cast<py::ssize_t>(size));
 }
@@ -51,12 +52,14 @@ std::vector<register_handle> session::device_registers(std::size_t node) {
     return found;
 }
 
-std::shared_ptr<python_device> session::add_device(std::size_t node, std::uint64_t base, std::uint64_t size, py::object object,
-                                                   const std::string& name, int interrupt) {
+std::shared_ptr<python_device> session::add_device(std::size_t node, std::uint64_t base, std::uint64_t size,
+                                                   py::object object, const std::string& name, int interrupt) {
     auto& host = *at(node).host;
     if (interrupt == 0 || interrupt > VIRT_PLIC_SOURCES)
-        throw input_error(fmt::format("device {}: there is no interrupt source {}: 1 … {}", name, interrupt, VIRT_PLIC_SOURCES));
-    auto device = std::make_shared<python_device>(*this, std::move(object), name, host, interrupt < 0 ? 0u : static_cast<unsigned>(interrupt));
+        throw input_error(
+            fmt::format("device {}: there is no interrupt source {}: 1 … {}", name, interrupt, VIRT_PLIC_SOURCES));
+    auto device = std::make_shared<python_device>(*this, std::move(object), name, host,
+                                                  interrupt < 0 ? 0u : static_cast<unsigned>(interrupt));
     try {
         host.bus.map(name, base, size, device->target());
     } catch (const std::invalid_argument& error) {
@@ -66,9 +69,7 @@ std::shared_ptr<python_device> session::add_device(std::size_t node, std::uint64
     return device;
 }
 
-py::list session::parameters() {
-    return list_parameters(m_platform->resolved_config());
-}
+py::list session::parameters() { return list_parameters(m_platform->resolved_config()); }
 
 std::vector<std::tuple<std::string, std::string, std::string>> session::statistic_descriptions() {
     std::vector<std::tuple<std::string, std::string, std::string>> rows;

@@ -27,7 +27,8 @@ int session::watch_output(std::size_t index, console_watch watch) {
 
 int session::watch_console_text(std::size_t node, std::size_t from, std::string text, std::string description) {
     auto holds = [from, text = std::move(text)](const std::string& output) {
-        return output.size() >= from + text.size() && output.compare(output.size() - text.size(), text.size(), text) == 0;
+        return output.size() >= from + text.size() &&
+               output.compare(output.size() - text.size(), text.size(), text) == 0;
     };
     return watch_output(node, {std::move(holds), std::move(description)});
 }
@@ -50,9 +51,12 @@ int session::watch_marker(std::size_t index, std::optional<std::string> label, s
     auto& n = at(index);
     if (!n.watches_marker) {
         n.watches_marker = true;
-        n.host->marker.on_mark = [this, &n, next = std::move(n.host->marker.on_mark)](host::marker::kind k, const std::string& text) {
+        n.host->marker.on_mark = [this, &n, next = std::move(n.host->marker.on_mark)](host::marker::kind k,
+                                                                                      const std::string& text) {
             if (next) next(k, text);
-            const char* name = k == host::marker::kind::reset ? "reset" : k == host::marker::kind::dump ? "dump" : "note";
+            const char* name = k == host::marker::kind::reset  ? "reset"
+                               : k == host::marker::kind::dump ? "dump"
+                                                               : "note";
             for (const auto& [id, w] : n.marker_watches)
                 if ((!w.label || *w.label == text) && (!w.kind || *w.kind == name))
                     m_platform->stop_with_event(std::string("marker ") + name + " '" + text + "'");

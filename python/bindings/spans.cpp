@@ -17,7 +17,8 @@ namespace fabricvp::python {
 namespace {
 
 using stage_row = std::tuple<std::string, std::string, ticks, ticks, std::uint64_t, ticks>;
-using span_row = std::tuple<std::size_t, std::string, std::string, std::uint64_t, ticks, ticks, std::string, std::string, bool, ticks, ticks>;
+using span_row = std::tuple<std::size_t, std::string, std::string, std::uint64_t, ticks, ticks, std::string,
+                            std::string, bool, ticks, ticks>;
 
 std::tuple<std::uint64_t, ticks, ticks, std::vector<stage_row>> breakdown() {
     const auto b = span_recorder::current().breakdown();
@@ -32,7 +33,8 @@ std::vector<path_row> paths() {
     std::vector<path_row> rows;
     for (const auto& p : span_recorder::current().paths()) {
         std::vector<stage_row> stages;
-        for (const auto& s : p.stages) stages.emplace_back(s.component, s.stage, s.queueing, s.service, s.spans, s.longest);
+        for (const auto& s : p.stages)
+            stages.emplace_back(s.component, s.stage, s.queueing, s.service, s.spans, s.longest);
         rows.emplace_back(p.what, name_of(p.reach), p.accesses, p.total, p.unaccounted, std::move(stages));
     }
     return rows;
@@ -43,8 +45,8 @@ std::vector<span_row> accesses() {
     std::vector<span_row> rows;
     for (const auto& a : recorder.kept()) {
         for (const auto& s : a.spans)
-            rows.emplace_back(a.number, a.who, a.what, a.address, a.begin, a.end, recorder.component_of(s.stage), recorder.name_of(s.stage),
-                              s.kind == span_kind::queueing, s.begin, s.end);
+            rows.emplace_back(a.number, a.who, a.what, a.address, a.begin, a.end, recorder.component_of(s.stage),
+                              recorder.name_of(s.stage), s.kind == span_kind::queueing, s.begin, s.end);
     }
     return rows;
 }

@@ -57,10 +57,12 @@ void stop_listener::remove_watchpoint(std::uint64_t address, std::uint64_t size,
 }
 
 void stop_listener::stopped(riscv::debug_target& target, stop_reason reason, std::uint64_t address) {
-    const auto at = std::find_if(m_harts.begin(), m_harts.end(), [&](auto* h) { return static_cast<riscv::debug_target*>(h) == &target; });
+    const auto at = std::find_if(m_harts.begin(), m_harts.end(),
+                                 [&](auto* h) { return static_cast<riscv::debug_target*>(h) == &target; });
     if (at == m_harts.end() || reason == stop_reason::none || reason == stop_reason::halted) return;
     m_stopped.push_back(*at);
-    const bool watch = reason == stop_reason::watch_write || reason == stop_reason::watch_read || reason == stop_reason::watch_access;
+    const bool watch =
+        reason == stop_reason::watch_write || reason == stop_reason::watch_read || reason == stop_reason::watch_access;
     m_end_run(watch ? fmt::format("{} accessed {:#x}, pc {:#x}", target.debug_name(), address, (*at)->pc())
                     : fmt::format("{} at breakpoint {:#x}", target.debug_name(), (*at)->pc()));
 }

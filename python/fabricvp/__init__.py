@@ -19,8 +19,8 @@ from __future__ import annotations
 
 __version__ = "0.1.0"
 
-# What needs numpy, pandas or matplotlib imports them where it is called, and the names below are imported when they are asked
-# for: the command `fabricvp run` starts without any of them.
+# What needs numpy, pandas or matplotlib imports them where it is called, and the names below are imported when they are
+# asked for: the command `fabricvp run` starts without any of them.
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from .conditions import Breakpoint, ConsoleText, Marker, Watchpoint

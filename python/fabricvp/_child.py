@@ -21,7 +21,9 @@ def main() -> int:
         from .serving import serve
 
         if request["text"] is not None:
-            machine = Platform.from_text(request["text"], name=request["name"], overrides=request["overrides"], **request["app"])
+            machine = Platform.from_text(
+                request["text"], name=request["name"], overrides=request["overrides"], **request["app"]
+            )
         else:
             machine = Platform.from_config(request["path"], overrides=request["overrides"], **request["app"])
     except BaseException as error:

@@ -16,8 +16,13 @@ class ArgumentParser(argparse.ArgumentParser):
     """As argparse's, but bad input is an `InputError` with one line, and options are not abbreviated."""
 
     def __init__(self, name: str, summary: str, example: str) -> None:
-        super().__init__(prog=f"fabricvp {name}", description=summary, epilog=f"example: {example}", allow_abbrev=False,
-                         formatter_class=argparse.RawDescriptionHelpFormatter)
+        super().__init__(
+            prog=f"fabricvp {name}",
+            description=summary,
+            epilog=f"example: {example}",
+            allow_abbrev=False,
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+        )
 
     def add_argument(self, *names: str, **settings: Any) -> argparse.Action:
         if "type" in settings:

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The command `fabricvp`. Commands that need no Python are the C++ program's, in this process; others are listed here."""
+"""The command `fabricvp`. Commands that need no Python are the C++ program's, in this process; others are listed
+here."""
 
 from __future__ import annotations
 

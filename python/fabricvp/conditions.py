@@ -48,7 +48,9 @@ class ConsoleText(Condition):
         if self._look(console):
             return True
         if isinstance(self.pattern, str):
-            self._watch = platform._core.watch_console_text(self.node, console._position, self.pattern.encode(), self.description)
+            self._watch = platform._core.watch_console_text(
+                self.node, console._position, self.pattern.encode(), self.description
+            )
         else:
             self._watch = platform._core.watch_console(self.node, lambda: self._look(console), self.description)
         return False
@@ -126,7 +128,9 @@ class Marker(Condition):
         if kind not in (None, "reset", "dump", "note"):
             raise ValueError(f"kind is 'reset', 'dump' or 'note', not {kind!r}")
         self.label, self.kind, self.node = label, kind, node
-        self.description = " ".join(["marker", *([kind] if kind else []), *([repr(label)] if label is not None else [])])
+        self.description = " ".join(
+            ["marker", *([kind] if kind else []), *([repr(label)] if label is not None else [])]
+        )
 
     def arm(self, platform: Platform) -> bool:
         self._watch = platform._core.watch_marker(self.node, self.label, self.kind)

@@ -35,7 +35,9 @@ class ConfigGroup:
         try:
             member = self.__dict__["_members"][name]
         except KeyError:
-            raise AttributeError(f"no parameter '{self._dotted(name)}'; there are: {', '.join(map(str, self._members))}") from None
+            raise AttributeError(
+                f"no parameter '{self._dotted(name)}'; there are: {', '.join(map(str, self._members))}"
+            ) from None
         return member.value if isinstance(member, Parameter) else member
 
     def __getitem__(self, key: int | str) -> Any:
@@ -49,7 +51,9 @@ class ConfigGroup:
         return member.value if isinstance(member, Parameter) else member
 
     def __setattr__(self, name: str, value: Any) -> None:
-        raise AttributeError(f"'{self._dotted(name)}' is fixed once the machine is built; give it to from_config() or spawn()")
+        raise AttributeError(
+            f"'{self._dotted(name)}' is fixed once the machine is built; give it to from_config() or spawn()"
+        )
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._members)
@@ -92,5 +96,7 @@ def build_config(records: list[_fabricvp.Parameter]) -> ConfigGroup:
         *parts, name = record.path.split(".")
         for part in parts:
             group = group._members.setdefault(part, ConfigGroup(group._dotted(part)))
-        group._members[name] = Parameter(record.path, record.value, record.text, record.kind, record.allowed, record.help)
+        group._members[name] = Parameter(
+            record.path, record.value, record.text, record.kind, record.allowed, record.help
+        )
     return top

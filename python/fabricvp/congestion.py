@@ -3,14 +3,13 @@
 
     from fabricvp import congestion
 
-    solution = congestion.solve("cs_storm", {(0, 2): "300 MB", (1, 4): "300 MB", (3, 2): "300 MB", (6, 4): "300 MB"}, tau=0.2)
-    print(solution.phases[0].factors)    # {'0:2': 0.3, '1:4': 0.3, '3:2': 0.7, '6:4': 0.7}
+    solution = congestion.solve("cs_storm", {(0, 2): "300 MB", (1, 4): "300 MB", (3, 2): "300 MB", (6, 4): "300 MB"},
+    tau=0.2) print(solution.phases[0].factors)    # {'0:2': 0.3, '1:4': 0.3, '3:2': 0.7, '6:4': 0.7}
     print(solution.finish["3:2"])        # 0.036 s
 
-Endpoints are numbered as the configuration lists them (in `cs_storm` these are the numbers of its GPU processors), without disks and
-network adapters; behind them come GPUs. Two forms:
-"published" (the paper's rules) and "maxmin" (shared ingress FIFOs with round robin per TLP).
-"""
+Endpoints are numbered as the configuration lists them (in `cs_storm` these are the numbers of its GPU processors),
+without disks and network adapters; behind them come GPUs. Two forms: "published" (the paper's rules) and "maxmin"
+(shared ingress FIFOs with round robin per TLP)."""
 
 from __future__ import annotations
 
@@ -89,12 +88,19 @@ def tree(machine: str | os.PathLike[str] | Tree, *, node: int | str = 0, **overr
     return Tree.from_config(os.fspath(machine), list(flatten(None, overrides).items()), node_index(node))
 
 
-def model(machine: str | os.PathLike[str] | Tree, tau: float = TAU, bandwidth: float | str = BANDWIDTH,
-          form: Form = "published", crossing_bandwidth: float | str | None = None) -> _fabricvp.CongestionModel:
+def model(
+    machine: str | os.PathLike[str] | Tree,
+    tau: float = TAU,
+    bandwidth: float | str = BANDWIDTH,
+    form: Form = "published",
+    crossing_bandwidth: float | str | None = None,
+) -> _fabricvp.CongestionModel:
     """The model of a tree. ``tau`` is in [0, 0.5), ``bandwidth`` bytes a second or text with unit; so is
     ``crossing_bandwidth``, that of a message alone which crosses the root complex (None: the same; "maxmin" only).
     Raises `InputError`."""
-    rate, crossing = (arguments.bandwidth(b) if isinstance(b, str) else float(b) for b in (bandwidth, crossing_bandwidth or 0.0))
+    rate, crossing = (
+        arguments.bandwidth(b) if isinstance(b, str) else float(b) for b in (bandwidth, crossing_bandwidth or 0.0)
+    )
     try:
         return _fabricvp.CongestionModel(tree(machine), tau, rate, form, crossing)
     except InputError:
@@ -103,8 +109,15 @@ def model(machine: str | os.PathLike[str] | Tree, tau: float = TAU, bandwidth: f
         raise InputError(str(error)) from None
 
 
-def solve(machine: str | os.PathLike[str] | Tree, messages: Mapping[tuple[int, int], float | str] | Iterable[Message | tuple],
-          tau: float = TAU, bandwidth: float | str = BANDWIDTH, form: Form = "published", *, in_steps: bool = True) -> Solution:
+def solve(
+    machine: str | os.PathLike[str] | Tree,
+    messages: Mapping[tuple[int, int], float | str] | Iterable[Message | tuple],
+    tau: float = TAU,
+    bandwidth: float | str = BANDWIDTH,
+    form: Form = "published",
+    *,
+    in_steps: bool = True,
+) -> Solution:
     """Runs messages to their ends.
 
     ``messages`` are `Message`s (or such tuples), or a mapping (source, destination) → bytes or text with unit. With
@@ -112,7 +125,9 @@ def solve(machine: str | os.PathLike[str] | Tree, messages: Mapping[tuple[int, i
     start at their ``start``. A pair that is there twice gets a key such as "0:2#2". Raises `InputError`.
     """
     if isinstance(messages, Mapping):
-        messages = [Message(s, d, arguments.size(b) if isinstance(b, str) else float(b)) for (s, d), b in messages.items()]
+        messages = [
+            Message(s, d, arguments.size(b) if isinstance(b, str) else float(b)) for (s, d), b in messages.items()
+        ]
     wanted = [Message(*m) for m in messages]
     names = _names(wanted)
     solver = model(machine, tau, bandwidth, form)
@@ -122,8 +137,10 @@ def solve(machine: str | os.PathLike[str] | Tree, messages: Mapping[tuple[int, i
         raise
     except ValueError as error:
         raise InputError(str(error)) from None
-    return Solution([Phase(end, {n: f for n, f in zip(names, factors) if f > 0}) for end, factors in phases],
-                    dict(zip(names, finish)))
+    return Solution(
+        [Phase(end, {n: f for n, f in zip(names, factors) if f > 0}) for end, factors in phases],
+        dict(zip(names, finish)),
+    )
 
 
 def _names(messages: Sequence[Message]) -> list[str]:
@@ -135,10 +152,18 @@ def _names(messages: Sequence[Message]) -> list[str]:
     return names
 
 
-def search(machine: str | os.PathLike[str] | Tree, pattern: Pattern, tau: float = TAU, bandwidth: float | str = BANDWIDTH,
-           size: float | str = SIZE, form: Form = "published", bins: int = 50) -> Search:
-    """All orders of an exchange, evaluated exactly: of the COSMO halo exchange on 8 GPUs ("2d": 4 × 2 grid, 20,736 orders; "3d": cube,
-    1,679,616), or of "all" with all, on up to 5 endpoints. ``size`` is that of every message. Raises `InputError`."""
+def search(
+    machine: str | os.PathLike[str] | Tree,
+    pattern: Pattern,
+    tau: float = TAU,
+    bandwidth: float | str = BANDWIDTH,
+    size: float | str = SIZE,
+    form: Form = "published",
+    bins: int = 50,
+) -> Search:
+    """All orders of an exchange, evaluated exactly: of the COSMO halo exchange on 8 GPUs ("2d": 4 × 2 grid, 20,736
+    orders; "3d": cube, 1,679,616), or of "all" with all, on up to 5 endpoints. ``size`` is that of every message.
+    Raises `InputError`."""
     shape = tree(machine)
     order = natural_order(pattern, shape.endpoints())
     if shape.endpoints() < len(order):
@@ -153,7 +178,8 @@ def search(machine: str | os.PathLike[str] | Tree, pattern: Pattern, tau: float 
 
 
 def natural_order(pattern: Pattern, endpoints: int = 8) -> list[list[int]]:
-    """The order in which nobody thought of congestion: neighbours as the pattern lists them, or in ascending order. Raises `InputError`."""
+    """The order in which nobody thought of congestion: neighbours as the pattern lists them, or in ascending order.
+    Raises `InputError`."""
     if pattern == "all":
         return [[d for d in range(endpoints) if d != s] for s in range(endpoints)]
     return _fabricvp.exchange_neighbours(pattern)
@@ -190,7 +216,8 @@ def random_graphs(shape: Tree, count: int, seed: int, most_edges: int = 8) -> li
 
 
 def distinct(shape: Tree, graphs: Iterable[Graph]) -> list[tuple[list[tuple[int, int]], int]]:
-    """Graphs that differ up to a relabelling that leaves the tree the same, each with how many of ``graphs`` it stands for."""
+    """Graphs that differ up to a relabelling that leaves the tree the same, each with how many of ``graphs`` it stands
+    for."""
     relabellings = shape.automorphisms()
     counts: dict[tuple, int] = {}
     for graph in graphs:

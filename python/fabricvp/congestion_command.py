@@ -19,16 +19,27 @@ if TYPE_CHECKING:
 def main(given: list[str]) -> int:
     """`fabricvp congestion`: the closed form for messages of the command line."""
     parser = arguments.ArgumentParser(
-        "congestion", "Congestion factors, phases and finishing times of messages on a machine's PCIe tree, in closed form.\n"
+        "congestion",
+        "Congestion factors, phases and finishing times of messages on a machine's PCIe tree, in closed form.\n"
         "Each sender's k-th message starts in step k, and a step ends with its last message.",
-        "fabricvp congestion cs_storm --tau 0.2 --bandwidth 11.86GB/s 0:2=300MB 1:4=300MB 3:2=300MB 6:4=300MB")
+        "fabricvp congestion cs_storm --tau 0.2 --bandwidth 11.86GB/s 0:2=300MB 1:4=300MB 3:2=300MB 6:4=300MB",
+    )
     _add_common(parser)
-    parser.add_argument("messages", nargs="+", metavar="SRC:DST=SIZE", help="a message between two endpoints, e.g. 0:2=300MB")
+    parser.add_argument(
+        "messages", nargs="+", metavar="SRC:DST=SIZE", help="a message between two endpoints, e.g. 0:2=300MB"
+    )
     options = parser.parse_args(given)
     messages = [_message(text) for text in options.messages]
     solution = congestion.solve(options.config, messages, options.tau, options.bandwidth, options.form)
     if options.json:
-        print(json.dumps({"phases": [{"factors": p.factors, "end_s": p.end} for p in solution.phases], "finish_s": solution.finish}))
+        print(
+            json.dumps(
+                {
+                    "phases": [{"factors": p.factors, "end_s": p.end} for p in solution.phases],
+                    "finish_s": solution.finish,
+                }
+            )
+        )
     else:
         _print(_phase_table(solution))
     return 0
@@ -37,15 +48,26 @@ def main(given: list[str]) -> int:
 def search_main(given: list[str]) -> int:
     """`fabricvp congestion-search`: the best order of a halo exchange."""
     parser = arguments.ArgumentParser(
-        "congestion-search", "The order of messages that makes an exchange fastest, found among all orders in closed form.\n"
+        "congestion-search",
+        "The order of messages that makes an exchange fastest, found among all orders in closed form.\n"
         "A sender's k-th message starts in step k, and a step ends with its last message.",
-        "fabricvp congestion-search cs_storm --pattern 2d")
+        "fabricvp congestion-search cs_storm --pattern 2d",
+    )
     _add_common(parser)
-    parser.add_argument("--pattern", choices=("2d", "3d", "all"), required=True, help="4 x 2 grid, 2 x 2 x 2 cube, or everybody with everybody (up to 5)")
-    parser.add_argument("--size", type=arguments.size, default=congestion.SIZE, help="bytes of every message (default: 300MB)")
+    parser.add_argument(
+        "--pattern",
+        choices=("2d", "3d", "all"),
+        required=True,
+        help="4 x 2 grid, 2 x 2 x 2 cube, or everybody with everybody (up to 5)",
+    )
+    parser.add_argument(
+        "--size", type=arguments.size, default=congestion.SIZE, help="bytes of every message (default: 300MB)"
+    )
     options = parser.parse_args(given)
     begin = time.perf_counter()
-    found = congestion.search(options.config, options.pattern, options.tau, options.bandwidth, options.size, options.form)
+    found = congestion.search(
+        options.config, options.pattern, options.tau, options.bandwidth, options.size, options.form
+    )
     wall = time.perf_counter() - begin
     if options.json:
         print(json.dumps(dataclasses.asdict(found) | {"wall_s": wall}))
@@ -56,11 +78,21 @@ def search_main(given: list[str]) -> int:
 
 def _add_common(parser: arguments.ArgumentParser) -> None:
     parser.add_argument("config", metavar="CONFIG", help="YAML file, or name of a stock machine (cs_storm)")
-    parser.add_argument("--tau", type=_tau, default=congestion.TAU, help="penalty of crossing the root complex (default: %(default)s)")
-    parser.add_argument("--bandwidth", type=arguments.bandwidth, default=congestion.BANDWIDTH,
-                        help="of a link without congestion (default: 11.86GB/s)")
-    parser.add_argument("--form", choices=congestion.FORMS, default="published",
-                        help="the paper's rules, or round robin per TLP with shared FIFOs (default: %(default)s)")
+    parser.add_argument(
+        "--tau", type=_tau, default=congestion.TAU, help="penalty of crossing the root complex (default: %(default)s)"
+    )
+    parser.add_argument(
+        "--bandwidth",
+        type=arguments.bandwidth,
+        default=congestion.BANDWIDTH,
+        help="of a link without congestion (default: 11.86GB/s)",
+    )
+    parser.add_argument(
+        "--form",
+        choices=congestion.FORMS,
+        default="published",
+        help="the paper's rules, or round robin per TLP with shared FIFOs (default: %(default)s)",
+    )
     parser.add_argument("--json", action="store_true", help="print JSON")
 
 
@@ -99,7 +131,9 @@ def _phase_table(solution: congestion.Solution) -> Table:
     table.add_column("finished\nms", justify="right")
     for name, finish in solution.finish.items():
         shares = (phase.factors.get(name) for phase in solution.phases)
-        table.add_row(name.replace(":", " → "), *("" if s is None else f"{s:.4f}" for s in shares), f"{finish * 1e3:.4g}")
+        table.add_row(
+            name.replace(":", " → "), *("" if s is None else f"{s:.4f}" for s in shares), f"{finish * 1e3:.4g}"
+        )
     return table
 
 
@@ -107,10 +141,15 @@ def _search_tables(found: congestion.Search, pattern: str, wall: float) -> list[
     from rich.table import Table
 
     summary = Table(title=f"{found.orders:,} orders of the {pattern.upper()} exchange", show_header=False)
-    for label, text in (("best", f"{found.best_s * 1e3:.4g} ms"), ("natural order", f"{found.natural_s * 1e3:.4g} ms"),
-                        ("mean", f"{found.mean_s * 1e3:.4g} ms"), ("worst", f"{found.worst_s * 1e3:.4g} ms"),
-                        ("step graphs", f"{found.distinct_graphs:,}"), ("solved (different up to relabelling)", f"{found.solved_graphs:,}"),
-                        ("wall time", f"{wall:.3g} s")):
+    for label, text in (
+        ("best", f"{found.best_s * 1e3:.4g} ms"),
+        ("natural order", f"{found.natural_s * 1e3:.4g} ms"),
+        ("mean", f"{found.mean_s * 1e3:.4g} ms"),
+        ("worst", f"{found.worst_s * 1e3:.4g} ms"),
+        ("step graphs", f"{found.distinct_graphs:,}"),
+        ("solved (different up to relabelling)", f"{found.solved_graphs:,}"),
+        ("wall time", f"{wall:.3g} s"),
+    ):
         summary.add_row(label, text)
     order = Table(title="a best order: destination of each GPU in each step")
     order.add_column("step")

@@ -45,9 +45,8 @@ class Console:
     def expect(self, pattern: str | re.Pattern[str], timeout: Time | None = "10 s") -> Match:
         """Runs until the output shows ``pattern``; consumes the output up to its end.
 
-        Text is searched as it is; compile a regular expression for more. ``timeout`` is simulated time (None: for ever).
-        Raises `ExpectTimeout`, and `GuestStopped` when the guest ends or a breakpoint stops it before.
-        """
+        Text is searched as it is; compile a regular expression for more. ``timeout`` is simulated time (None: for
+        ever). Raises `ExpectTimeout`, and `GuestStopped` when the guest ends or a breakpoint stops it before."""
         from .errors import GuestStopped
 
         result = self._node._platform.run_until_console(pattern, timeout, self._node.index)

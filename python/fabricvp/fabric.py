@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The fabric between a node's GPUs: what its links carried.
 
-    fabric = platform.nodes[0].fabric
-    fabric.to_pandas()               # each way of each link: bytes, flits, busy
-    fabric.draw("traffic.svg")       # the topology with it
+fabric = platform.nodes[0].fabric
+fabric.to_pandas()               # each way of each link: bytes, flits, busy
+fabric.draw("traffic.svg")       # the topology with it
 """
 
 from __future__ import annotations
@@ -36,8 +36,8 @@ class Way:
 
 @dataclass(frozen=True)
 class Direction:
-    """One direction of a link by its role. ``statistics`` are paths by what they tell: "bytes" and "busy" (ps) of its lanes,
-    "load" (a time series), "sent" (in front of what is counted by class of packet)."""
+    """One direction of a link by its role. ``statistics`` are paths by what they tell: "bytes" and "busy" (ps) of its
+    lanes, "load" (a time series), "sent" (in front of what is counted by class of packet)."""
 
     source: str
     destination: str
@@ -66,9 +66,10 @@ class Vertex:
 class Fabric:
     """Links and switches between the GPUs of a node.
 
-    What is shown is what the regions of interest saw that firmware has marked (those of the label that lasted longest in
-    sum), or everything since statistics began to count if there is none. With ``values``, statistics by path such as
-    ``region.statistics`` or a snapshot, and ``seconds``, the simulated time that they cover, it is that; ``title`` names it.
+    What is shown is what the regions of interest saw that firmware has marked (those of the label that lasted longest
+    in sum), or everything since statistics began to count if there is none. With ``values``, statistics by path such as
+    ``region.statistics`` or a snapshot, and ``seconds``, the simulated time that they cover, it is that; ``title``
+    names it.
 
     All methods raise `InputError` if the node has no fabric, `ValueError` for values without seconds.
     """
@@ -84,8 +85,12 @@ class Fabric:
     @property
     def directions(self) -> list[Direction]:
         """Both directions of every link with their roles, in the order of `traffic()`."""
-        return [Direction(source, destination, path, switches, clusters, rate, paths)
-                for source, destination, path, switches, clusters, rate, paths in _fabricvp.fabric_directions(self._core, self._node)]
+        return [
+            Direction(source, destination, path, switches, clusters, rate, paths)
+            for source, destination, path, switches, clusters, rate, paths in _fabricvp.fabric_directions(
+                self._core, self._node
+            )
+        ]
 
     @property
     def vertices(self) -> list[Vertex]:
@@ -94,18 +99,28 @@ class Fabric:
 
     def traffic(self, values: Mapping[str, float] | None = None, seconds: float = 0.0, title: str = "") -> list[Way]:
         """What each direction carried; a link's two follow each other, links in the order of the configuration."""
-        return [Way(*row) for row in _fabricvp.fabric_traffic(self._core, self._node, *self._given(values, seconds, title))[2]]
+        return [
+            Way(*row)
+            for row in _fabricvp.fabric_traffic(self._core, self._node, *self._given(values, seconds, title))[2]
+        ]
 
     def to_pandas(self, values: Mapping[str, float] | None = None, seconds: float = 0.0) -> pandas.DataFrame:
         """The same as a table."""
         import pandas
 
-        return pandas.DataFrame(self.traffic(values, seconds), columns=["source", "destination", "bytes", "flits", "busy"])
+        return pandas.DataFrame(
+            self.traffic(values, seconds), columns=["source", "destination", "bytes", "flits", "busy"]
+        )
 
-    def draw(self, path: str | os.PathLike[str] | None = None, values: Mapping[str, float] | None = None, seconds: float = 0.0,
-             title: str = "") -> str:
-        """The topology as SVG, with bytes and utilisation on each direction of each link. ``path`` is where it is written, too.
-        Raises `InputError` if it cannot be."""
+    def draw(
+        self,
+        path: str | os.PathLike[str] | None = None,
+        values: Mapping[str, float] | None = None,
+        seconds: float = 0.0,
+        title: str = "",
+    ) -> str:
+        """The topology as SVG, with bytes and utilisation on each direction of each link. ``path`` is where it is
+        written, too. Raises `InputError` if it cannot be."""
         text = _fabricvp.fabric_svg(self._core, self._node, *self._given(values, seconds, title))
         if path is not None:
             try:
@@ -118,7 +133,9 @@ class Fabric:
         return self.draw()
 
     @staticmethod
-    def _given(values: Mapping[str, float] | None, seconds: float, title: str) -> tuple[dict[str, float] | None, float, str]:
+    def _given(
+        values: Mapping[str, float] | None, seconds: float, title: str
+    ) -> tuple[dict[str, float] | None, float, str]:
         if values is None:
             return None, 0.0, ""
         if not seconds > 0:

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """GPUs of a node, and the applications that run on them.
 
-    platform = fabricvp.Platform.from_config("gpu", app="spmv", size=4096)
-    result = platform.run()
-    gpu = platform.nodes[0].gpus[0]
-    print(platform.app_ok, gpu.statistics["wavefront_instructions"], gpu.stalls())
+platform = fabricvp.Platform.from_config("gpu", app="spmv", size=4096)
+result = platform.run()
+gpu = platform.nodes[0].gpus[0]
+print(platform.app_ok, gpu.statistics["wavefront_instructions"], gpu.stalls())
 """
 
 from __future__ import annotations
@@ -31,7 +31,8 @@ _STALLS = ("memory", "queue", "fetch", "fence", "barrier", "simd")
 
 @dataclass(frozen=True)
 class App:
-    """An application of the project: ``size`` is the default, in ``unit``; ``footprint`` bytes of device memory at that size."""
+    """An application of the project: ``size`` is the default, in ``unit``; ``footprint`` bytes of device memory at that
+    size."""
 
     name: str
     size: int
@@ -49,16 +50,19 @@ def apps() -> dict[str, App]:
 PerNode = Any
 
 
-def check_app(name: str, size: int | None, gpus: int | None, placement: str, dispatch: str, initrd: str, option: str) -> None:
-    """Raises `InputError` for an unknown name, policy or option or a wish without effect, `ValueError` for numbers below 1."""
+def check_app(
+    name: str, size: int | None, gpus: int | None, placement: str, dispatch: str, initrd: str, option: str
+) -> None:
+    """Raises `InputError` for an unknown name, policy or option or a wish without effect, `ValueError` for numbers
+    below 1."""
     if (size is not None and size < 1) or (gpus is not None and gpus < 1):
         raise ValueError(f"application {name} with size={size}, gpus={gpus}: 1 or more")
     _fabricvp.check_app(name, size or 0, gpus or 0, placement, dispatch, initrd, option)
 
 
 def app_wishes(app: PerNode, **options: PerNode) -> list[dict[str, Any]]:
-    """What `Platform.load_app()` is to be called with, checked: once for each node that has an application. Options that
-    are no mappings are for all of them.
+    """What `Platform.load_app()` is to be called with, checked: once for each node that has an application. Options
+    that are no mappings are for all of them.
 
     Raises as `check_app()`, and `TypeError` for a wish without an application.
     """
@@ -70,7 +74,9 @@ def app_wishes(app: PerNode, **options: PerNode) -> list[dict[str, Any]]:
     wishes = []
     for node, name in apps.items():
         own = {key: by_node(value).get(node) if isinstance(value, Mapping) else value for key, value in given.items()}
-        wish = {"size": None, "gpus": None, "placement": "", "dispatch": "", "initrd": "", "option": ""} | {k: v for k, v in own.items() if v is not None}
+        wish = {"size": None, "gpus": None, "placement": "", "dispatch": "", "initrd": "", "option": ""} | {
+            k: v for k, v in own.items() if v is not None
+        }
         wish["initrd"] = os.fspath(wish["initrd"])
         check_app(name, **wish)
         wishes.append({"name": name, "node": node, **wish})
@@ -138,7 +144,7 @@ class Gpu:
 
     def _short(self, values: Mapping[str, float]) -> dict[str, float]:
         prefix = self.name + "."
-        return {path[len(prefix):]: value for path, value in values.items() if path.startswith(prefix)}
+        return {path[len(prefix) :]: value for path, value in values.items() if path.startswith(prefix)}
 
     def total(self, ending: str) -> float:
         """Sum of all statistics of the GPU whose names end so: ``total("l1.hits")`` over all compute units."""
@@ -148,34 +154,56 @@ class Gpu:
         """Seconds that wavefronts waited, summed over all of them: for ``memory`` (data), ``queue`` (the memory unit),
         ``fetch`` (instructions), ``fence``, ``barrier``, ``simd`` (others on the same SIMD unit)."""
         statistics = self.statistics
-        return {reason: sum(v for k, v in statistics.items() if k.endswith(".stall_" + reason)) / 1e12 for reason in _STALLS}
+        return {
+            reason: sum(v for k, v in statistics.items() if k.endswith(".stall_" + reason)) / 1e12 for reason in _STALLS
+        }
 
-    def launch(self, elf: str | os.PathLike[str], grid: int | Sequence[int], args: Sequence[Any] = (), buffers: Mapping[str, Any] | None = None, *,
-               group: int | Sequence[int] | None = None, kernel: str = "", lds: int = 0, outputs: Sequence[Any] | None = None,
-               all_gpus: bool = False, room: int = 0, limit: Time | None = None) -> Launch:
+    def launch(
+        self,
+        elf: str | os.PathLike[str],
+        grid: int | Sequence[int],
+        args: Sequence[Any] = (),
+        buffers: Mapping[str, Any] | None = None,
+        *,
+        group: int | Sequence[int] | None = None,
+        kernel: str = "",
+        lds: int = 0,
+        outputs: Sequence[Any] | None = None,
+        all_gpus: bool = False,
+        room: int = 0,
+        limit: Time | None = None,
+    ) -> Launch:
         """Runs a kernel of an ELF file (`fabricvp new kernel` makes a project with one) and waits for its end.
 
-        ``grid`` and ``group`` are work-items, one to three sizes; a group has 256 unless given. ``args`` are laid out as C
-        lays out the kernel's struct: whole numbers are 64 bits, floats are doubles, everything else is a value of ctypes or
-        numpy. A numpy array, or the name of one of ``buffers``, stands for a pointer to it. Buffers are arrays, or a number of
-        bytes for one that begins as zeros. ``outputs`` are the buffers that come back, by name or by place among ``args``
-        (None: all).
+        ``grid`` and ``group`` are work-items, one to three sizes; a group has 256 unless given. ``args`` are laid out
+        as C lays out the kernel's struct: whole numbers are 64 bits, floats are doubles, everything else is a value of
+        ctypes or numpy. A numpy array, or the name of one of ``buffers``, stands for a pointer to it. Buffers are
+        arrays, or a number of bytes for one that begins as zeros. ``outputs`` are the buffers that come back, by name
+        or by place among ``args`` (None: all).
 
         ``kernel`` is which one of the file (default: the first), ``lds`` bytes of dynamic local data share for each
-        work-group, ``all_gpus`` spreads grid and buffers over all GPUs of the node. ``limit`` is simulated time for all of it.
-        ``room`` is how many bytes the largest job will have, where later ones are larger than twice the first.
+        work-group, ``all_gpus`` spreads grid and buffers over all GPUs of the node. ``limit`` is simulated time for all
+        of it. ``room`` is how many bytes the largest job will have, where later ones are larger than twice the first.
 
-        The project's driver does it on the simulated host: buffers travel over PCIe, the launch goes through a queue. So the
-        node must not run anything else, and the first launch boots it.
+        The project's driver does it on the simulated host: buffers travel over PCIe, the launch goes through a queue.
+        So the node must not run anything else, and the first launch boots it.
 
-        Raises `KernelFault` where a lane goes wrong, `InputError` for what cannot be launched, `GuestStopped` at the limit,
-        `TypeError` and `ValueError` for arguments that are none.
-        """
+        Raises `KernelFault` where a lane goes wrong, `InputError` for what cannot be launched, `GuestStopped` at the
+        limit, `TypeError` and `ValueError` for arguments that are none."""
         items = three(grid, "grid")
         arguments = Arguments(args, buffers or {}, outputs)
         jobs = self._platform.nodes[self._node].kernel_jobs
-        time, values, contents = jobs.run(None if all_gpus else self.index, elf, kernel, items, three(group, "group") if group is not None else default_group(items),
-                                          lds, arguments, room, limit)
+        time, values, contents = jobs.run(
+            None if all_gpus else self.index,
+            elf,
+            kernel,
+            items,
+            three(group, "group") if group is not None else default_group(items),
+            lds,
+            arguments,
+            room,
+            limit,
+        )
         return Launch(time, self._short(values), collect(arguments, contents))
 
     def to_pandas(self) -> pandas.DataFrame:
@@ -194,8 +222,8 @@ class Gpu:
 
 
 class GpuMemory(Memory):
-    """A GPU's device memory by offset, read and written without simulated time, as `Memory` is. It is what L2 and HBM hold;
-    L1 caches may still have older bytes. Writes end reservations. There is no `view()`."""
+    """A GPU's device memory by offset, read and written without simulated time, as `Memory` is. It is what L2 and HBM
+    hold; L1 caches may still have older bytes. Writes end reservations. There is no `view()`."""
 
     def __init__(self, core: _fabricvp.Session, node: int, gpu: int) -> None:
         super().__init__(_DeviceMemory(core, gpu), node)  # type: ignore[arg-type]

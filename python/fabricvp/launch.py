@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Kernels of one's own on a node's GPUs: the project's driver runs on the host, takes jobs from the RAM disk, copies buffers over
-PCIe, and launches through a queue."""
+"""Kernels of one's own on a node's GPUs: the project's driver runs on the host, takes jobs from the RAM disk, copies
+buffers over PCIe, and launches through a queue."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ _LEAST_ROOM = 16 << 20
 
 @dataclass(frozen=True)
 class Launch:
-    """How a kernel went. ``time`` is simulated, in seconds, from the launch to its end, without the copies; ``statistics`` are
-    those of that time, of the GPU that ran it as `Gpu.statistics` names them; ``buffers`` what was copied back, by name, or by
-    the place among the arguments for arrays that stood there."""
+    """How a kernel went. ``time`` is simulated, in seconds, from the launch to its end, without the copies;
+    ``statistics`` are those of that time, of the GPU that ran it as `Gpu.statistics` names them; ``buffers`` what was
+    copied back, by name, or by the place among the arguments for arrays that stood there."""
 
     time: float
     statistics: dict[str, float]
@@ -48,7 +48,10 @@ class Arguments:
         for place, argument in enumerate(args):
             if isinstance(argument, str):
                 if argument not in named:
-                    raise ValueError(f"argument {place}: no buffer '{argument}', or it is there twice; there are: {', '.join(buffers) or 'none'}")
+                    raise ValueError(
+                        f"argument {place}: no buffer '{argument}', or it is there twice; there are:"
+                        f" {', '.join(buffers) or 'none'}"
+                    )
                 self._buffer(argument, named.pop(argument))
             elif _is_array(argument):
                 self._buffer(place, argument)
@@ -61,8 +64,13 @@ class Arguments:
             keys = {key for key, _ in self.back}
             unknown = [key for key in outputs if key not in keys]
             if unknown:
-                raise ValueError(f"outputs: no buffer {unknown[0]!r}; there are: {', '.join(map(repr, keys)) or 'none'}")
-            self.buffers = [(size, contents, key in outputs, at) for (size, contents, _, at), (key, _) in zip(self.buffers, self.back)]
+                raise ValueError(
+                    f"outputs: no buffer {unknown[0]!r}; there are: {', '.join(map(repr, keys)) or 'none'}"
+                )
+            self.buffers = [
+                (size, contents, key in outputs, at)
+                for (size, contents, _, at), (key, _) in zip(self.buffers, self.back)
+            ]
 
     def _buffer(self, key: Any, given: Any) -> None:
         if _is_array(given):
@@ -71,7 +79,10 @@ class Arguments:
         elif isinstance(given, int):
             contents, size = None, given
         else:
-            raise TypeError(f"buffer {key!r}: a numpy array, or a number of bytes for one that begins as zeros, not {type(given).__name__}")
+            raise TypeError(
+                f"buffer {key!r}: a numpy array, or a number of bytes for one that begins as zeros, not"
+                f" {type(given).__name__}"
+            )
         if size < 1:
             raise ValueError(f"buffer {key!r} is empty")
         self.buffers.append((size, contents, True, self._put(bytes(8))))
@@ -83,7 +94,10 @@ class Arguments:
         elif hasattr(value, "dtype") and hasattr(value, "tobytes"):  # a scalar of numpy
             self._put(value.tobytes())
         elif isinstance(value, bool) or not isinstance(value, (int, float)):
-            raise TypeError(f"argument {place}: a number, a value of ctypes or numpy, an array or the name of a buffer, not {type(value).__name__}")
+            raise TypeError(
+                f"argument {place}: a number, a value of ctypes or numpy, an array or the name of a buffer, not"
+                f" {type(value).__name__}"
+            )
         elif isinstance(value, float):
             self._put(bytes(ctypes.c_double(value)))
         else:
@@ -119,10 +133,22 @@ class Jobs:
         self._node, self._platform, self._core = node, node._platform, node._core
         self._disk: tuple[int, int] | None = None
 
-    def run(self, gpu: int | None, elf: str | os.PathLike[str], kernel: str, items: tuple[int, int, int], group: tuple[int, int, int], lds: int,
-            arguments: Arguments, room: int, limit: Time | None) -> tuple[float, dict[str, float], list[bytes]]:
+    def run(
+        self,
+        gpu: int | None,
+        elf: str | os.PathLike[str],
+        kernel: str,
+        items: tuple[int, int, int],
+        group: tuple[int, int, int],
+        lds: int,
+        arguments: Arguments,
+        room: int,
+        limit: Time | None,
+    ) -> tuple[float, dict[str, float], list[bytes]]:
         """Time, statistics when the kernel ended, contents of the buffers. Raises as `Gpu.launch()`."""
-        job, places = _fabricvp.kernel_job(os.fspath(elf), kernel, items, group, lds, bytes(arguments.block), arguments.buffers, gpu)
+        job, places = _fabricvp.kernel_job(
+            os.fspath(elf), kernel, items, group, lds, bytes(arguments.block), arguments.buffers, gpu
+        )
         self._begin(job, room)
         start, _ = self._disk or (0, 0)
         began, statistics = self._platform.now, {}
@@ -131,36 +157,51 @@ class Jobs:
             index = self._node.index
             result = self._platform.run(left, until=[Marker(_LABEL, "dump", index), Marker("job ended", "note", index)])
             if result.outcome != Outcome.EVENT:
-                raise GuestStopped(f"{result.outcome} ({result.detail}) before the kernel had ended; the console ends with "
-                                   f"{self._node.console.output[-300:]!r}", result)
+                raise GuestStopped(
+                    f"{result.outcome} ({result.detail}) before the kernel had ended; the console ends with "
+                    f"{self._node.console.output[-300:]!r}",
+                    result,
+                )
             if "job ended" in result.detail:
                 break
             statistics = self._platform.statistics.snapshot(f"node{index}.")
-        state, fault, nanoseconds = _fabricvp.read_kernel_job(self._node.memory.read(start, _fabricvp.kernel_job_head()[0]))
+        state, fault, nanoseconds = _fabricvp.read_kernel_job(
+            self._node.memory.read(start, _fabricvp.kernel_job_head()[0])
+        )
         said = self._node.console.unread.replace("\r", "").strip()
         if state == _FAULT:
             raise KernelFault(f"the kernel ended with a fault:\n{said[-1000:]}", fault)
         if state != _DONE:
             raise InputError(said.splitlines()[-1] if said else "the driver refused the job")
-        return nanoseconds / 1e9, statistics, [self._node.memory.read(start + at, size) if out else b""
-                                               for (size, _, out, _), at in zip(arguments.buffers, places)]
+        return (
+            nanoseconds / 1e9,
+            statistics,
+            [
+                self._node.memory.read(start + at, size) if out else b""
+                for (size, _, out, _), at in zip(arguments.buffers, places)
+            ],
+        )
 
     def _begin(self, job: bytes, room: int) -> None:
         self._node.console.skip()
         if self._disk is None:
             if self._platform.now_ps:
-                raise InputError(f"node {self._node.index} runs other software: launch kernels on a machine that has not run yet")
+                raise InputError(
+                    f"node {self._node.index} runs other software: launch kernels on a machine that has not run yet"
+                )
             _fabricvp.serve_kernel_jobs(self._core, self._node.index, job, max(room, _LEAST_ROOM, 2 * len(job)))
             self._disk = _fabricvp.initrd(self._core, self._node.index)
             return
         start, end = self._disk
         if len(job) > end - start:
-            raise InputError(f"a job of {len(job)} bytes, and there is room for {end - start}: give the first launch room={len(job)}")
+            raise InputError(
+                f"a job of {len(job)} bytes, and there is room for {end - start}: give the first launch room={len(job)}"
+            )
         head, at = _fabricvp.kernel_job_head()
         memory = self._node.memory
         memory.write(start + head, job[head:])
-        memory.write(start, job[:at] + bytes(4) + job[at + 4:head])
-        memory.write(start + at, job[at:at + 4])
+        memory.write(start, job[:at] + bytes(4) + job[at + 4 : head])
+        memory.write(start + at, job[at : at + 4])
 
 
 def default_group(items: tuple[int, int, int]) -> tuple[int, int, int]:

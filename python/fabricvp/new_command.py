@@ -19,24 +19,74 @@ KINDS = {
     "device": "a device in Python on the host's bus, with a driver in C",
 }
 _NAME = re.compile(r"[a-z][a-z0-9_]{0,30}")
-_TAKEN = {"auto", "break", "case", "char", "const", "continue", "default", "do", "double", "else", "enum", "extern", "float", "for", "goto", "if",
-          "inline", "int", "long", "register", "restrict", "return", "short", "signed", "sizeof", "static", "struct", "switch", "typedef", "union",
-          "unsigned", "void", "volatile", "while", "main", "run", "driver", "fabricvp", "numpy"}
+_TAKEN = {
+    "auto",
+    "break",
+    "case",
+    "char",
+    "const",
+    "continue",
+    "default",
+    "do",
+    "double",
+    "else",
+    "enum",
+    "extern",
+    "float",
+    "for",
+    "goto",
+    "if",
+    "inline",
+    "int",
+    "long",
+    "register",
+    "restrict",
+    "return",
+    "short",
+    "signed",
+    "sizeof",
+    "static",
+    "struct",
+    "switch",
+    "typedef",
+    "union",
+    "unsigned",
+    "void",
+    "volatile",
+    "while",
+    "main",
+    "run",
+    "driver",
+    "fabricvp",
+    "numpy",
+}
 
 
 def main(given: list[str]) -> int:
     """`fabricvp new KIND NAME`: 0, or `InputError`."""
     kinds = "\n".join(f"  {name:<9} {text}" for name, text in KINDS.items())
-    parser = ArgumentParser("new", f"Makes a folder NAME with a small project that `make -C NAME run` builds and runs.\n\nkinds:\n{kinds}\n\n"
-                            "A device in C++ is linked with the simulator's libraries, which this package does not have: install them by\n"
-                            "`cmake --install` from the tree; docs/add_a_device.md shows one that registers its kind.",
-                            "fabricvp new kernel saxpy && make -C saxpy run")
+    parser = ArgumentParser(
+        "new",
+        f"Makes a folder NAME with a small project that `make -C NAME run` builds and runs.\n\nkinds:\n{kinds}\n\n"
+        "A device in C++ is linked with the simulator's libraries, which this package does not have: install them by\n"
+        "`cmake --install` from the tree; docs/add_a_device.md shows one that registers its kind.",
+        "fabricvp new kernel saxpy && make -C saxpy run",
+    )
     parser.add_argument("kind", metavar="KIND", help=", ".join(KINDS))
     parser.add_argument("name", metavar="NAME", help="of the project, the folder and the program")
-    parser.add_argument("--in", dest="where", metavar="DIR", default=".", help="folder that the project's folder goes into (default: here)")
+    parser.add_argument(
+        "--in",
+        dest="where",
+        metavar="DIR",
+        default=".",
+        help="folder that the project's folder goes into (default: here)",
+    )
     options = parser.parse_args(given)
     folder = make(options.kind, options.name, Path(options.where))
-    print(f"made {folder}: {', '.join(sorted(path.name for path in folder.iterdir()))}\nbuild and run it with: make -C {folder} run")
+    print(
+        f"made {folder}: {', '.join(sorted(path.name for path in folder.iterdir()))}\nbuild and run it with: make -C"
+        f" {folder} run"
+    )
     return 0
 
 
@@ -45,7 +95,10 @@ def make(kind: str, name: str, where: Path) -> Path:
     if kind not in KINDS:
         raise InputError(f"no kind of project '{kind}' (there are: {', '.join(KINDS)})")
     if not _NAME.fullmatch(name) or name in _TAKEN:
-        raise InputError(f"'{name}' is no name for a project: give up to 31 small letters, digits and _, a letter first, and no word of C")
+        raise InputError(
+            f"'{name}' is no name for a project: give up to 31 small letters, digits and _, a letter first, and no word"
+            " of C"
+        )
     folder = where / name
     if folder.exists():
         raise InputError(f"{folder}: is there already")
@@ -68,7 +121,11 @@ def make(kind: str, name: str, where: Path) -> Path:
 
 def sdk_main(given: list[str]) -> int:
     """`fabricvp sdk`: prints the folder that firmware and kernels are built with."""
-    ArgumentParser("sdk", "Prints the folder with the headers, sources and linker scripts that firmware and kernels outside of the tree are built "
-                   "with; Makefiles include fabricvp.mk there.", "make -f Makefile SDK=$(fabricvp sdk)").parse_args(given)
+    ArgumentParser(
+        "sdk",
+        "Prints the folder with the headers, sources and linker scripts that firmware and kernels outside of the tree"
+        " are built with; Makefiles include fabricvp.mk there.",
+        "make -f Makefile SDK=$(fabricvp sdk)",
+    ).parse_args(given)
     print(sdk_folder())
     return 0

@@ -75,8 +75,9 @@ class Node:
             found.setdefault(register.device, DeviceRegisters(register.device))._add(register)
         return found
 
-    def add_device(self, base: int, size: int, device: DeviceObject, *, interrupt: int | None = None,
-                   name: str | None = None) -> Device:
+    def add_device(
+        self, base: int, size: int, device: DeviceObject, *, interrupt: int | None = None, name: str | None = None
+    ) -> Device:
         """Puts a Python object on the bus at physical address ``base``, ``size`` bytes.
 
         ``device.read(offset, size)`` gives an integer, ``device.write(offset, size, value)`` takes one; sizes are 1, 2,
@@ -90,20 +91,28 @@ class Node:
         for method in ("read", "write"):
             if not callable(getattr(device, method, None)):
                 raise TypeError(f"a device needs a method {method}(); {type(device).__name__} has none")
-        handle = self._core.add_device(self.index, base, size, device, name or type(device).__name__.lower(),
-                                       -1 if interrupt is None else interrupt)
+        handle = self._core.add_device(
+            self.index,
+            base,
+            size,
+            device,
+            name or type(device).__name__.lower(),
+            -1 if interrupt is None else interrupt,
+        )
         return Device(handle, device, base, size, interrupt)
 
     @property
     def outcome(self) -> NodeOutcome:
         """How far the node has come since power-on or its last reset: running, powered off or failed."""
         state, status, detail, ended = self._core.outcome(self.index)
-        return NodeOutcome(NodeState(state), status, detail, None if state == NodeState.RUNNING else ended / PICOSECONDS)
+        return NodeOutcome(
+            NodeState(state), status, detail, None if state == NodeState.RUNNING else ended / PICOSECONDS
+        )
 
     @property
     def app_ok(self) -> bool | None:
-        """Whether the node's GPU application computed what an independent reference on its host says; None before it has
-        ended, and where there is none."""
+        """Whether the node's GPU application computed what an independent reference on its host says; None before it
+        has ended, and where there is none."""
         verdict = self._platform.statistics.snapshot(f"node{self.index}.app.ok").get(f"node{self.index}.app.ok")
         return None if verdict is None else verdict == 1
 
@@ -125,7 +134,8 @@ class Node:
 
 
 class Hart:
-    """A hart's registers, between runs. ``pc`` and ``x[n]`` are 64-bit integers, ``csr["mstatus"]`` as the guest reads it."""
+    """A hart's registers, between runs. ``pc`` and ``x[n]`` are 64-bit integers, ``csr["mstatus"]`` as the guest reads
+    it."""
 
     def __init__(self, core: _fabricvp.Session, node: int, index: int) -> None:
         self._core, self._node, self.index = core, node, index
@@ -166,8 +176,12 @@ class Hart:
         return f"<Hart {self.name}, pc {self.pc:#x}, {self.state}>"
 
 
-_ABI = {name: n for n, name in enumerate(
-    "zero ra sp gp tp t0 t1 t2 s0 s1 a0 a1 a2 a3 a4 a5 a6 a7 s2 s3 s4 s5 s6 s7 s8 s9 s10 s11 t3 t4 t5 t6".split())}
+_ABI = {
+    name: n
+    for n, name in enumerate(
+        "zero ra sp gp tp t0 t1 t2 s0 s1 a0 a1 a2 a3 a4 a5 a6 a7 s2 s3 s4 s5 s6 s7 s8 s9 s10 s11 t3 t4 t5 t6".split()
+    )
+}
 _ABI["fp"] = 8
 
 
@@ -235,8 +249,8 @@ class ControlRegisters:
 class DeviceRegisters(Mapping):
     """Registers of one device by name. Reading has no side effect, writing neither: handlers of the model do not run.
 
-    A register that is an array is a list; ``registers["priority"][3]`` reads, and ``set("priority", 7, index=3)`` writes.
-    """
+    A register that is an array is a list; ``registers["priority"][3]`` reads, and ``set("priority", 7, index=3)``
+    writes."""
 
     def __init__(self, name: str) -> None:
         self.name = name

@@ -1,10 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Traffic between the copy engines of a node's PCIe tree.
 
-    result = platform.nodes[0].pcie.transfer([("gpu0", "gpu2", "1 MiB"), ("gpu1", "gpu4", "1 MiB"), ("gpu3", "gpu2", "1 MiB")])
-    result.arrived           # [0.0002, …] seconds
-    result.to_pandas()
-"""
+result = platform.nodes[0].pcie.transfer([("gpu0", "gpu2", "1 MiB"), ("gpu1", "gpu4", "1 MiB"), ("gpu3", "gpu2", "1
+MiB")]) result.arrived           # [0.0002, …] seconds result.to_pandas()"""
 
 from __future__ import annotations
 
@@ -81,11 +79,12 @@ class Pcie:
     def transfer(self, messages: Iterable[Sequence[Any]], *, limit: Time = 1.0) -> Transfer:
         """Sends messages between copy engines at once, and waits until the last one has arrived, or for ``limit``.
 
-        A message is (source, destination, bytes[, start[, channel]]): ends are names or numbers of endpoints, ``bytes`` is
-        a number or text ("1 MiB"), ``start`` a time after the call, ``channel`` one of the engine's DMA channels. Without
-        a channel the messages of an engine take its channels in turn, and so are concurrent streams that share its link
-        TLP by TLP; messages of one channel follow each other. Every byte is carried and compared; memories of the engines are
-        overwritten. If firmware has not enumerated the tree, that is done first, without simulated time.
+        A message is (source, destination, bytes[, start[, channel]]): ends are names or numbers of endpoints, ``bytes``
+        is a number or text ("1 MiB"), ``start`` a time after the call, ``channel`` one of the engine's DMA channels.
+        Without a channel the messages of an engine take its channels in turn, and so are concurrent streams that share
+        its link TLP by TLP; messages of one channel follow each other. Every byte is carried and compared; memories of
+        the engines are overwritten. If firmware has not enumerated the tree, that is done first, without simulated
+        time.
 
         Raises `InputError` if an end or a channel does not exist, a message is empty or goes to its sender, or messages
         do not fit an engine's memory, and `RuntimeError` in callbacks.
@@ -95,15 +94,21 @@ class Pcie:
         for message in messages:
             if not 3 <= len(message) <= 5:
                 raise InputError(f"message {message!r}: give (source, destination, bytes[, start[, channel]])")
-            source, destination, size, start, channel = (*message, *(0, None)[len(message) - 3:])
+            source, destination, size, start, channel = (*message, *(0, None)[len(message) - 3 :])
             ends = [self._endpoint(end, names) for end in (source, destination)]
             count = _fabricvp.parse_bytes(size) if isinstance(size, str) else int(size)
             if count < 0:
                 raise InputError(f"message {message!r}: a negative number of bytes")
             plain.append((*ends, count, to_picoseconds(start), _ANY_CHANNEL if channel is None else int(channel)))
         deliveries, hops, events = _fabricvp.pcie_transfer(self._core, self._index, plain, to_picoseconds(limit))
-        return Transfer([Delivery(source, destination, size, start / 1e12, _seconds(sent), _seconds(arrived), intact)
-                         for (source, destination, size, start, _), (sent, arrived, intact) in zip(plain, deliveries)], hops, events)
+        return Transfer(
+            [
+                Delivery(source, destination, size, start / 1e12, _seconds(sent), _seconds(arrived), intact)
+                for (source, destination, size, start, _), (sent, arrived, intact) in zip(plain, deliveries)
+            ],
+            hops,
+            events,
+        )
 
     def _endpoint(self, end: int | str, names: dict[str, int]) -> int:
         if isinstance(end, str) and end not in names:

@@ -46,62 +46,100 @@ class Platform:
     # Construction --------------------------------------------------------------------------------------------------
 
     @classmethod
-    def from_config(cls, path: str | os.PathLike[str], *, app: PerNode = None, size: PerNode = None, gpus: PerNode = None,
-                    placement: PerNode = "", dispatch: PerNode = "", initrd: PerNode = "", option: PerNode = "",
-                    overrides: Mapping[str, Any] | None = None, **keywords: Any) -> Platform:
+    def from_config(
+        cls,
+        path: str | os.PathLike[str],
+        *,
+        app: PerNode = None,
+        size: PerNode = None,
+        gpus: PerNode = None,
+        placement: PerNode = "",
+        dispatch: PerNode = "",
+        initrd: PerNode = "",
+        option: PerNode = "",
+        overrides: Mapping[str, Any] | None = None,
+        **keywords: Any,
+    ) -> Platform:
         """Reads a configuration and builds the machine.
 
-        ``path`` is a YAML file, or the name of a machine inside the package (see `configs()`). ``overrides`` maps dotted
-        paths to values: ``{"node.host.harts": 4}``. In keywords two underscores stand for a dot: ``node__host__harts=4``.
-        Quantities are text with a unit ("1.5 GHz").
+        ``path`` is a YAML file, or the name of a machine inside the package (see `configs()`). ``overrides`` maps
+        dotted paths to values: ``{"node.host.harts": 4}``. In keywords two underscores stand for a dot:
+        ``node__host__harts=4``. Quantities are text with a unit ("1.5 GHz").
 
-        ``app`` is a GPU application (`fabricvp.apps()`) that node 0 runs, as by `load_app()`, which tells about ``size``,
-        ``gpus``, ``placement``, ``dispatch``, ``initrd`` and ``option``. With several nodes it is a mapping: ``{1: "spmv"}`` or
-        ``{"node0": "fir", "node1": "spmv"}``; the others may be mappings too, else they are for all applications.
+        ``app`` is a GPU application (`fabricvp.apps()`) that node 0 runs, as by `load_app()`, which tells about
+        ``size``, ``gpus``, ``placement``, ``dispatch``, ``initrd`` and ``option``. With several nodes it is a mapping:
+        ``{1: "spmv"}`` or ``{"node0": "fir", "node1": "spmv"}``; the others may be mappings too, else they are for all
+        applications.
 
-        Raises `InputError` with one line that names file, line and key; `RuntimeError` if the process has had a platform.
-        """
+        Raises `InputError` with one line that names file, line and key; `RuntimeError` if the process has had a
+        platform."""
         _refuse_second()
-        wishes = app_wishes(app, size=size, gpus=gpus, placement=placement, dispatch=dispatch, initrd=initrd, option=option)
+        wishes = app_wishes(
+            app, size=size, gpus=gpus, placement=placement, dispatch=dispatch, initrd=initrd, option=option
+        )
         core = _fabricvp.Session.from_config(resolve_config(path), list(flatten(overrides, keywords).items()))
         return cls(core)._with_apps(wishes)
 
     @classmethod
-    def from_text(cls, yaml: str, *, name: str = "text", app: PerNode = None, size: PerNode = None, gpus: PerNode = None,
-                  placement: PerNode = "", dispatch: PerNode = "", initrd: PerNode = "", option: PerNode = "",
-                  overrides: Mapping[str, Any] | None = None, **keywords: Any) -> Platform:
+    def from_text(
+        cls,
+        yaml: str,
+        *,
+        name: str = "text",
+        app: PerNode = None,
+        size: PerNode = None,
+        gpus: PerNode = None,
+        placement: PerNode = "",
+        dispatch: PerNode = "",
+        initrd: PerNode = "",
+        option: PerNode = "",
+        overrides: Mapping[str, Any] | None = None,
+        **keywords: Any,
+    ) -> Platform:
         """Builds a machine from YAML in a string; ``name`` stands for the file in messages. Else as `from_config()`."""
         _refuse_second()
-        wishes = app_wishes(app, size=size, gpus=gpus, placement=placement, dispatch=dispatch, initrd=initrd, option=option)
+        wishes = app_wishes(
+            app, size=size, gpus=gpus, placement=placement, dispatch=dispatch, initrd=initrd, option=option
+        )
         core = _fabricvp.Session.from_text(yaml, name, list(flatten(overrides, keywords).items()))
         return cls(core)._with_apps(wishes)
 
     @classmethod
-    def from_recording(cls, recording: str | os.PathLike[str], path: str | os.PathLike[str], *, overrides: Mapping[str, Any] | None = None,
-                       tiles: str = "", **keywords: Any) -> Platform:
+    def from_recording(
+        cls,
+        recording: str | os.PathLike[str],
+        path: str | os.PathLike[str],
+        *,
+        overrides: Mapping[str, Any] | None = None,
+        tiles: str = "",
+        **keywords: Any,
+    ) -> Platform:
         """The fabric of a configuration with a recording in the place of its GPUs and their software (see `record()`).
 
-        `run()` plays it and ends with outcome "power_off"; its one region of interest has the label and the statistics of the
-        fabric that the measured part of the software has. ``overrides`` and keywords are those of `from_config()`.
-        Where the machine has several times as many GPUs as the recording (up to 4,096), each as many play it: neighbours
-        (``tiles`` "beside", as without it), or GPU n of all of them together ("across").
+        `run()` plays it and ends with outcome "power_off"; its one region of interest has the label and the statistics
+        of the fabric that the measured part of the software has. ``overrides`` and keywords are those of
+        `from_config()`. Where the machine has several times as many GPUs as the recording (up to 4,096), each as many
+        play it: neighbours (``tiles`` "beside", as without it), or GPU n of all of them together ("across").
 
-        Raises `InputError` with one line if the recording is of another version, cut short or damaged, or if it does not fit:
-        no multiple of its GPUs, GPUs with other parameters, a fabric that trims (those change what GPUs ask for);
-        `RuntimeError` if the process has had a platform.
-        """
+        Raises `InputError` with one line if the recording is of another version, cut short or damaged, or if it does
+        not fit: no multiple of its GPUs, GPUs with other parameters, a fabric that trims (those change what GPUs ask
+        for); `RuntimeError` if the process has had a platform."""
         _refuse_second()
-        return cls(_fabricvp.Session.from_recording(os.fspath(recording), resolve_config(path), list(flatten(overrides, keywords).items()), tiles))
+        return cls(
+            _fabricvp.Session.from_recording(
+                os.fspath(recording), resolve_config(path), list(flatten(overrides, keywords).items()), tiles
+            )
+        )
 
     def record(self, file: str | os.PathLike[str]) -> None:
-        """Records what the GPUs of node 0 send to each other in the first region that its firmware marks, into a file that
-        `finish_recording()` writes. Call it before the first `run()`. Raises `InputError` if no GPUs are linked, if the fabric
-        trims, or if the file cannot be made."""
+        """Records what the GPUs of node 0 send to each other in the first region that its firmware marks, into a file
+        that `finish_recording()` writes. Call it before the first `run()`. Raises `InputError` if no GPUs are linked,
+        if the fabric trims, or if the file cannot be made."""
         self._core.record(os.fspath(file))
 
     def finish_recording(self) -> str:
-        """Writes the recording, and gives one line about it. Raises `InputError` if no region has ended or the file cannot be
-        written."""
+        """Writes the recording, and gives one line about it. Raises `InputError` if no region has ended or the file
+        cannot be written."""
         return self._core.finish_recording()
 
     def _with_apps(self, wishes: list[dict[str, Any]]) -> Platform:
@@ -116,8 +154,16 @@ class Platform:
 
     # Images --------------------------------------------------------------------------------------------------------
 
-    def load_images(self, node: int = 0, *, firmware: str | os.PathLike[str] = "", kernel: str | os.PathLike[str] = "",
-                    initrd: str | os.PathLike[str] = "", append: str = "", tohost: bool = False) -> None:
+    def load_images(
+        self,
+        node: int = 0,
+        *,
+        firmware: str | os.PathLike[str] = "",
+        kernel: str | os.PathLike[str] = "",
+        initrd: str | os.PathLike[str] = "",
+        append: str = "",
+        tohost: bool = False,
+    ) -> None:
         """Replaces images of a node that the configuration names. Call it before the first `run()`.
 
         ``firmware`` is an ELF file or raw binary at the reset address, ``kernel`` an ELF file or raw Linux `Image`,
@@ -126,24 +172,35 @@ class Platform:
         """
         self._core.load_images(node, os.fspath(firmware), os.fspath(kernel), os.fspath(initrd), append, tohost)
 
-    def load_app(self, name: str, *, size: int | None = None, gpus: int | None = None, placement: str = "", dispatch: str = "",
-                 initrd: str | os.PathLike[str] = "", option: str = "", node: int | str = 0) -> None:
+    def load_app(
+        self,
+        name: str,
+        *,
+        size: int | None = None,
+        gpus: int | None = None,
+        placement: str = "",
+        dispatch: str = "",
+        initrd: str | os.PathLike[str] = "",
+        option: str = "",
+        node: int | str = 0,
+    ) -> None:
         """Lets a node run one of the GPU applications (`fabricvp.apps()`). Call it before the first `run()`.
 
         ``size`` is in the application's unit (None: its default), ``gpus`` how many of the node's GPUs take part (None:
-        all), ``placement`` and ``dispatch`` name policies for pages and work-groups, as `fabricvp run --help` lists them,
-        ``initrd`` is a file that it works on (`spmv`: Matrix Market) instead of making its input, ``option`` what it can be
-        told beside that, as `fabricvp apps` lists it: ``"density=0.02"``, with commas between several.
-        When the node has ended, its `app_ok` is the verdict. Raises `InputError` for an unknown name, policy or option, for a wish
-        that would have no effect, and if the node has no GPU or fewer than ``gpus``.
-        """
+        all), ``placement`` and ``dispatch`` name policies for pages and work-groups, as `fabricvp run --help` lists
+        them, ``initrd`` is a file that it works on (`spmv`: Matrix Market) instead of making its input, ``option`` what
+        it can be told beside that, as `fabricvp apps` lists it: ``"density=0.02"``, with commas between several. When
+        the node has ended, its `app_ok` is the verdict. Raises `InputError` for an unknown name, policy or option, for
+        a wish that would have no effect, and if the node has no GPU or fewer than ``gpus``."""
         check_app(name, size, gpus, placement, dispatch, os.fspath(initrd), option)
-        _fabricvp.load_app(self._core, node_index(node), name, size or 0, gpus or 0, placement, dispatch, os.fspath(initrd), option)
+        _fabricvp.load_app(
+            self._core, node_index(node), name, size or 0, gpus or 0, placement, dispatch, os.fspath(initrd), option
+        )
 
     @property
     def app_ok(self) -> bool | None:
-        """Whether the applications of all nodes computed what an independent reference on the host says: False as soon as
-        one is wrong, True when all have ended, None before. A node's own is `Node.app_ok`."""
+        """Whether the applications of all nodes computed what an independent reference on the host says: False as soon
+        as one is wrong, True when all have ended, None before. A node's own is `Node.app_ok`."""
         verdict = self.statistics.snapshot().get("app.ok")
         return None if verdict is None else verdict == 1
 
@@ -173,14 +230,15 @@ class Platform:
         return self._core.running()
 
     def run(self, time: Time | None = None, until: Any = None) -> RunResult:
-        """Runs for ``time`` of simulated time from now ("10 ms" or seconds; None: without limit), or until something ends it.
+        """Runs for ``time`` of simulated time from now ("10 ms" or seconds; None: without limit), or until something
+        ends it.
 
-        ``until`` is one condition or several: text or a compiled regular expression (console of node 0), or objects such
-        as `ConsoleText`, `Breakpoint`, `Watchpoint` and `Marker`; a mapping such as ``{1: "login:"}`` names the node of
-        texts. The GIL is released while the machine runs.
+        ``until`` is one condition or several: text or a compiled regular expression (console of node 0), or objects
+        such as `ConsoleText`, `Breakpoint`, `Watchpoint` and `Marker`; a mapping such as ``{1: "login:"}`` names the
+        node of texts. The GIL is released while the machine runs.
 
-        A node that powers off or fails rests, while others run on; the parameter ``simulation.until`` ("all", "any" or a
-        node's path) says whose end is that of the run. The result's ``nodes`` tells how far each has come.
+        A node that powers off or fails rests, while others run on; the parameter ``simulation.until`` ("all", "any" or
+        a node's path) says whose end is that of the run. The result's ``nodes`` tells how far each has come.
 
         The result's outcome says what happened. Ctrl-C ends the run at a slice's border and raises `KeyboardInterrupt`
         then; the machine can be looked at and run on. An exception of a Python device or callback ends the run and is
@@ -189,7 +247,9 @@ class Platform:
         limit = NEVER if time is None else min(self._core.now() + to_picoseconds(time), NEVER - 1)
         return self._run_to(limit, as_conditions(until))
 
-    def run_until_console(self, pattern: str | re.Pattern[str], timeout: Time | None = None, node: int = 0) -> RunResult:
+    def run_until_console(
+        self, pattern: str | re.Pattern[str], timeout: Time | None = None, node: int = 0
+    ) -> RunResult:
         """Runs until a node's console has shown a text, or something that a compiled regular expression matches.
 
         Output that `Console.expect()` or an earlier call has consumed does not count. Raises `ExpectTimeout` when
@@ -203,10 +263,16 @@ class Platform:
         seen = self.nodes[node].console.unread
         tail = repr(seen[-200:])
         if result.outcome == Outcome.TIME_LIMIT:
-            raise ExpectTimeout(f"the console did not show {condition.description} within {timeout}; it ends with {tail}", seen)
+            raise ExpectTimeout(
+                f"the console did not show {condition.description} within {timeout}; it ends with {tail}", seen
+            )
         if result.outcome in (Outcome.BREAKPOINT, Outcome.INTERRUPTED):
             return result
-        raise GuestStopped(f"{result.outcome} ({result.detail}) before the console showed {condition.description}; it ends with {tail}", result)
+        raise GuestStopped(
+            f"{result.outcome} ({result.detail}) before the console showed {condition.description}; it ends with"
+            f" {tail}",
+            result,
+        )
 
     def _run_to(self, limit: int, conditions: Iterable[Condition]) -> RunResult:
         armed: list[Condition] = []
@@ -215,7 +281,9 @@ class Platform:
             for condition in conditions:
                 armed.append(condition)
                 if condition.arm(self):  # true already
-                    return RunResult(Outcome.EVENT, 0, condition.description, self.now, condition.match, self._outcomes())
+                    return RunResult(
+                        Outcome.EVENT, 0, condition.description, self.now, condition.match, self._outcomes()
+                    )
             outcome, status, detail = self._core.run_until(limit)
         finally:
             for condition in armed:
@@ -231,8 +299,8 @@ class Platform:
         self._core.request_stop()
 
     def reset(self) -> None:
-        """Power-on reset of the whole machine (of one node: `Node.reset()`); images are loaded anew, statistics and time go
-        on."""
+        """Power-on reset of the whole machine (of one node: `Node.reset()`); images are loaded anew, statistics and
+        time go on."""
         self._core.reset(None)
 
     def call_at(self, time: Time, function: Callable[[], Any]) -> Timer:
@@ -249,8 +317,8 @@ class Platform:
         """Lets a fault happen at an absolute simulated time (None: as soon as the machine runs).
 
         ``target`` is the path of a block ("node0.pcie.gpu3.link"), or of one around it if only one block inside offers
-        ``kind`` ("node0.pcie.gpu3"). Keywords are the kind's arguments; quantities are text with a unit. `faults()` lists
-        what there is. It may be called from callbacks too.
+        ``kind`` ("node0.pcie.gpu3"). Keywords are the kind's arguments; quantities are text with a unit. `faults()`
+        lists what there is. It may be called from callbacks too.
 
         Raises `InputError` with one line that names what is allowed.
         """
@@ -259,13 +327,17 @@ class Platform:
 
     def faults(self, target: str = "") -> list[FaultKind]:
         """What can be injected into the blocks whose path contains ``target``, with the arguments it takes."""
-        return [FaultKind(path, kind, help, tuple(FaultArgument(*a) for a in arguments))
-                for path, kind, help, arguments in self._core.faults() if target in path]
+        return [
+            FaultKind(path, kind, help, tuple(FaultArgument(*a) for a in arguments))
+            for path, kind, help, arguments in self._core.faults()
+            if target in path
+        ]
 
     # Branches ------------------------------------------------------------------------------------------------------
 
     def fork(self) -> RemotePlatform:
-        """Branches the machine: a child process continues from exactly this state and gives a handle with this interface.
+        """Branches the machine: a child process continues from exactly this state and gives a handle with this
+        interface.
 
         The machine here is not changed, and any number of children may be made; memory that nobody writes is shared. A
         child can run for other times, with other input, software or memory contents, and be forked again. In the child
@@ -324,26 +396,36 @@ class Platform:
         `read_results()` gives them with ``regions=True``."""
         import pandas
 
-        found = region_columns((node, label, (end - start) / PICOSECONDS, values) for node, label, start, end, values in self._core.regions())
-        columns = pandas.MultiIndex.from_arrays([[node for node, _ in found], [label for _, label in found]], names=["node", "region"])
-        return pandas.DataFrame({key: pandas.Series(each, dtype=float) for key, each in found.items()}, columns=columns).rename_axis("path")
+        found = region_columns(
+            (node, label, (end - start) / PICOSECONDS, values)
+            for node, label, start, end, values in self._core.regions()
+        )
+        columns = pandas.MultiIndex.from_arrays(
+            [[node for node, _ in found], [label for _, label in found]], names=["node", "region"]
+        )
+        return pandas.DataFrame(
+            {key: pandas.Series(each, dtype=float) for key, each in found.items()}, columns=columns
+        ).rename_axis("path")
 
     def write_results(self, folder: str | os.PathLike[str]) -> None:
-        """Writes stats.json, stats.csv, config.resolved.yaml, what was recorded, and run.json with the outcome of each node.
-        Results of an earlier run in that folder go. Raises `InputError` if it cannot, where a run is still leaving its
-        results there for instance."""
+        """Writes stats.json, stats.csv, config.resolved.yaml, what was recorded, and run.json with the outcome of each
+        node. Results of an earlier run in that folder go. Raises `InputError` if it cannot, where a run is still
+        leaving its results there for instance."""
         self._core.write_results(os.fspath(folder))
 
-    def start_trace(self, start: Time = 0, end: Time | None = None, filter: str = "", most_bytes: int = 64 << 20) -> None:
+    def start_trace(
+        self, start: Time = 0, end: Time | None = None, filter: str = "", most_bytes: int = 64 << 20
+    ) -> None:
         """Records a Perfetto trace of a window of simulated time, for components whose path contains ``filter``, up to
         ``most_bytes``; `write_results()` writes it."""
         self._core.start_trace(to_picoseconds(start), NEVER if end is None else to_picoseconds(end), filter, most_bytes)
 
     def start_capture(self, file: str | os.PathLike[str], filter: str = "") -> None:
-        """Writes packets of the network between nodes into ``file`` as they leave ports, from now on: as a capture for Wireshark
-        (pcap with ERF records), or as a table of header fields if the name ends in ``.csv``. ``filter`` is a glob over paths of
-        ports, or text that they contain; without it, packets are captured where they leave channel adapters and generators.
-        The file is complete whenever `run()` has returned. Raises `InputError` without a network, or if it cannot be written."""
+        """Writes packets of the network between nodes into ``file`` as they leave ports, from now on: as a capture for
+        Wireshark (pcap with ERF records), or as a table of header fields if the name ends in ``.csv``. ``filter`` is a
+        glob over paths of ports, or text that they contain; without it, packets are captured where they leave channel
+        adapters and generators. The file is complete whenever `run()` has returned. Raises `InputError` without a
+        network, or if it cannot be written."""
         self._core.start_capture(os.fspath(file), filter)
 
     def stop_capture(self) -> None:
@@ -362,5 +444,7 @@ class Platform:
 def _refuse_second() -> None:
     refuse_without_main_guard("Platform.from_config()")
     if _fabricvp.Session.exists():
-        raise RuntimeError("this process has a platform already (SystemC elaborates once a process); "
-                           "use fabricvp.spawn() for another machine, or Platform.fork() for a branch of this one")
+        raise RuntimeError(
+            "this process has a platform already (SystemC elaborates once a process); "
+            "use fabricvp.spawn() for another machine, or Platform.fork() for a branch of this one"
+        )

@@ -21,14 +21,18 @@ def _axes(ax: Axes | None) -> Axes:
     return pyplot.subplots(layout="constrained")[1]
 
 
-def bars(values: Mapping[str, float] | Mapping[str, Mapping[str, float]], pattern: str = "*", *, most: int = 30,
-         ax: Axes | None = None) -> Axes:
+def bars(
+    values: Mapping[str, float] | Mapping[str, Mapping[str, float]],
+    pattern: str = "*",
+    *,
+    most: int = 30,
+    ax: Axes | None = None,
+) -> Axes:
     """Horizontal bars of the statistics whose path matches ``pattern`` ("*.hart*.instructions").
 
     ``values`` maps paths to numbers (`Platform.statistics`, a region's, a pandas Series), or names of runs to such
-    mappings, which are then drawn side by side. At most ``most`` paths are drawn, the largest. Raises `ValueError` if no
-    path matches.
-    """
+    mappings, which are then drawn side by side. At most ``most`` paths are drawn, the largest. Raises `ValueError` if
+    no path matches."""
     import pandas
 
     runs = values if _is_runs(values) else {"": values}

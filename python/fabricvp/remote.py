@@ -18,8 +18,9 @@ import signal
 import socket
 import time
 import weakref
+from collections.abc import Callable
 from multiprocessing.connection import Connection
-from typing import Any, Callable
+from typing import Any
 
 from .errors import RemoteError
 
@@ -37,8 +38,10 @@ class MissingMainGuard(RuntimeError):
 def refuse_without_main_guard(what: str) -> None:
     """In a child that imports the parent's script, for a function in it, nothing may be started again."""
     if importing_parent_main:
-        raise MissingMainGuard(f'{what} is called while a child process imports this script: put what the script does under '
-                               'if __name__ == "__main__":')
+        raise MissingMainGuard(
+            f"{what} is called while a child process imports this script: put what the script does under "
+            'if __name__ == "__main__":'
+        )
 
 
 _open_connections: weakref.WeakSet[Connection] = weakref.WeakSet()
@@ -87,7 +90,9 @@ class _Channel:
         self.connection = connection
         self.pid = pid
         self.pending: Pending | None = None
-        self.interrupts = 0  # sent to the child so far; each request tells, so that late ones do not hit the next request
+        self.interrupts = (
+            0  # sent to the child so far; each request tells, so that late ones do not hit the next request
+        )
         _open_connections.add(connection)
 
     def dumps(self, message: Any) -> bytes:

@@ -79,9 +79,9 @@ class RunResult:
 def read_results(*folders: str | os.PathLike[str], regions: bool = False) -> pandas.DataFrame:
     """Statistics of finished runs (`run --out`, `Platform.write_results()`): one column a folder, one row a path.
 
-    With ``regions``, the columns are those of the regions of interest that firmware has marked: by folder, node ("node0")
-    and label, numbered where a node marked a label several times ("kernels", "kernels#2"); `time_s` is how long each
-    lasted. A region's statistics count from its beginning, those of other nodes in the meantime among them.
+    With ``regions``, the columns are those of the regions of interest that firmware has marked: by folder, node
+    ("node0") and label, numbered where a node marked a label several times ("kernels", "kernels#2"); `time_s` is how
+    long each lasted. A region's statistics count from its beginning, those of other nodes in the meantime among them.
 
     Raises `InputError` if a folder holds no stats.json, or if its run has not ended.
     """
@@ -104,7 +104,10 @@ def read_results(*folders: str | os.PathLike[str], regions: bool = False) -> pan
 def _regions(folder: str | os.PathLike[str]) -> dict[tuple[str, str], dict[str, float]]:
     if not os.path.exists(os.path.join(folder, "regions.json")):
         return {}
-    return region_columns((r["node"], r["label"], _between(r["from_s"], r["to_s"]), r["statistics"]) for r in _read(folder, "regions.json"))
+    return region_columns(
+        (r["node"], r["label"], _between(r["from_s"], r["to_s"]), r["statistics"])
+        for r in _read(folder, "regions.json")
+    )
 
 
 def _between(start: float, end: float) -> float:
@@ -112,7 +115,9 @@ def _between(start: float, end: float) -> float:
     return (round(end * PICOSECONDS) - round(start * PICOSECONDS)) / PICOSECONDS
 
 
-def region_columns(regions: Iterable[tuple[int, str, float, dict[str, float]]]) -> dict[tuple[str, str], dict[str, float]]:
+def region_columns(
+    regions: Iterable[tuple[int, str, float, dict[str, float]]],
+) -> dict[tuple[str, str], dict[str, float]]:
     """Columns by node and label from (node, label, seconds, statistics) in the order of marking."""
     counts: dict[tuple[int, str], int] = {}
     columns = {}
@@ -124,7 +129,9 @@ def region_columns(regions: Iterable[tuple[int, str, float, dict[str, float]]]) 
 
 def _check_complete(folder: str | os.PathLike[str]) -> None:
     if os.path.exists(os.path.join(folder, "run.json")) and not _read(folder, "run.json").get("complete"):
-        raise InputError(f"{os.path.join(folder, 'run.json')}: this run has not ended, or was killed: there are no results")
+        raise InputError(
+            f"{os.path.join(folder, 'run.json')}: this run has not ended, or was killed: there are no results"
+        )
 
 
 def _read(folder: str | os.PathLike[str], name: str) -> Any:

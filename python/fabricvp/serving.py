@@ -22,9 +22,26 @@ from .remote import PARENT_MAIN, forget_in_child
 
 #: Objects of these classes belong to the running machine: the parent gets references to them.
 LIVE_CLASSES = (
-    platform.Platform, node.Node, node.Hart, node.Registers, node.FloatRegisters, node.ControlRegisters, node.DeviceRegisters,
-    memory.Memory, console.Console, config.ConfigGroup, statistics.Statistics, statistics.Region, devices.Device,
-    devices.InterruptLine, devices.Timer, fabric.Fabric, gpu.Gpu, gpu.GpuMemory, pcie.Pcie, spans.Spans,
+    platform.Platform,
+    node.Node,
+    node.Hart,
+    node.Registers,
+    node.FloatRegisters,
+    node.ControlRegisters,
+    node.DeviceRegisters,
+    memory.Memory,
+    console.Console,
+    config.ConfigGroup,
+    statistics.Statistics,
+    statistics.Region,
+    devices.Device,
+    devices.InterruptLine,
+    devices.Timer,
+    fabric.Fabric,
+    gpu.Gpu,
+    gpu.GpuMemory,
+    pcie.Pcie,
+    spans.Spans,
 )
 
 _OPERATIONS = {
@@ -107,7 +124,11 @@ class Server:
             buffer = io.BytesIO()
             _Pickler(buffer, self).dump((succeeded, value))
         except Exception as error:  # what cannot be pickled is told as text
-            text = f"{type(value).__name__}: {value}" if not succeeded else f"a {type(value).__name__} cannot be carried between processes ({error})"
+            text = (
+                f"{type(value).__name__}: {value}"
+                if not succeeded
+                else f"a {type(value).__name__} cannot be carried between processes ({error})"
+            )
             buffer = io.BytesIO()
             _Pickler(buffer, self).dump((False, RemoteError(text)))
         self.connection.send_bytes(buffer.getvalue())
@@ -136,7 +157,8 @@ class Server:
             raise
 
     def interrupted(self, *_: Any) -> None:
-        """Handles SIGINT, by which the parent passes Ctrl-C on. One that comes before its request has been read counts."""
+        """Handles SIGINT, by which the parent passes Ctrl-C on. One that comes before its request has been read
+        counts."""
         if self.busy:
             raise KeyboardInterrupt
         self.early_interrupts += 1

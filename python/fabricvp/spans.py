@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Where did the time of an access go?
 
-    with platform.spans:
-        platform.run(...)
-    platform.spans.to_pandas()       # per component and stage, queueing apart from service
-    platform.spans.paths()           # the same counted once, by kind of access and how far it went
-    platform.spans.access(0)         # one access, in order of time
-    platform.spans.plot()
+with platform.spans:
+    platform.run(...)
+platform.spans.to_pandas()       # per component and stage, queueing apart from service
+platform.spans.paths()           # the same counted once, by kind of access and how far it went
+platform.spans.access(0)         # one access, in order of time
+platform.spans.plot()
 """
 
 from __future__ import annotations
@@ -52,30 +52,36 @@ class Spans:
         return accesses, total / 1e12, rest / 1e12
 
     def to_pandas(self) -> pandas.DataFrame:
-        """Sums over all accesses: index (component, stage), columns ``queueing`` and ``service`` in seconds, ``spans`` (their
-        number) and ``longest`` in seconds."""
+        """Sums over all accesses: index (component, stage), columns ``queueing`` and ``service`` in seconds, ``spans``
+        (their number) and ``longest`` in seconds."""
         import pandas
 
-        rows = [(component, stage, queueing / 1e12, service / 1e12, spans, longest / 1e12)
-                for component, stage, queueing, service, spans, longest in _fabricvp.spans_breakdown()[3]]
-        return pandas.DataFrame(rows, columns=["component", "stage", "queueing", "service", "spans", "longest"]).set_index(["component", "stage"])
+        rows = [
+            (component, stage, queueing / 1e12, service / 1e12, spans, longest / 1e12)
+            for component, stage, queueing, service, spans, longest in _fabricvp.spans_breakdown()[3]
+        ]
+        return pandas.DataFrame(
+            rows, columns=["component", "stage", "queueing", "service", "spans", "longest"]
+        ).set_index(["component", "stage"])
 
     def paths(self) -> pandas.DataFrame:
-        """Where the latency of accesses went, by what they were ("load", "write", …) and how far they had to go: ``reach`` is
-        "own memory", "same cluster", "other cluster" (memories of GPUs), "host", or empty where a cache answered or no
-        GPU asked.
+        """Where the latency of accesses went, by what they were ("load", "write", …) and how far they had to go:
+        ``reach`` is "own memory", "same cluster", "other cluster" (memories of GPUs), "host", or empty where a cache
+        answered or no GPU asked.
 
         Spans of one access overlap where its lines travel side by side. Here each moment counts once, for the chain of
         spans that ended last; so the times of a kind and reach add up to the latency of its accesses. Index (what,
-        reach, component, stage), columns ``queueing`` and ``service`` in seconds, ``spans``, and ``accesses``, the number of
-        all of that kind and reach. What no span covers is component "" and stage "unaccounted", if there is any.
-        """
+        reach, component, stage), columns ``queueing`` and ``service`` in seconds, ``spans``, and ``accesses``, the
+        number of all of that kind and reach. What no span covers is component "" and stage "unaccounted", if there is
+        any."""
         import pandas
 
         rows = []
         for what, reach, accesses, _, unaccounted, stages in _fabricvp.spans_paths():
-            rows += [(what, reach, component, stage, queueing / 1e12, service / 1e12, spans, accesses)
-                     for component, stage, queueing, service, spans, _ in stages]
+            rows += [
+                (what, reach, component, stage, queueing / 1e12, service / 1e12, spans, accesses)
+                for component, stage, queueing, service, spans, _ in stages
+            ]
             if unaccounted:
                 rows.append((what, reach, "", "unaccounted", 0.0, unaccounted / 1e12, 0, accesses))
         index = ["what", "reach", "component", "stage"]
@@ -88,11 +94,42 @@ class Spans:
         ("queueing" or "service"), ``from`` and ``to`` of the span, and ``time``; times in seconds."""
         import pandas
 
-        rows = [(number, who, what, address, begin / 1e12, end / 1e12, component, stage, "queueing" if queueing else "service",
-                 first / 1e12, last / 1e12, (last - first) / 1e12)
-                for number, who, what, address, begin, end, component, stage, queueing, first, last in _fabricvp.spans_accesses()]
-        return pandas.DataFrame(rows, columns=["access", "who", "what", "address", "begin", "end", "component", "stage", "kind",
-                                               "from", "to", "time"])
+        rows = [
+            (
+                number,
+                who,
+                what,
+                address,
+                begin / 1e12,
+                end / 1e12,
+                component,
+                stage,
+                "queueing" if queueing else "service",
+                first / 1e12,
+                last / 1e12,
+                (last - first) / 1e12,
+            )
+            for number, who, what, address, begin, end, component, stage, queueing, first, last in (
+                _fabricvp.spans_accesses()
+            )
+        ]
+        return pandas.DataFrame(
+            rows,
+            columns=[
+                "access",
+                "who",
+                "what",
+                "address",
+                "begin",
+                "end",
+                "component",
+                "stage",
+                "kind",
+                "from",
+                "to",
+                "time",
+            ],
+        )
 
     def access(self, number: int) -> pandas.DataFrame:
         """One access that was kept, its spans in order of time: columns ``component``, ``stage``, ``kind``, ``from``
@@ -105,8 +142,8 @@ class Spans:
         return frame[["component", "stage", "kind", "from", "time"]].reset_index(drop=True)
 
     def plot(self, number: int | None = None, ax: Axes | None = None) -> Axes:
-        """Draws the mean time of an access in each component and stage, queueing and service in two colours; or one access
-        that was kept, along time."""
+        """Draws the mean time of an access in each component and stage, queueing and service in two colours; or one
+        access that was kept, along time."""
         if ax is None:
             from matplotlib import pyplot
 
@@ -126,8 +163,13 @@ class Spans:
             names = [f"{component} {stage}" for component, stage in zip(frame["component"], frame["stage"])]
             for kind, colour in colours.items():
                 chosen = frame["kind"] == kind
-                ax.barh([n for n, c in zip(names, chosen) if c], frame["time"][chosen] * 1e9, left=frame["from"][chosen] * 1e9,
-                        color=colour, label=kind)
+                ax.barh(
+                    [n for n, c in zip(names, chosen) if c],
+                    frame["time"][chosen] * 1e9,
+                    left=frame["from"][chosen] * 1e9,
+                    color=colour,
+                    label=kind,
+                )
             ax.set_xlabel("ns")
         ax.invert_yaxis()
         ax.legend()

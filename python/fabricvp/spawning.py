@@ -8,7 +8,7 @@ import pickle
 import subprocess
 import sys
 from collections.abc import Mapping
-from multiprocessing.connection import Connection, Pipe
+from multiprocessing.connection import Pipe
 from typing import Any
 
 from .data import resolve_config
@@ -18,31 +18,60 @@ from .overrides import flatten
 from .remote import RemotePlatform, refuse_without_main_guard
 
 
-def spawn(path: str | os.PathLike[str] | None = None, *, text: str | None = None, name: str = "text",
-          app: PerNode = None, size: PerNode = None, gpus: PerNode = None, placement: PerNode = "", dispatch: PerNode = "",
-          initrd: PerNode = "", option: PerNode = "", overrides: Mapping[str, Any] | None = None, **keywords: Any) -> RemotePlatform:
+def spawn(
+    path: str | os.PathLike[str] | None = None,
+    *,
+    text: str | None = None,
+    name: str = "text",
+    app: PerNode = None,
+    size: PerNode = None,
+    gpus: PerNode = None,
+    placement: PerNode = "",
+    dispatch: PerNode = "",
+    initrd: PerNode = "",
+    option: PerNode = "",
+    overrides: Mapping[str, Any] | None = None,
+    **keywords: Any,
+) -> RemotePlatform:
     """Builds a platform in a child process and gives a `RemotePlatform`, which has the interface of `Platform`.
 
     ``path``, ``app`` with what belongs to it, ``overrides`` and ``**keywords`` are as for `Platform.from_config()`;
-    ``text`` (with ``name`` for messages) is a configuration as a string instead of a file. The child is a new Python interpreter in a process group of its
-    own; it ends with ``close()``, with the ``with`` block, or with this process.
+    ``text`` (with ``name`` for messages) is a configuration as a string instead of a file. The child is a new Python
+    interpreter in a process group of its own; it ends with ``close()``, with the ``with`` block, or with this process.
 
-    Raises `InputError` as `Platform.from_config()` does, `RemoteError` if the child cannot start, `RuntimeError` in a script
-    that a child imports for its functions, which needs ``if __name__ == "__main__":`` around what it does.
-    """
+    Raises `InputError` as `Platform.from_config()` does, `RemoteError` if the child cannot start, `RuntimeError` in a
+    script that a child imports for its functions, which needs ``if __name__ == "__main__":`` around what it does."""
     if (path is None) == (text is None):
         raise TypeError("spawn() takes a configuration file or text=, one of them")
     refuse_without_main_guard("spawn()")
-    wish = {"app": app, "size": size, "gpus": gpus, "placement": placement, "dispatch": dispatch, "initrd": initrd, "option": option}
+    wish = {
+        "app": app,
+        "size": size,
+        "gpus": gpus,
+        "placement": placement,
+        "dispatch": dispatch,
+        "initrd": initrd,
+        "option": option,
+    }
     app_wishes(**wish)
-    request = {"path": None if path is None else resolve_config(path), "text": text, "name": name,
-               "app": wish, "overrides": flatten(overrides, keywords), "sys_path": sys.path, "command": sys.argv,
-               "main_path": _main_path()}
+    request = {
+        "path": None if path is None else resolve_config(path),
+        "text": text,
+        "name": name,
+        "app": wish,
+        "overrides": flatten(overrides, keywords),
+        "sys_path": sys.path,
+        "command": sys.argv,
+        "main_path": _main_path(),
+    }
     parent_end, child_end = Pipe()
     try:
-        child = subprocess.Popen([sys.executable, "-m", "fabricvp._child", str(child_end.fileno())],
-                                 pass_fds=[child_end.fileno()], process_group=0,
-                                 env=os.environ | {"PYTHONPATH": os.pathsep.join(p for p in sys.path if p)})
+        child = subprocess.Popen(
+            [sys.executable, "-m", "fabricvp._child", str(child_end.fileno())],
+            pass_fds=[child_end.fileno()],
+            process_group=0,
+            env=os.environ | {"PYTHONPATH": os.pathsep.join(p for p in sys.path if p)},
+        )
     finally:
         child_end.close()
     remote = RemotePlatform(parent_end, child.pid, _reaper(child))

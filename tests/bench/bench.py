@@ -2,10 +2,10 @@
 """bench.py [KEY...]: measures the speed of the simulator, prints a table and writes build/bench.json.
 
 Each measurement alternates ours with its baseline in one run and takes medians, and stands beside S, the timed events a
-second of stock SystemC just before and after it, so the ratios mean something on any machine. Given keys, only those are
-measured anew; the other results in the file stay. With --quick everything is tried once on little work: whether it
-runs, not how fast.
-"""
+second of stock SystemC just before and after it, so the ratios mean something on any machine. Given keys, only those
+are measured anew; the other results in the file stay. With --quick everything is tried once on little work: whether it
+runs, not how fast."""
+
 import argparse
 import importlib
 import json
@@ -13,16 +13,39 @@ import pathlib
 import sys
 import traceback
 
+import tools
+from registry import MEASUREMENTS, Result, Unavailable
 from rich.console import Console
 from rich.table import Table
 
-import tools
-from registry import MEASUREMENTS, Result, Unavailable
-
-MODULES = ["calendar_speed", "iss_speed", "boot_speed", "congestion_speed", "pcie_speed", "fabric_speed", "netcrafter_speed", "scale_speed", "replay_speed",
-           "network_speed", "rdma_speed", "gpurdma_speed", "compnet_speed", "ranks_speed", "linux_rdma_speed", "gpu_speed", "command_speed"]
-COLUMNS = (("measurement", "left"), ("ours", "right"), ("baseline", "right"), ("unit", "left"), ("ratio", "right"), ("of S", "right"),
-           ("goal", "left"))
+MODULES = [
+    "calendar_speed",
+    "iss_speed",
+    "boot_speed",
+    "congestion_speed",
+    "pcie_speed",
+    "fabric_speed",
+    "netcrafter_speed",
+    "scale_speed",
+    "replay_speed",
+    "network_speed",
+    "rdma_speed",
+    "gpurdma_speed",
+    "compnet_speed",
+    "ranks_speed",
+    "linux_rdma_speed",
+    "gpu_speed",
+    "command_speed",
+]
+COLUMNS = (
+    ("measurement", "left"),
+    ("ours", "right"),
+    ("baseline", "right"),
+    ("unit", "left"),
+    ("ratio", "right"),
+    ("of S", "right"),
+    ("goal", "left"),
+)
 
 
 def number(value):
@@ -58,7 +81,12 @@ def arguments(argv):
     parser = argparse.ArgumentParser(prog="bench", description="measures the speed of the simulator")
     parser.add_argument("keys", nargs="*", metavar="KEY", help="only these measurements")
     parser.add_argument("--quick", action="store_true", help="try everything once on little work")
-    parser.add_argument("--output", type=pathlib.Path, metavar="FILE", help="instead of build/bench.json (with --quick build/bench/quick.json)")
+    parser.add_argument(
+        "--output",
+        type=pathlib.Path,
+        metavar="FILE",
+        help="instead of build/bench.json (with --quick build/bench/quick.json)",
+    )
     return parser.parse_args(argv)
 
 
@@ -69,7 +97,10 @@ def main(argv):
         importlib.import_module(module)
     unknown = set(asked.keys) - {m.key for m in MEASUREMENTS}
     if unknown:
-        print(f"bench: no measurement {', '.join(sorted(unknown))}; there are: {', '.join(m.key for m in MEASUREMENTS)}", file=sys.stderr)
+        print(
+            f"bench: no measurement {', '.join(sorted(unknown))}; there are: {', '.join(m.key for m in MEASUREMENTS)}",
+            file=sys.stderr,
+        )
         return 2
     tools.WORK.mkdir(parents=True, exist_ok=True)
     file = asked.output or (tools.WORK / "quick.json" if asked.quick else tools.TREE / "build" / "bench.json")
@@ -88,13 +119,23 @@ def main(argv):
         any_failed |= failed
         results[m.key] = result.as_json()
         file.write_text(json.dumps(results, indent=2) + "\n")
-        table.add_row(m.title, number(result.value), number(result.baseline), m.unit, number(result.ratio), number(result.of_systemc), m.goal)
+        table.add_row(
+            m.title,
+            number(result.value),
+            number(result.baseline),
+            m.unit,
+            number(result.ratio),
+            number(result.of_systemc),
+            m.goal,
+        )
         if result.note:
             notes.append(f"{m.key}: {result.note}")
     console.print(table)
     for note in notes:
         console.print(note, markup=False)
-    console.print("S: timed events a second of processor time of stock SystemC, 1,000 random timers, measured beside each row")
+    console.print(
+        "S: timed events a second of processor time of stock SystemC, 1,000 random timers, measured beside each row"
+    )
     console.print(f"written to {file}")
     return 1 if any_failed else 0
 

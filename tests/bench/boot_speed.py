@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Wall time from the start of the program until unmodified software shows a certain text; QEMU runs the same files."""
+
 import functools
 import pathlib
 import re
@@ -19,14 +20,15 @@ def need(*files):
             raise Unavailable(f"no {file}")
 
 
-@measurement("boot_uboot_s", "reset to U-Boot's \"Hit any key\", against QEMU", "s", goal="under 1 s")
+@measurement("boot_uboot_s", 'reset to U-Boot\'s "Hit any key", against QEMU', "s", goal="under 1 s")
 def uboot():
     need(OPENSBI, U_BOOT)
     wanted = "Hit any key"
     value, baseline = alternately(
         tools.sized(5, 1),
         lambda: tools.seconds_to_text(tools.fabricvp("uboot.yaml"), wanted)[0],
-        lambda: tools.seconds_to_text(tools.qemu("-bios", OPENSBI, "-kernel", U_BOOT), wanted)[0])
+        lambda: tools.seconds_to_text(tools.qemu("-bios", OPENSBI, "-kernel", U_BOOT), wanted)[0],
+    )
     return Result(value, baseline, "s")
 
 
@@ -39,13 +41,17 @@ def linux_seconds():
     if not (image.exists() and initrd.exists()):
         raise Unavailable("no Linux in build/linux; `make linux` fetches one")
     need(OPENSBI_DYNAMIC)
-    append = re.search(r"^ *append: *(.*?)(?: +#.*)?$", (tools.TREE / "configs" / "linux.yaml").read_text(), re.MULTILINE)[1]
+    append = re.search(
+        r"^ *append: *(.*?)(?: +#.*)?$", (tools.TREE / "configs" / "linux.yaml").read_text(), re.MULTILINE
+    )[1]
     # Medians of wall and of processor time, each.
     return alternately(
         tools.sized(3, 1),
         lambda: tools.seconds_to_text(tools.fabricvp("linux.yaml"), "~ # "),
         lambda: tools.seconds_to_text(
-            tools.qemu("-bios", OPENSBI_DYNAMIC, "-kernel", image, "-initrd", initrd, "-append", append), "~ # "))
+            tools.qemu("-bios", OPENSBI_DYNAMIC, "-kernel", image, "-initrd", initrd, "-append", append), "~ # "
+        ),
+    )
 
 
 @measurement("boot_linux_s", "reset to the Linux shell, against QEMU", "s", goal="under 15 s")
@@ -57,5 +63,9 @@ def linux():
 @measurement("iss_vs_qemu_linux", "Linux boot under Sv39, against QEMU TCG", "boots/min", goal="ratio ≥ 0.16")
 def linux_speed():
     ours, theirs = linux_seconds()
-    return Result(60 / ours[1], 60 / theirs[1], "boots/min",
-                  note="of processor time, since QEMU sits out the guest's waits in real time")
+    return Result(
+        60 / ours[1],
+        60 / theirs[1],
+        "boots/min",
+        note="of processor time, since QEMU sits out the guest's waits in real time",
+    )

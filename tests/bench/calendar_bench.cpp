@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Timed events a second of the calendar against stock SystemC notifications: 1,000 timers at random times (1 ps … 1 us
 // ahead), with 8 SC_THREADs waking every microsecond, each at a phase of its own, beside them. Both sides are measured
-// in alternating rounds; a round is a child process, because SystemC elaborates once a process. Seconds are those of the
-// processor: other load does not count. Prints one JSON object.
+// in alternating rounds; a round is a child process, because SystemC elaborates once a process. Seconds are those of
+// the processor: other load does not count. Prints one JSON object.
 //
 //     calendar_bench [ROUNDS [systemc]]    only stock SystemC, the yardstick of other measurements
 #include <sys/wait.h>
@@ -68,7 +68,9 @@ struct systemc_timer : sc_core::sc_module {
 
 struct waking_thread : sc_core::sc_module {
     SC_HAS_PROCESS(waking_thread);
-    waking_thread(const sc_core::sc_module_name& name, unsigned phase) : sc_module(name), phase(phase) { SC_THREAD(run); }
+    waking_thread(const sc_core::sc_module_name& name, unsigned phase) : sc_module(name), phase(phase) {
+        SC_THREAD(run);
+    }
     void run() {
         wait(sc_core::sc_time(phase, sc_core::SC_NS));
         for (;;) {
@@ -87,14 +89,18 @@ double measure(bool with_calendar, ticks span) {
     std::vector<std::unique_ptr<systemc_timer>> theirs;
     std::vector<std::unique_ptr<waking_thread>> threads;
     for (unsigned i = 0; i < timers; ++i) {
-        if (with_calendar) ours.push_back(std::make_unique<calendar_timer>(i + 1));
-        else theirs.push_back(std::make_unique<systemc_timer>(sc_core::sc_gen_unique_name("timer"), i + 1));
+        if (with_calendar)
+            ours.push_back(std::make_unique<calendar_timer>(i + 1));
+        else
+            theirs.push_back(std::make_unique<systemc_timer>(sc_core::sc_gen_unique_name("timer"), i + 1));
     }
     for (unsigned i = 0; i < foreign_threads; ++i)
         threads.push_back(std::make_unique<waking_thread>(sc_core::sc_gen_unique_name("thread"), i * 125));
     const auto run = [&](ticks until) {
-        if (c) c->run_until(until);
-        else sc_core::sc_start(sc_core::sc_time::from_value(until) - sc_core::sc_time_stamp());
+        if (c)
+            c->run_until(until);
+        else
+            sc_core::sc_start(sc_core::sc_time::from_value(until) - sc_core::sc_time_stamp());
     };
     run(span / 10);
     const std::uint64_t before = fired;
@@ -146,9 +152,10 @@ int sc_main(int argc, char* argv[]) {
         std::fputs("calendar_bench: a round failed\n", stderr);
         return 1;
     }
-    if (only_systemc) std::printf("{\"value\": %.0f, \"unit\": \"timed events/s\"}\n", value);
+    if (only_systemc)
+        std::printf("{\"value\": %.0f, \"unit\": \"timed events/s\"}\n", value);
     else
-        std::printf("{\"value\": %.0f, \"baseline\": %.0f, \"ratio\": %.3f, \"unit\": \"timed events/s\"}\n", value, baseline,
-                    value / baseline);
+        std::printf("{\"value\": %.0f, \"baseline\": %.0f, \"ratio\": %.3f, \"unit\": \"timed events/s\"}\n", value,
+                    baseline, value / baseline);
     return 0;
 }

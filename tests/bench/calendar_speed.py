@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The event calendar against stock SystemC notifications: 1,000 timers, 8 foreign threads waking every microsecond."""
+
 import tools
 from registry import Result, measurement
 

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Time for a result: whole commands as people type them, from start to exit; what the host of the machine does included."""
+"""Time for a result: whole commands as people type them, from start to exit; what the host of the machine does
+included."""
+
 import shutil
 import statistics
 import subprocess
@@ -20,11 +22,18 @@ def seconds_of(app, size, rounds=5):
     for _ in range(tools.sized(rounds, 1)):
         out = tempfile.mkdtemp(dir=tools.WORK)
         start = time.monotonic()
-        done = subprocess.run([tools.LAUNCHER, "run", "gpu", "--app", app, "--size", str(size), "--out", out], stdin=subprocess.DEVNULL,
-                              capture_output=True, text=True, timeout=300)
+        done = subprocess.run(
+            [tools.LAUNCHER, "run", "gpu", "--app", app, "--size", str(size), "--out", out],
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=300,
+        )
         took.append(time.monotonic() - start)
         if done.returncode != 0:
-            raise RuntimeError(f"fabricvp run gpu --app {app}: status {done.returncode}: {(done.stdout + done.stderr)[-400:]}")
+            raise RuntimeError(
+                f"fabricvp run gpu --app {app}: status {done.returncode}: {(done.stdout + done.stderr)[-400:]}"
+            )
         shutil.rmtree(out)
     return Result(statistics.median(took), None, "s")
 

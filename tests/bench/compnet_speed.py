@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Messages a second of processor time that kernels leave to the command processor: 8 bytes between two nodes, one after the other or there and back."""
+"""Messages a second of processor time that kernels leave to the command processor: 8 bytes between two nodes, one after
+the other or there and back."""
+
 import statistics
 
 import tools
@@ -15,15 +17,27 @@ def seconds(options):
 
 def rate(options, key, count, messages):
     """Of runs with ``key`` of ``count``, of which each is ``messages`` messages."""
-    return statistics.median(messages * count / (seconds(f"{options} {key}={count + FEW}") - seconds(f"{options} {key}={FEW}")) for _ in range(tools.sized(3, 1)))
+    return statistics.median(
+        messages * count / (seconds(f"{options} {key}={count + FEW}") - seconds(f"{options} {key}={FEW}"))
+        for _ in range(tools.sized(3, 1))
+    )
 
 
 @measurement("compnet_messages_per_s", "messages of kernels by the command processor", "messages/s", goal="≥ 0.025 S")
 def messages():
-    return Result(rate(f"work=3 groups={SENDERS}", "messages", tools.sized(4_000, 500), SENDERS), None, "messages/s",
-                  note=f"{SENDERS} work-groups of one node, nobody answers, two harts serve; processor time, start-up taken off")
+    return Result(
+        rate(f"work=3 groups={SENDERS}", "messages", tools.sized(4_000, 500), SENDERS),
+        None,
+        "messages/s",
+        note=f"{SENDERS} work-groups of one node, nobody answers, two harts serve; processor time, start-up taken off",
+    )
 
 
 @measurement("compnet_plain_messages_per_s", "the same, there and back by 32 work-groups", "messages/s")
 def plain():
-    return Result(rate(f"work=0 groups={TALKERS}", "rounds", tools.sized(300, 40), 2 * TALKERS), None, "messages/s", note="each waits for its answer")
+    return Result(
+        rate(f"work=0 groups={TALKERS}", "rounds", tools.sized(300, 40), 2 * TALKERS),
+        None,
+        "messages/s",
+        note="each waits for its answer",
+    )

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Seconds in which the schedule search evaluates every order of a halo exchange, exactly, on one core."""
+
 import json
 import statistics
 import subprocess
@@ -15,8 +16,21 @@ def search(pattern, orders):
         raise Unavailable(f"{PYTHON.relative_to(tools.TREE)} is not there")
     took = []
     for _ in range(tools.sized(5, 1)):
-        done = subprocess.run([PYTHON, "-m", "fabricvp", "congestion-search", tools.TREE / "configs" / "cs_storm.yaml", "--pattern", pattern,
-                               "--json"], check=True, capture_output=True, timeout=300)
+        done = subprocess.run(
+            [
+                PYTHON,
+                "-m",
+                "fabricvp",
+                "congestion-search",
+                tools.TREE / "configs" / "cs_storm.yaml",
+                "--pattern",
+                pattern,
+                "--json",
+            ],
+            check=True,
+            capture_output=True,
+            timeout=300,
+        )
         found = json.loads(done.stdout)
         if found["orders"] != orders:
             raise RuntimeError(f"{found['orders']} orders evaluated, there are {orders}")

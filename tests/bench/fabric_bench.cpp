@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Speed of the fabric: four devices in two clusters, as in configs/netcrafter_quad.yaml, everyone reads and writes everyone
-// else's memory all the time. First with traffic generators alone; then with the memory systems of four GPUs of 64 compute
-// units, whose place clients take that always have something to ask for. Prints one line of JSON: packet-hops (a packet on
-// a link) a second of processor time, and calendar events a packet-hop.
+// Speed of the fabric: four devices in two clusters, as in configs/netcrafter_quad.yaml, everyone reads and writes
+// everyone else's memory all the time. First with traffic generators alone; then with the memory systems of four GPUs
+// of 64 compute units, whose place clients take that always have something to ask for. Prints one line of JSON:
+// packet-hops (a packet on a link) a second of processor time, and calendar events a packet-hop.
 //
 //     fabric_bench [REQUESTS_PER_GENERATOR [ACCESSES_PER_UNIT]]
 #include <cstdlib>
@@ -102,7 +102,8 @@ struct linked_gpu {
     gpu_memory_system memory;
     fabric_port port;
     linked_gpu(unsigned index)
-        : memory(fmt::format("memory{}", index).c_str(), {}, index, clock_domain(frequency{1'000'000'000}), compute_units),
+        : memory(fmt::format("memory{}", index).c_str(), {}, index, clock_domain(frequency{1'000'000'000}),
+                 compute_units),
           port(fmt::format("port{}", index).c_str(), memory.router) {
         const std::uint64_t here = std::uint64_t{memory.router.where()} << GPU_PA_WHERE_SHIFT;
         const auto put = [&](std::uint64_t at, std::uint64_t physical, unsigned flags) {
@@ -112,7 +113,9 @@ struct linked_gpu {
         put(tables, here | (tables + 0x1000), 0);
         put(tables + 0x1000 + (base >> 30 & 511) * 8, here | (tables + 0x2000), 0);
         for (std::uint64_t p = 0; p < pages; ++p)
-            put(tables + 0x2000 + p * 8, std::uint64_t{GPU_PA_GPU0 + p % gpus} << GPU_PA_WHERE_SHIFT | (data + (p << 21)), GPU_PTE_READ | GPU_PTE_WRITE);
+            put(tables + 0x2000 + p * 8,
+                std::uint64_t{GPU_PA_GPU0 + p % gpus} << GPU_PA_WHERE_SHIFT | (data + (p << 21)),
+                GPU_PTE_READ | GPU_PTE_WRITE);
         memory.gmmu.set_root(1, here | tables);
     }
 };
@@ -128,10 +131,12 @@ figures measure(const fabric::interconnect& net, Begin begin) {
     const auto hops = net.packet_hops(), events = timeline.executed();
     const std::clock_t start = std::clock();
     begin();
-    while (timeline.next_event_time() != never) timeline.run_until(timeline.next_event_time() + ticks_per_second / 1000);
+    while (timeline.next_event_time() != never)
+        timeline.run_until(timeline.next_event_time() + ticks_per_second / 1000);
     const double took = static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC;
     const auto carried = net.packet_hops() - hops;
-    return {static_cast<double>(carried) / took, static_cast<double>(timeline.executed() - events) / static_cast<double>(carried), carried};
+    return {static_cast<double>(carried) / took,
+            static_cast<double>(timeline.executed() - events) / static_cast<double>(carried), carried};
 }
 
 int run(std::uint64_t requests, std::uint64_t accesses) {
@@ -142,7 +147,8 @@ int run(std::uint64_t requests, std::uint64_t accesses) {
     for (unsigned g = 0; g < gpus; ++g) {
         linked.push_back(std::make_unique<linked_gpu>(g));
         linked.back()->port.attach(*net.terminals[g]);
-        for (auto& u : linked.back()->memory.units) clients.push_back(std::make_unique<client>(*u, g, static_cast<unsigned>(clients.size()), accesses));
+        for (auto& u : linked.back()->memory.units)
+            clients.push_back(std::make_unique<client>(*u, g, static_cast<unsigned>(clients.size()), accesses));
     }
     const auto generators = measure(alone, [&] { alone.start(); });
     const auto with_gpus = measure(net, [&] {
@@ -152,9 +158,12 @@ int run(std::uint64_t requests, std::uint64_t accesses) {
         if (!g->finished() || g->corrupt.value()) throw std::runtime_error("a packet was lost or spoilt");
     for (const auto& c : clients)
         if (c->left) throw std::runtime_error("a client did not finish");
-    fmt::print("{{\"value\": {:.0f}, \"with_gpus\": {:.0f}, \"unit\": \"packet-hops/s\", \"hops\": {}, \"hops_with_gpus\": {}, "
-               "\"events_per_hop\": {:.3f}, \"events_per_hop_with_gpus\": {:.3f}}}\n",
-               generators.hops_per_s, with_gpus.hops_per_s, generators.hops, with_gpus.hops, generators.events_per_hop, with_gpus.events_per_hop);
+    fmt::print(
+        "{{\"value\": {:.0f}, \"with_gpus\": {:.0f}, \"unit\": \"packet-hops/s\", \"hops\": {}, \"hops_with_gpus\": "
+        "{}, "
+        "\"events_per_hop\": {:.3f}, \"events_per_hop_with_gpus\": {:.3f}}}\n",
+        generators.hops_per_s, with_gpus.hops_per_s, generators.hops, with_gpus.hops, generators.events_per_hop,
+        with_gpus.events_per_hop);
     return 0;
 }
 
@@ -162,7 +171,8 @@ int run(std::uint64_t requests, std::uint64_t accesses) {
 
 int sc_main(int argc, char* argv[]) {
     try {
-        return run(argc > 1 ? std::strtoull(argv[1], nullptr, 10) : 150'000, argc > 2 ? std::strtoull(argv[2], nullptr, 10) : 300);
+        return run(argc > 1 ? std::strtoull(argv[1], nullptr, 10) : 150'000,
+                   argc > 2 ? std::strtoull(argv[2], nullptr, 10) : 300);
     } catch (const std::exception& e) {
         fmt::print(stderr, "fabric_bench: {}\n", e.what());
         return 2;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// L1 transactions a second of wall time of a GPU's memory system (stock sizes, 64 compute units), with the compute units
-// replaced by clients that always have something to ask for. Prints one JSON object; with an argument, only that pattern.
+// L1 transactions a second of wall time of a GPU's memory system (stock sizes, 64 compute units), with the compute
+// units replaced by clients that always have something to ask for. Prints one JSON object; with an argument, only that
+// pattern.
 #include <sys/resource.h>
 
 #include <chrono>
@@ -24,9 +25,9 @@ constexpr std::uint64_t base = GPU_GLOBAL_BASE, footprint = 256 << 20, tables = 
 struct pattern {
     const char* name;
     access_kind kind;
-    std::uint64_t bytes;    // footprint
+    std::uint64_t bytes;  // footprint
     bool random;
-    unsigned level;         // of the page table: 0: pages of 4 KiB, 1: 2 MiB
+    unsigned level;  // of the page table: 0: pages of 4 KiB, 1: 2 MiB
     std::uint64_t accesses;
 };
 const pattern patterns[] = {
@@ -41,7 +42,11 @@ const pattern patterns[] = {
 
 struct client final : access_client {
     client(vector_memory_unit& u, const pattern& p, unsigned number)
-        : unit(u), what(p), state(number * 0x9e3779b97f4a7c15u + 12345), next(number * (p.bytes / compute_units)), left(p.accesses / compute_units) {}
+        : unit(u),
+          what(p),
+          state(number * 0x9e3779b97f4a7c15u + 12345),
+          next(number * (p.bytes / compute_units)),
+          left(p.accesses / compute_units) {}
     std::uint64_t random() {
         state ^= state << 13;
         state ^= state >> 7;
@@ -60,7 +65,8 @@ struct client final : access_client {
             a->mask = ~lane_mask{0};
             a->client = this;
             for (unsigned i = 0; i < 64; ++i) {
-                a->address[i] = base + (what.random ? (random() % what.bytes & ~std::uint64_t{3}) : (next + 4 * i) % what.bytes);
+                a->address[i] =
+                    base + (what.random ? (random() % what.bytes & ~std::uint64_t{3}) : (next + 4 * i) % what.bytes);
                 a->data[i] = i;
             }
             next += 256;
@@ -81,7 +87,9 @@ struct client final : access_client {
 void map(gpu_memory_system& m, const pattern& p) {
     const std::uint64_t home = std::uint64_t{m.router.where()} << GPU_PA_WHERE_SHIFT;
     std::uint64_t free = tables + 0x1000;
-    const auto entry = [&](std::uint64_t table, std::uint64_t address, unsigned level) { return table + (address >> (12 + 9 * level) & 511) * 8; };
+    const auto entry = [&](std::uint64_t table, std::uint64_t address, unsigned level) {
+        return table + (address >> (12 + 9 * level) & 511) * 8;
+    };
     for (std::uint64_t at = 0; at < footprint; at += p.level ? 1 << 21 : 1 << 12) {
         std::uint64_t table = tables;
         for (unsigned level = 3; level > p.level; --level) {
@@ -94,7 +102,8 @@ void map(gpu_memory_system& m, const pattern& p) {
             }
             table = e >> GPU_PTE_PPN_SHIFT << 12 & GPU_PA_OFFSET_MASK;
         }
-        const std::uint64_t leaf = ((home | (data + at)) >> 12) << GPU_PTE_PPN_SHIFT | GPU_PTE_VALID | GPU_PTE_READ | GPU_PTE_WRITE;
+        const std::uint64_t leaf =
+            ((home | (data + at)) >> 12) << GPU_PTE_PPN_SHIFT | GPU_PTE_VALID | GPU_PTE_READ | GPU_PTE_WRITE;
         m.memory.bytes.write(entry(table, base + at, p.level), &leaf, 8);
     }
     m.gmmu.set_root(1, home | tables);
@@ -131,10 +140,12 @@ int sc_main(int argc, char* argv[]) {
         rusage usage{};
         getrusage(RUSAGE_SELF, &usage);
         const double processor = static_cast<double>(std::clock() - clock_begin) / CLOCKS_PER_SEC;
-        std::printf("%s\n \"%s\": {\"transactions_per_s\": %.0f, \"transactions_per_cpu_s\": %.0f, \"transactions\": %.0f, \"events_per_transaction\": %.2f, "
-                    "\"simulated_us\": %.1f, \"resident_mb\": %ld}",
-                    separator, p.name, n / seconds, n / processor, n, static_cast<double>(cal.executed() - events) / n,
-                    static_cast<double>(cal.now() - simulated) / 1e6, usage.ru_maxrss / 1024);
+        std::printf(
+            "%s\n \"%s\": {\"transactions_per_s\": %.0f, \"transactions_per_cpu_s\": %.0f, \"transactions\": %.0f, "
+            "\"events_per_transaction\": %.2f, "
+            "\"simulated_us\": %.1f, \"resident_mb\": %ld}",
+            separator, p.name, n / seconds, n / processor, n, static_cast<double>(cal.executed() - events) / n,
+            static_cast<double>(cal.now() - simulated) / 1e6, usage.ru_maxrss / 1024);
         separator = ",";
     }
     std::printf("\n}\n");

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Instructions per second of one hart, beside QEMU's translator, and host instructions per simulated instruction."""
+
 import re
 import subprocess
 
@@ -8,7 +9,11 @@ from registry import Result, alternately, measurement
 
 ROUNDS = tools.sized(5, 1)
 # Long enough that a start-up of tens of milliseconds, which is subtracted, does not matter.
-ITERATIONS = {"integer": (12_000_000, 40_000_000), "memory": (25_000_000, 100_000_000), "straight": (25_000_000, 200_000_000)}
+ITERATIONS = {
+    "integer": (12_000_000, 40_000_000),
+    "memory": (25_000_000, 100_000_000),
+    "straight": (25_000_000, 200_000_000),
+}
 
 
 def ours(elf):
@@ -33,7 +38,9 @@ def million_a_second(loop):
     bare = [*tools.qemu(memory="128M"), "-serial", "none", "-bios", "none", "-kernel"]
     their_start = min(tools.seconds([*bare, empty]) for _ in range(3))
     start = min(start, *(ours(empty)[0] for _ in range(2)))
-    value, baseline = alternately(ROUNDS, speed, lambda: many * each / (tools.seconds([*bare, long]) - their_start) / 1e6)
+    value, baseline = alternately(
+        ROUNDS, speed, lambda: many * each / (tools.seconds([*bare, long]) - their_start) / 1e6
+    )
     return Result(value, baseline, "MIPS")
 
 
@@ -55,8 +62,12 @@ def straight():
 def host_instructions(elf):
     """What valgrind's callgrind counts for a whole run: repeatable, unlike time."""
     file = tools.WORK / "callgrind.out"
-    command = [tools.program("valgrind"), "--tool=callgrind", f"--callgrind-out-file={file}",
-               *tools.fabricvp("bare.yaml", "--firmware", elf, out=tools.WORK / "callgrind")]
+    command = [
+        tools.program("valgrind"),
+        "--tool=callgrind",
+        f"--callgrind-out-file={file}",
+        *tools.fabricvp("bare.yaml", "--firmware", elf, out=tools.WORK / "callgrind"),
+    ]
     subprocess.run(command, check=True, stdin=subprocess.DEVNULL, capture_output=True, timeout=600)
     return int(re.search(r"^(?:summary|totals): (\d+)", file.read_text(), re.MULTILINE)[1])
 
@@ -67,11 +78,15 @@ def host_instructions_each(loop):
     return (counts[1] - counts[0]) / ((more - less) * tools.instructions_per_iteration(loop))
 
 
-@measurement("iss_callgrind_instructions_per_instruction", "host instructions for one of the integer loop", "instructions")
+@measurement(
+    "iss_callgrind_instructions_per_instruction", "host instructions for one of the integer loop", "instructions"
+)
 def callgrind_integer():
     return Result(host_instructions_each("integer"), None, "instructions")
 
 
-@measurement("iss_callgrind_instructions_per_memory_instruction", "host instructions for one of the memory loop", "instructions")
+@measurement(
+    "iss_callgrind_instructions_per_memory_instruction", "host instructions for one of the memory loop", "instructions"
+)
 def callgrind_memory():
     return Result(host_instructions_each("memory"), None, "instructions")

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Wavefront-instructions a second of processor time on a GPU with 64 compute units, caches, TLBs and HBM modelled. The first
-// argument is the folder of kernel images. Prints one JSON object: instructions a second by kernel.
+// Wavefront-instructions a second of processor time on a GPU with 64 compute units, caches, TLBs and HBM modelled. The
+// first argument is the folder of kernel images. Prints one JSON object: instructions a second by kernel.
 #include <cstdio>
 #include <cstring>
 #include <ctime>
@@ -21,7 +21,8 @@ using namespace fabricvp::gpu;
 
 namespace {
 
-constexpr std::uint64_t image = GPU_GLOBAL_BASE, arguments = image + (2 << 20), data = image + (4 << 20), mapped = 64 << 20;
+constexpr std::uint64_t image = GPU_GLOBAL_BASE, arguments = image + (2 << 20), data = image + (4 << 20),
+                        mapped = 64 << 20;
 
 struct machine : dispatch_client {
     calendar timeline;
@@ -36,12 +37,14 @@ struct machine : dispatch_client {
         dispatcher.set_client(*this);
         for (unsigned i = 0; i < 64; ++i) {
             if (i % 4 == 0) {
-                code.push_back(std::make_unique<instruction_cache>(("code" + std::to_string(i / 4)).c_str(), instruction_cache_params{}, clock,
-                                                                   memory.l2_tlb, memory.router));
+                code.push_back(std::make_unique<instruction_cache>(("code" + std::to_string(i / 4)).c_str(),
+                                                                   instruction_cache_params{}, clock, memory.l2_tlb,
+                                                                   memory.router));
                 dispatcher.attach(*code.back());
             }
             const compute_unit_wiring to{clock, 0, i, *memory.units[i], *code.back(), dispatcher.listener()};
-            units.push_back(std::make_unique<compute_unit>(("unit" + std::to_string(i)).c_str(), compute_unit_params{}, to));
+            units.push_back(
+                std::make_unique<compute_unit>(("unit" + std::to_string(i)).c_str(), compute_unit_params{}, to));
             dispatcher.attach(*units.back());
         }
         // One table of each level; large pages, virtual address = offset + GPU_GLOBAL_BASE.
@@ -57,7 +60,9 @@ struct machine : dispatch_client {
             entry(tables + 0x2000, n, base + (n << 21), GPU_PTE_READ | GPU_PTE_WRITE | GPU_PTE_EXECUTE);
         memory.gmmu.set_root(1, base + tables);
     }
-    void write(std::uint64_t address, const void* from, std::size_t size) { memory.memory.bytes.write(address - image, from, size); }
+    void write(std::uint64_t address, const void* from, std::size_t size) {
+        memory.memory.bytes.write(address - image, from, size);
+    }
 
     void load(const std::string& path) {
         std::ifstream file(path, std::ios::binary);
@@ -68,7 +73,8 @@ struct machine : dispatch_client {
         for (unsigned i = 0; i < header.e_phnum; ++i) {
             Elf64_Phdr segment;
             std::memcpy(&segment, contents.data() + header.e_phoff + i * sizeof segment, sizeof segment);
-            if (segment.p_type == PT_LOAD) write(image + segment.p_vaddr - GPU_CODE_BASE, contents.data() + segment.p_offset, segment.p_filesz);
+            if (segment.p_type == PT_LOAD)
+                write(image + segment.p_vaddr - GPU_CODE_BASE, contents.data() + segment.p_offset, segment.p_filesz);
         }
     }
     kernel_descriptor find(const std::string& name) {

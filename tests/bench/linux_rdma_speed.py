@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Wall time until Debian's Linux uses RDMA adapters with the driver that it comes with."""
+
 import pathlib
 import subprocess
 import tempfile
@@ -21,7 +22,9 @@ expect PORT_ACTIVE
 """
 
 
-@measurement("linux_rdma_up_s", "reset to ib_mthca's having two adapters up and `ibv_devinfo` answered", "s", goal="under 20 s")
+@measurement(
+    "linux_rdma_up_s", "reset to ib_mthca's having two adapters up and `ibv_devinfo` answered", "s", goal="under 20 s"
+)
 def up():
     if (reason := LINUX / "unavailable").exists():
         raise Unavailable(reason.read_text().strip())
@@ -32,8 +35,20 @@ def up():
             script = pathlib.Path(folder, "up.script")
             script.write_text(SCRIPT)
             start = time.monotonic()
-            done = subprocess.run(tools.fabricvp("linux_rdma.yaml", "--script", script, "--console", "none", "--quiet", out=pathlib.Path(folder, "out")),
-                                  capture_output=True, text=True, timeout=300)
+            done = subprocess.run(
+                tools.fabricvp(
+                    "linux_rdma.yaml",
+                    "--script",
+                    script,
+                    "--console",
+                    "none",
+                    "--quiet",
+                    out=pathlib.Path(folder, "out"),
+                ),
+                capture_output=True,
+                text=True,
+                timeout=300,
+            )
             times.append(time.monotonic() - start)
             if done.returncode:
                 raise RuntimeError(done.stderr.strip())

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Speed of the fabric with NetCrafter: the saturated quad of fabric_bench with traffic generators, half of whose reads need
-// one sector, without the controllers and with all their parts on. Prints one line of JSON: packet-hops (a packet on a link)
-// a second of processor time, calendar events a packet-hop, and what the controllers did.
+// Speed of the fabric with NetCrafter: the saturated quad of fabric_bench with traffic generators, half of whose reads
+// need one sector, without the controllers and with all their parts on. Prints one line of JSON: packet-hops (a packet
+// on a link) a second of processor time, calendar events a packet-hop, and what the controllers did.
 //
 //     netcrafter_bench [REQUESTS_PER_GENERATOR [plain|on|both]]
 #include <cstdlib>
@@ -60,7 +60,8 @@ figures measure(fabric::interconnect& net) {
     const auto hops = net.packet_hops(), events = timeline.executed();
     const std::clock_t start = std::clock();
     net.start();
-    while (timeline.next_event_time() != never) timeline.run_until(timeline.next_event_time() + ticks_per_second / 1000);
+    while (timeline.next_event_time() != never)
+        timeline.run_until(timeline.next_event_time() + ticks_per_second / 1000);
     const double took = static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC;
     for (const auto* g : net.generators)
         if (!g->finished() || g->corrupt.value()) throw std::runtime_error("a packet was lost or spoilt");
@@ -82,13 +83,16 @@ int run(std::uint64_t requests, const std::string& which) {
                 rode += static_cast<double>(c->stitched.value() + c->stitched_ends.value());
                 trimmed += static_cast<double>(c->trimmed.value());
                 wire += static_cast<double>(c->wire_flits.value());
-                saved += static_cast<double>(c->saved_by_stitching.value() + c->saved_by_ends.value() + c->saved_by_trimming.value());
+                saved += static_cast<double>(c->saved_by_stitching.value() + c->saved_by_ends.value() +
+                                             c->saved_by_trimming.value());
             }
     const auto share = [](double part, double whole) { return whole ? part / whole : 0; };
-    fmt::print("{{\"value\": {:.0f}, \"without\": {:.0f}, \"unit\": \"packet-hops/s\", \"events_per_hop\": {:.3f}, "
-               "\"events_per_hop_without\": {:.3f}, \"stitched_share\": {:.3f}, \"trimmed_share\": {:.3f}, \"saved_flits_share\": {:.3f}}}\n",
-               with.hops_per_s, without.hops_per_s, with.events_per_hop, without.events_per_hop, share(rode, left), share(trimmed, left),
-               share(saved, wire + saved));
+    fmt::print(
+        "{{\"value\": {:.0f}, \"without\": {:.0f}, \"unit\": \"packet-hops/s\", \"events_per_hop\": {:.3f}, "
+        "\"events_per_hop_without\": {:.3f}, \"stitched_share\": {:.3f}, \"trimmed_share\": {:.3f}, "
+        "\"saved_flits_share\": {:.3f}}}\n",
+        with.hops_per_s, without.hops_per_s, with.events_per_hop, without.events_per_hop, share(rode, left),
+        share(trimmed, left), share(saved, wire + saved));
     return 0;
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Speed of the network between nodes: 16 traffic generators on four leaf switches below four spines, EDR links, everyone
-// sends datagrams to everyone else all the time. Prints one line of JSON: packet-hops (a packet on a link) a second of
-// processor time, and calendar events a packet-hop.
+// Speed of the network between nodes: 16 traffic generators on four leaf switches below four spines, EDR links,
+// everyone sends datagrams to everyone else all the time. Prints one line of JSON: packet-hops (a packet on a link) a
+// second of processor time, and calendar events a packet-hop.
 //
 //     network_bench [PACKETS_PER_GENERATOR [PAYLOAD]]
 #include <cstdlib>
@@ -49,12 +49,15 @@ int run(std::uint64_t packets, std::uint64_t payload) {
     network::subnet net("net", tree(packets, payload));
     net.start();
     const std::clock_t start = std::clock();
-    while (timeline.next_event_time() != never) timeline.run_until(timeline.next_event_time() + ticks_per_second / 1000);
+    while (timeline.next_event_time() != never)
+        timeline.run_until(timeline.next_event_time() + ticks_per_second / 1000);
     const double took = static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC;
     for (const auto& g : net.generators)
-        if (!g->finished() || g->corrupt.value() || g->missed.value() || g->late.value()) throw std::runtime_error("a packet was lost or spoilt");
+        if (!g->finished() || g->corrupt.value() || g->missed.value() || g->late.value())
+            throw std::runtime_error("a packet was lost or spoilt");
     const auto hops = net.packet_hops();
-    fmt::print("{{\"value\": {:.0f}, \"unit\": \"packet-hops/s\", \"hops\": {}, \"events_per_hop\": {:.3f}}}\n", static_cast<double>(hops) / took, hops,
+    fmt::print("{{\"value\": {:.0f}, \"unit\": \"packet-hops/s\", \"hops\": {}, \"events_per_hop\": {:.3f}}}\n",
+               static_cast<double>(hops) / took, hops,
                static_cast<double>(timeline.executed()) / static_cast<double>(hops));
     return 0;
 }
@@ -63,7 +66,8 @@ int run(std::uint64_t packets, std::uint64_t payload) {
 
 int sc_main(int argc, char* argv[]) {
     try {
-        return run(argc > 1 ? std::strtoull(argv[1], nullptr, 10) : 40'000, argc > 2 ? std::strtoull(argv[2], nullptr, 10) : 2048);
+        return run(argc > 1 ? std::strtoull(argv[1], nullptr, 10) : 40'000,
+                   argc > 2 ? std::strtoull(argv[2], nullptr, 10) : 2048);
     } catch (const std::exception& e) {
         fmt::print(stderr, "network_bench: {}\n", e.what());
         return 2;

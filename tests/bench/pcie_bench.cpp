@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Speed of the PCIe tree: eight copy engines on Gen3 x16 links, 256-byte payload, everyone sends to everyone else all the
-// time. Prints one line of JSON: TLP-hops (a TLP on a link) a second of processor time, and calendar events a TLP-hop, saturated
-// and idle (one TLP at a time on an otherwise silent tree).
+// Speed of the PCIe tree: eight copy engines on Gen3 x16 links, 256-byte payload, everyone sends to everyone else all
+// the time. Prints one line of JSON: TLP-hops (a TLP on a link) a second of processor time, and calendar events a
+// TLP-hop, saturated and idle (one TLP at a time on an otherwise silent tree).
 //
 //     pcie_bench [KIB_PER_MESSAGE]
 #include <cstdio>
@@ -24,7 +24,8 @@ std::uint64_t tlp_hops() {
     static const auto counters = [] {
         std::vector<const counter*> found;
         for (const auto* s : all_statistics())
-            if (const auto* c = dynamic_cast<const counter*>(s); c && c->path().find(".tlps_sent") != std::string::npos) found.push_back(c);
+            if (const auto* c = dynamic_cast<const counter*>(s); c && c->path().find(".tlps_sent") != std::string::npos)
+                found.push_back(c);
         return found;
     }();
     std::uint64_t sum = 0;
@@ -72,10 +73,12 @@ int run(std::uint64_t bytes) {
     std::vector<message> single;
     for (unsigned i = 0; i < 1000; ++i) single.push_back({0, 5, 256, ticks{i} * 10'000'000});
     const auto idle = measure(engines, single);
-    fmt::print("{{\"value\": {:.0f}, \"unit\": \"TLP-hops/s\", \"hops\": {}, \"processor_s\": {:.4f}, \"simulated_s\": {:.6f}, "
-               "\"events_per_hop_saturated\": {:.3f}, \"events_per_hop_idle\": {:.3f}}}\n",
-               static_cast<double>(saturated.hops) / saturated.seconds, saturated.hops, saturated.seconds, saturated.simulated,
-               saturated.events_per_hop, idle.events_per_hop);
+    fmt::print(
+        "{{\"value\": {:.0f}, \"unit\": \"TLP-hops/s\", \"hops\": {}, \"processor_s\": {:.4f}, \"simulated_s\": "
+        "{:.6f}, "
+        "\"events_per_hop_saturated\": {:.3f}, \"events_per_hop_idle\": {:.3f}}}\n",
+        static_cast<double>(saturated.hops) / saturated.seconds, saturated.hops, saturated.seconds, saturated.simulated,
+        saturated.events_per_hop, idle.events_per_hop);
     return 0;
 }
 

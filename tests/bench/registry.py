@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Measurements register themselves here; bench.py runs them in the order of registration."""
+
 import dataclasses
 import statistics
 import typing
@@ -44,7 +45,13 @@ class Result:
         return self.value * self.systemc if self.value is not None and self.systemc and self.unit == "s" else None
 
     def as_json(self):
-        fields = {"value": self.value, "baseline": self.baseline, "ratio": self.ratio, "unit": self.unit, "of_systemc": self.of_systemc}
+        fields = {
+            "value": self.value,
+            "baseline": self.baseline,
+            "ratio": self.ratio,
+            "unit": self.unit,
+            "of_systemc": self.of_systemc,
+        }
         for name in ("systemc_events", "systemc", "note"):
             if (value := getattr(self, name)) not in (None, ""):
                 fields[name] = value
@@ -82,4 +89,7 @@ def alternately(rounds, *actions):
     for _ in range(rounds):
         for action, row in zip(actions, results):
             row.append(action())
-    return [tuple(map(statistics.median, zip(*row))) if isinstance(row[0], tuple) else statistics.median(row) for row in results]
+    return [
+        tuple(map(statistics.median, zip(*row))) if isinstance(row[0], tuple) else statistics.median(row)
+        for row in results
+    ]

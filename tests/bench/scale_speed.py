@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a packet-hop costs on a fabric of 1,024 devices beside one of 4: traffic generators in a fat tree of clusters."""
+"""What a packet-hop costs on a fabric of 1,024 devices beside one of 4: traffic generators in a fat tree of
+clusters."""
+
 import json
 import subprocess
 
@@ -13,6 +15,12 @@ def ratio():
     if not python.exists():
         raise Unavailable(f"{python} is not there")
     command = [python, "-m", "fabricvp.experiments.scale.measure", *map(str, tools.sized((3, 1_000_000), (1, 20_000)))]
-    found = json.loads(subprocess.run(command, check=True, capture_output=True, text=True, timeout=600).stdout.splitlines()[-1])
-    nanoseconds, events = (" and ".join(f"{value:.3g}" for value in found[key].values()) for key in ("ns_per_hop", "events_per_hop"))
-    return Result(found["value"], None, "1", note=f"4 and 1,024 devices: {nanoseconds} ns, {events} calendar events a packet-hop")
+    found = json.loads(
+        subprocess.run(command, check=True, capture_output=True, text=True, timeout=600).stdout.splitlines()[-1]
+    )
+    nanoseconds, events = (
+        " and ".join(f"{value:.3g}" for value in found[key].values()) for key in ("ns_per_hop", "events_per_hop")
+    )
+    return Result(
+        found["value"], None, "1", note=f"4 and 1,024 devices: {nanoseconds} ns, {events} calendar events a packet-hop"
+    )

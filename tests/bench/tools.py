@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The programs that are measured, and how their time is taken."""
+
 import json
 import os
 import pathlib
@@ -34,7 +35,9 @@ def rows(name, *arguments, rounds=1):
         raise Unavailable(f"{bench.relative_to(TREE)} is not built")
     found = []
     for _ in range(sized(rounds, 1)):
-        lines = subprocess.run([bench, *map(str, arguments)], check=True, capture_output=True, text=True, timeout=300).stdout
+        lines = subprocess.run(
+            [bench, *map(str, arguments)], check=True, capture_output=True, text=True, timeout=300
+        ).stdout
         found.append(json.loads(lines.splitlines()[-1]))
     return found
 
@@ -56,9 +59,22 @@ def compile_loop(name, iterations):
     WORK.mkdir(parents=True, exist_ok=True)
     elf = WORK / f"{name}.{iterations}.elf"
     subprocess.run(
-        [program("riscv64-unknown-elf-gcc"), "-march=rv64gc", "-mabi=lp64d", "-nostdlib", "-static",
-         f"-DITERATIONS={iterations}", "-T", FIRMWARE / "loop.ld", FIRMWARE / "start.S", FIRMWARE / f"{name}.S", "-o", elf],
-        check=True)
+        [
+            program("riscv64-unknown-elf-gcc"),
+            "-march=rv64gc",
+            "-mabi=lp64d",
+            "-nostdlib",
+            "-static",
+            f"-DITERATIONS={iterations}",
+            "-T",
+            FIRMWARE / "loop.ld",
+            FIRMWARE / "start.S",
+            FIRMWARE / f"{name}.S",
+            "-o",
+            elf,
+        ],
+        check=True,
+    )
     return elf
 
 
@@ -70,17 +86,23 @@ def instructions_per_iteration(name):
 def seconds(command, limit=300):
     """Wall time of a command, which has to succeed."""
     start = time.monotonic()
-    done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=limit)
+    done = subprocess.run(
+        command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=limit
+    )
     took = time.monotonic() - start
     if done.returncode != 0:
-        raise RuntimeError(f"{' '.join(map(str, command))}: status {done.returncode}: {done.stdout.decode(errors='replace')[-400:]}")
+        raise RuntimeError(
+            f"{' '.join(map(str, command))}: status {done.returncode}: {done.stdout.decode(errors='replace')[-400:]}"
+        )
     return took
 
 
 def processor_seconds_of_run(config, options):
     """Processor time of a run of a machine of configs/ whose program gets these options."""
     with tempfile.TemporaryDirectory() as folder:
-        command = fabricvp(config, "--quiet", "--console", "none", "--append", options, out=pathlib.Path(folder) / "out")
+        command = fabricvp(
+            config, "--quiet", "--console", "none", "--append", options, out=pathlib.Path(folder) / "out"
+        )
         before = os.times()
         seconds(command)
         after = os.times()

@@ -9,8 +9,9 @@
 namespace differential {
 
 namespace {
-const char* const csr_names[LOG_CSRS] = {"fcsr",   "mstatus", "mcause", "mepc",    "mtval", "scause",     "sepc",       "stval",
-                                         "satp",   "medeleg", "mideleg", "mie",    "mcounteren", "scounteren", "end of trap records"};
+const char* const csr_names[LOG_CSRS] = {"fcsr",    "mstatus", "mcause",     "mepc",       "mtval",
+                                         "scause",  "sepc",    "stval",      "satp",       "medeleg",
+                                         "mideleg", "mie",     "mcounteren", "scounteren", "end of trap records"};
 constexpr unsigned trap_pointer_csr = 14;
 
 std::uint64_t log_entry(std::size_t n) { return LAYOUT_LOG + n * LOG_SIZE; }
@@ -20,13 +21,15 @@ std::string both(const std::string& name, std::uint64_t ours, std::uint64_t thei
 }
 
 std::string trap_line(const guest_memory& m, std::uint64_t at) {
-    return fmt::format("cause {} epc {:#x} tval {:#x} status {:#x}", m.word(at), m.word(at + 8), m.word(at + 16), m.word(at + 24));
+    return fmt::format("cause {} epc {:#x} tval {:#x} status {:#x}", m.word(at), m.word(at + 8), m.word(at + 16),
+                       m.word(at + 24));
 }
 
 std::string traps(const guest_memory& ours, const guest_memory& theirs, std::uint64_t from, std::uint64_t to) {
     for (auto at = from; at < to; at += TRAP_SIZE)
         if (std::memcmp(ours.at(at), theirs.at(at), TRAP_SIZE) != 0)
-            return fmt::format("trap {}:\n  fabricvp {}\n  qemu     {}\n", (at - from) / TRAP_SIZE, trap_line(ours, at), trap_line(theirs, at));
+            return fmt::format("trap {}:\n  fabricvp {}\n  qemu     {}\n", (at - from) / TRAP_SIZE, trap_line(ours, at),
+                               trap_line(theirs, at));
     return {};
 }
 
@@ -43,11 +46,13 @@ std::string state(const guest_memory& ours, const guest_memory& theirs, std::siz
     return text;
 }
 
-std::string memory(const guest_memory& ours, const guest_memory& theirs, std::uint64_t from, std::uint64_t to, const char* name) {
+std::string memory(const guest_memory& ours, const guest_memory& theirs, std::uint64_t from, std::uint64_t to,
+                   const char* name) {
     if (std::memcmp(ours.at(from), theirs.at(from), to - from) == 0) return {};
     std::string text;
     for (auto a = from; a < to && text.size() < 500; a += 8)
-        if (ours.word(a) != theirs.word(a)) text += both(fmt::format("{} at {:#x}", name, a), ours.word(a), theirs.word(a));
+        if (ours.word(a) != theirs.word(a))
+            text += both(fmt::format("{} at {:#x}", name, a), ours.word(a), theirs.word(a));
     return text;
 }
 }  // namespace
@@ -55,17 +60,21 @@ std::string memory(const guest_memory& ours, const guest_memory& theirs, std::ui
 std::optional<difference> compare(const guest_memory& ours, const guest_memory& theirs, std::size_t sequences) {
     std::uint64_t trap_start = LAYOUT_TRAPS;
     for (std::size_t n = 0; n < sequences; ++n) {
-        const auto end_of = [&](const guest_memory& m) { return m.word(log_entry(n) + LOG_CSR + 8 * trap_pointer_csr); };
-        const auto end = std::clamp<std::uint64_t>(std::min(end_of(ours), end_of(theirs)), trap_start, LAYOUT_TRAPS_END);
+        const auto end_of = [&](const guest_memory& m) {
+            return m.word(log_entry(n) + LOG_CSR + 8 * trap_pointer_csr);
+        };
+        const auto end =
+            std::clamp<std::uint64_t>(std::min(end_of(ours), end_of(theirs)), trap_start, LAYOUT_TRAPS_END);
         auto text = traps(ours, theirs, trap_start, end) + state(ours, theirs, n);
         const auto window = LAYOUT_WINDOWS + n * 4096;
         text += memory(ours, theirs, window, window + 4096, "window");
         if (!text.empty()) return difference{static_cast<long>(n), text};
         trap_start = end;
     }
-    for (const auto& [from, to, name] : {std::tuple(LAYOUT_PAGES, LAYOUT_WINDOWS, "translated page"),
-                                         std::tuple(LAYOUT_TABLES, LAYOUT_PAGES, "page table"), std::tuple(LAYOUT_CODE, LAYOUT_CODE_END, "code"),
-                                         std::tuple(LAYOUT_HEADER, LAYOUT_DESCRIPTORS, "runtime status")}) {
+    for (const auto& [from, to, name] :
+         {std::tuple(LAYOUT_PAGES, LAYOUT_WINDOWS, "translated page"),
+          std::tuple(LAYOUT_TABLES, LAYOUT_PAGES, "page table"), std::tuple(LAYOUT_CODE, LAYOUT_CODE_END, "code"),
+          std::tuple(LAYOUT_HEADER, LAYOUT_DESCRIPTORS, "runtime status")}) {
         auto text = memory(ours, theirs, from, to, name);
         if (!text.empty()) return difference{-1, text};
     }

@@ -9,11 +9,26 @@ namespace differential {
 
 /// Which operand fields a generator fills in.
 enum class shape : std::uint8_t {
-    r, i, shift6, shift5, u, unary,         // integer
-    load, store, float_load, float_store,   // rs1 is a window register
-    amo,                                    // rs1 is an address
-    f_r, f_r_rm, f_unary_rm, f_fused,       // float to float
-    f_compare, f_to_x_rm, f_to_x, x_to_f_rm, x_to_f
+    r,
+    i,
+    shift6,
+    shift5,
+    u,
+    unary,  // integer
+    load,
+    store,
+    float_load,
+    float_store,  // rs1 is a window register
+    amo,          // rs1 is an address
+    f_r,
+    f_r_rm,
+    f_unary_rm,
+    f_fused,  // float to float
+    f_compare,
+    f_to_x_rm,
+    f_to_x,
+    x_to_f_rm,
+    x_to_f
 };
 
 struct encoding {

@@ -35,8 +35,20 @@ void generator::run(unsigned units) {
 }
 
 std::uint64_t generator::random_integer() {
-    static constexpr std::uint64_t corners[] = {0, 1, ~std::uint64_t(0), 0x7fffffff, 0x80000000, 0xffffffff, 0x100000000,
-                                                0xffffffff80000000, 0x7fffffffffffffff, 0x8000000000000000, 63, 64, 31, 32};
+    static constexpr std::uint64_t corners[] = {0,
+                                                1,
+                                                ~std::uint64_t(0),
+                                                0x7fffffff,
+                                                0x80000000,
+                                                0xffffffff,
+                                                0x100000000,
+                                                0xffffffff80000000,
+                                                0x7fffffffffffffff,
+                                                0x8000000000000000,
+                                                63,
+                                                64,
+                                                31,
+                                                32};
     if (chance(25)) return corners[below(14)];
     const auto v = m_random() >> below(64);
     return chance(50) ? v : ~v;
@@ -47,11 +59,14 @@ std::uint64_t generator::random_float() {
     const unsigned fraction = single ? 23 : 52, exponents = single ? 255 : 2047, bias = exponents / 2;
     std::uint64_t exponent, significand = m_random() & ((std::uint64_t(1) << fraction) - 1);
     switch (below(8)) {
-    case 0: exponent = exponents; significand = chance(50) ? 0 : significand; break;
-    case 1: exponent = chance(50) ? 0 : below(3); break;
-    case 2: exponent = below(exponents); break;
-    case 3: exponent = exponents - 1 - below(3); break;
-    default: exponent = bias - 8 + below(16);
+        case 0:
+            exponent = exponents;
+            significand = chance(50) ? 0 : significand;
+            break;
+        case 1: exponent = chance(50) ? 0 : below(3); break;
+        case 2: exponent = below(exponents); break;
+        case 3: exponent = exponents - 1 - below(3); break;
+        default: exponent = bias - 8 + below(16);
     }
     if (chance(30)) significand &= ~std::uint64_t(0) << below(fraction);
     if (chance(10)) significand = 0;
@@ -100,23 +115,23 @@ void generator::put(const word_list& words, unsigned written) {
 void generator::one() {
     const auto& e = all();
     switch (const auto n = below(1000); n / 10) {
-    case 0 ... 17: return table_instruction(any(e.arithmetic));
-    case 18 ... 22: return table_instruction(any(e.multiply));
-    case 23 ... 29: return table_instruction(any(e.bits));
-    case 30 ... 43: return table_instruction(any(e.memory));
-    case 44 ... 60: return float_instruction(any(e.floating));
-    case 61 ... 64: return atomic_instruction(any(e.atomic));
-    case 65: return reserved_pair();
-    case 66 ... 82: return compressed();
-    case 83 ... 88: return branch();
-    case 89: return indirect_jump();
-    case 90: return loop(n % 10 < 2);
-    case 91 ... 93: return csr();
-    case 94: return n % 10 < 4 ? change_status() : n % 10 < 6 ? return_from_trap() : opcode_noise();
-    case 95: return trap();
-    case 96: return wild_access();
-    case 97: return n % 10 < 6 ? fetch_elsewhere() : rewrite_code();
-    default: return opcode_noise();
+        case 0 ... 17: return table_instruction(any(e.arithmetic));
+        case 18 ... 22: return table_instruction(any(e.multiply));
+        case 23 ... 29: return table_instruction(any(e.bits));
+        case 30 ... 43: return table_instruction(any(e.memory));
+        case 44 ... 60: return float_instruction(any(e.floating));
+        case 61 ... 64: return atomic_instruction(any(e.atomic));
+        case 65: return reserved_pair();
+        case 66 ... 82: return compressed();
+        case 83 ... 88: return branch();
+        case 89: return indirect_jump();
+        case 90: return loop(n % 10 < 2);
+        case 91 ... 93: return csr();
+        case 94: return n % 10 < 4 ? change_status() : n % 10 < 6 ? return_from_trap() : opcode_noise();
+        case 95: return trap();
+        case 96: return wild_access();
+        case 97: return n % 10 < 6 ? fetch_elsewhere() : rewrite_code();
+        default: return opcode_noise();
     }
 }
 
@@ -125,15 +140,17 @@ void generator::table_instruction(const encoding& e) {
     const auto reach = m_env.translated ? -1000 + static_cast<int>(below(3000)) : -1500 + static_cast<int>(below(3000));
     const int offset = chance(15) ? reach : reach & ~7;
     switch (e.form) {
-    case shape::r: return put({e.bits | rd << 7 | rs1 << 15 | rs2 << 20}, rd);
-    case shape::unary: return put({e.bits | rd << 7 | rs1 << 15}, rd);
-    case shape::i: return put({e.bits | rd << 7 | rs1 << 15 | static_cast<word>(m_random()) << 20}, rd);
-    case shape::shift6: return put({e.bits | rd << 7 | rs1 << 15 | below(64) << 20}, rd);
-    case shape::shift5: return put({e.bits | rd << 7 | rs1 << 15 | below(32) << 20}, rd);
-    case shape::u: return put({e.bits | rd << 7 | static_cast<word>(m_random()) << 12}, rd);
-    case shape::load: return put({e.bits | rd << 7 | window_register() << 15 | static_cast<word>(offset) << 20}, rd);
-    case shape::float_load: return put({e.bits | below(32) << 7 | window_register() << 15 | static_cast<word>(offset) << 20});
-    default: return put({e.bits | s(0, rs2, window_register(), offset, 0)});
+        case shape::r: return put({e.bits | rd << 7 | rs1 << 15 | rs2 << 20}, rd);
+        case shape::unary: return put({e.bits | rd << 7 | rs1 << 15}, rd);
+        case shape::i: return put({e.bits | rd << 7 | rs1 << 15 | static_cast<word>(m_random()) << 20}, rd);
+        case shape::shift6: return put({e.bits | rd << 7 | rs1 << 15 | below(64) << 20}, rd);
+        case shape::shift5: return put({e.bits | rd << 7 | rs1 << 15 | below(32) << 20}, rd);
+        case shape::u: return put({e.bits | rd << 7 | static_cast<word>(m_random()) << 12}, rd);
+        case shape::load:
+            return put({e.bits | rd << 7 | window_register() << 15 | static_cast<word>(offset) << 20}, rd);
+        case shape::float_load:
+            return put({e.bits | below(32) << 7 | window_register() << 15 | static_cast<word>(offset) << 20});
+        default: return put({e.bits | s(0, rs2, window_register(), offset, 0)});
     }
 }
 
@@ -142,15 +159,15 @@ void generator::float_instruction(const encoding& e) {
     static constexpr unsigned modes[] = {0, 1, 2, 3, 4, 7, 7, 7};
     const auto rm = (chance(1) ? 5 + below(2) : modes[below(8)]) << 12;
     switch (e.form) {
-    case shape::f_r: return put({e.bits | rd << 7 | rs1 << 15 | rs2 << 20});
-    case shape::f_r_rm: return put({e.bits | rm | rd << 7 | rs1 << 15 | rs2 << 20});
-    case shape::f_unary_rm: return put({e.bits | rm | rd << 7 | rs1 << 15});
-    case shape::f_fused: return put({e.bits | rm | rd << 7 | rs1 << 15 | rs2 << 20 | rs3 << 27});
-    case shape::f_compare: return put({e.bits | xd << 7 | rs1 << 15 | rs2 << 20}, xd);
-    case shape::f_to_x_rm: return put({e.bits | rm | xd << 7 | rs1 << 15}, xd);
-    case shape::f_to_x: return put({e.bits | xd << 7 | rs1 << 15}, xd);
-    case shape::x_to_f_rm: return put({e.bits | rm | rd << 7 | source() << 15});
-    default: return put({e.bits | rd << 7 | source() << 15});
+        case shape::f_r: return put({e.bits | rd << 7 | rs1 << 15 | rs2 << 20});
+        case shape::f_r_rm: return put({e.bits | rm | rd << 7 | rs1 << 15 | rs2 << 20});
+        case shape::f_unary_rm: return put({e.bits | rm | rd << 7 | rs1 << 15});
+        case shape::f_fused: return put({e.bits | rm | rd << 7 | rs1 << 15 | rs2 << 20 | rs3 << 27});
+        case shape::f_compare: return put({e.bits | xd << 7 | rs1 << 15 | rs2 << 20}, xd);
+        case shape::f_to_x_rm: return put({e.bits | rm | xd << 7 | rs1 << 15}, xd);
+        case shape::f_to_x: return put({e.bits | xd << 7 | rs1 << 15}, xd);
+        case shape::x_to_f_rm: return put({e.bits | rm | rd << 7 | source() << 15});
+        default: return put({e.bits | rd << 7 | source() << 15});
     }
 }
 
@@ -183,7 +200,8 @@ void generator::reserved_pair() {
 void generator::compressed() {
     while (true) {
         auto h = static_cast<std::uint16_t>(m_random());
-        const unsigned quadrant = h & 3, f3 = h >> 13, full = h >> 7 & 31, low = 8 + (h >> 2 & 7), high = 8 + (h >> 7 & 7);
+        const unsigned quadrant = h & 3, f3 = h >> 13, full = h >> 7 & 31, low = 8 + (h >> 2 & 7),
+                       high = 8 + (h >> 7 & 7);
         unsigned written = 0;
         if (quadrant == 0) {
             if (f3 != 0 && f3 != 4) h = static_cast<std::uint16_t>((h & ~0x0380) | below(2) << 7);  // base: x8 or x9
@@ -243,7 +261,8 @@ void generator::indirect_jump() {
         u.at = 2;
     } else {
         u.code = halves({auipc(t, 0), addi(t, t, 0)});
-        u.code.push_back(static_cast<std::uint16_t>(0x8002 | t << 7 | (m_locked >> 1 & 1 ? 0 : below(2) << 12)));  // c.jr, c.jalr
+        u.code.push_back(
+            static_cast<std::uint16_t>(0x8002 | t << 7 | (m_locked >> 1 & 1 ? 0 : below(2) << 12)));  // c.jr, c.jalr
         u.at = 2;
     }
     m_out.units.push_back(std::move(u));
@@ -260,7 +279,8 @@ void generator::loop(bool rewriting) {
     const auto locked = m_locked;
     m_locked |= 1u << counter;
     ++m_loop_depth;
-    if (rewriting) rewrite_code();
+    if (rewriting)
+        rewrite_code();
     else
         for (auto n = 3 + below(8); n; --n) one();
     --m_loop_depth;

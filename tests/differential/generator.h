@@ -2,8 +2,8 @@
 // Draws the random units of one sequence.
 //
 // Registers: x3 points into the sequence's window and is never written. x2, x8 and x9 point there too; who writes them
-// restores them in the same unit, so that loads and stores (also compressed ones) always have a base. Everything else is
-// free. Code jumps forward only, and back in counted loops.
+// restores them in the same unit, so that loads and stores (also compressed ones) always have a base. Everything else
+// is free. Code jumps forward only, and back in counted loops.
 #pragma once
 
 #include <random>
@@ -37,7 +37,9 @@ private:
     bool chance(unsigned percent) { return m_random() % 100 < percent; }
     unsigned below(unsigned n) { return static_cast<unsigned>(m_random() % n); }
     template <class T>
-    const T& any(const std::vector<T>& list) { return list[m_random() % list.size()]; }
+    const T& any(const std::vector<T>& list) {
+        return list[m_random() % list.size()];
+    }
 
     unsigned source() { return below(32); }
     unsigned destination();

@@ -13,7 +13,8 @@ namespace differential {
 
 guest_memory::guest_memory() {
     const bool has_shm = access("/dev/shm", W_OK) == 0;
-    m_path = (has_shm ? std::string("/dev/shm") : std::filesystem::temp_directory_path().string()) + "/differential-XXXXXX";
+    m_path =
+        (has_shm ? std::string("/dev/shm") : std::filesystem::temp_directory_path().string()) + "/differential-XXXXXX";
     m_file = mkstemp(m_path.data());
     if (m_file < 0) throw std::system_error(errno, std::generic_category(), m_path);
     if (ftruncate(m_file, size) != 0) throw std::system_error(errno, std::generic_category(), m_path);

@@ -47,12 +47,14 @@ constexpr word jump_offset(int o) {
 }
 constexpr std::uint16_t compressed_branch_offset(int o) {
     const auto u = static_cast<word>(o);
-    return static_cast<std::uint16_t>((u >> 5 & 1) << 2 | (u >> 1 & 3) << 3 | (u >> 6 & 3) << 5 | (u >> 3 & 3) << 10 | (u >> 8 & 1) << 12);
+    return static_cast<std::uint16_t>((u >> 5 & 1) << 2 | (u >> 1 & 3) << 3 | (u >> 6 & 3) << 5 | (u >> 3 & 3) << 10 |
+                                      (u >> 8 & 1) << 12);
 }
 constexpr std::uint16_t compressed_jump_offset(int o) {
     const auto u = static_cast<word>(o);
     return static_cast<std::uint16_t>((u >> 5 & 1) << 2 | (u >> 1 & 7) << 3 | (u >> 7 & 1) << 6 | (u >> 6 & 1) << 7 |
-                                      (u >> 10 & 1) << 8 | (u >> 8 & 3) << 9 | (u >> 4 & 1) << 11 | (u >> 11 & 1) << 12);
+                                      (u >> 10 & 1) << 8 | (u >> 8 & 3) << 9 | (u >> 4 & 1) << 11 |
+                                      (u >> 11 & 1) << 12);
 }
 
 }  // namespace differential::insn

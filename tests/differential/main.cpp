@@ -4,8 +4,8 @@
 #include <iostream>
 #include <stdexcept>
 
-#include <boost/program_options.hpp>
 #include <fmt/format.h>
+#include <boost/program_options.hpp>
 
 #include "comparison.h"
 #include "minimiser.h"
@@ -25,15 +25,18 @@ struct options {
 
 void report(const options& o, const program& p, const image_options& image, const difference& d, bench& b) {
     fmt::print("MISMATCH with seed {} (--sequences {} --units {})", image.seed, o.sequences, o.units);
-    if (d.sequence >= 0) fmt::print(", sequence {} at {:#x}", d.sequence, p.entry(static_cast<std::size_t>(d.sequence)));
+    if (d.sequence >= 0)
+        fmt::print(", sequence {} at {:#x}", d.sequence, p.entry(static_cast<std::size_t>(d.sequence)));
     fmt::print("\n{}", d.what);
     std::fflush(stdout);
     if (d.sequence < 0) return;
     const auto n = static_cast<std::size_t>(d.sequence);
     program smaller(image);
     if (o.minimise) {
-        if (const auto least = minimise(smaller, n, b)) fmt::print("\nReduced to:\n{}", least->what);
-        else fmt::print("\nDoes not happen when the sequence runs alone.\n");
+        if (const auto least = minimise(smaller, n, b))
+            fmt::print("\nReduced to:\n{}", least->what);
+        else
+            fmt::print("\nDoes not happen when the sequence runs alone.\n");
     }
     fmt::print("\n{}", listing(smaller.at(n), p.entry(n)));
 }
@@ -55,7 +58,9 @@ int run(const options& o) {
             report(o, p, image, *d, b);
             return 1;
         }
-        if (counted == 0) throw std::runtime_error(fmt::format("nothing was executed: {} instructions, {} traps", b.instructions(), b.traps()));
+        if (counted == 0)
+            throw std::runtime_error(
+                fmt::format("nothing was executed: {} instructions, {} traps", b.instructions(), b.traps()));
         ++images;
     }
     fmt::print("{} instructions and {} traps in {} images agree\n", executed, traps, images);
@@ -69,8 +74,10 @@ int main(int argc, char* argv[]) try {
     bool keep = false;
     po::options_description d("options");
     d.add_options()("help", "this text")("seed", po::value(&o.seed), "of the first image")(
-        "instructions", po::value(&o.instructions), "to execute, about")("sequences", po::value(&o.sequences), "in an image, at most 1000")(
-        "units", po::value(&o.units), "of a sequence, about")("no-minimise", po::bool_switch(&keep), "report a mismatch as it is")(
+        "instructions", po::value(&o.instructions), "to execute, about")("sequences", po::value(&o.sequences),
+                                                                         "in an image, at most 1000")(
+        "units", po::value(&o.units), "of a sequence, about")("no-minimise", po::bool_switch(&keep),
+                                                              "report a mismatch as it is")(
         "runtime", po::value(&o.runtime)->required(), "ELF of the guest's runtime");
     po::variables_map v;
     po::store(po::parse_command_line(argc, argv, d), v);

@@ -72,22 +72,27 @@ std::optional<difference> minimise(program& p, std::size_t n, bench& b) {
             }
             if (!changed) continue;
             auto d = b.try_program(p, only);
-            if (d && d->what.rfind("qemu:", 0) != 0) last = d;
-            else units = saved;
+            if (d && d->what.rfind("qemu:", 0) != 0)
+                last = d;
+            else
+                units = saved;
         }
     }
     return last;
 }
 
 std::string listing(const sequence& s, std::uint64_t address) {
-    std::string text = fmt::format("status {:#x} satp {:#x} medeleg {:#x} fcsr {:#x}\n", s.status, s.satp, s.medeleg, s.fcsr);
+    std::string text =
+        fmt::format("status {:#x} satp {:#x} medeleg {:#x} fcsr {:#x}\n", s.status, s.satp, s.medeleg, s.fcsr);
     for (unsigned r = 0; r < 32; ++r) text += fmt::format("x{:<2} {:#018x}  f{:<2} {:#018x}\n", r, s.x[r], r, s.f[r]);
     const auto bytes = program::assemble(s);
     char name[] = "/tmp/differential-code-XXXXXX";
     const int file = mkstemp(name);
     if (file < 0 || write(file, bytes.data(), bytes.size()) != static_cast<ssize_t>(bytes.size())) return text;
     close(file);
-    const auto command = fmt::format("riscv64-unknown-elf-objdump -D -b binary -m riscv:rv64 -M no-aliases --adjust-vma={:#x} {} 2>&1", address, name);
+    const auto command =
+        fmt::format("riscv64-unknown-elf-objdump -D -b binary -m riscv:rv64 -M no-aliases --adjust-vma={:#x} {} 2>&1",
+                    address, name);
     if (auto* const pipe = popen(command.c_str(), "r")) {
         char line[256];
         while (std::fgets(line, sizeof line, pipe))

@@ -58,11 +58,13 @@ void program::build_page_sets() {
             if (p == set.code_page) flags &= ~pte_w;
             // QEMU lets S mode execute a user's page that it has read with SUM set, until its TLB forgets.
             if (p == set.code_page && !set.user && (flags & pte_u)) flags &= ~pte_x;
-            if (p != set.code_page && m_random() % 4) flags = (flags & ~pte_u) | pte_v | pte_r | pte_w | (set.user ? std::uint64_t(pte_u) : 0);
+            if (p != set.code_page && m_random() % 4)
+                flags = (flags & ~pte_u) | pte_v | pte_r | pte_w | (set.user ? std::uint64_t(pte_u) : 0);
             const bool mine = static_cast<bool>(flags & pte_u) == set.user;
             constexpr auto needed = pte_v | pte_r | pte_w;
             if (mine && (flags & needed) == needed) set.open.push_back(p);
-            tables[(next + 1) * 512 + p] = physical >> 12 << 10 | flags | (m_random() % 40 ? 0 : std::uint64_t(1) << (54 + m_random() % 10));
+            tables[(next + 1) * 512 + p] =
+                physical >> 12 << 10 | flags | (m_random() % 40 ? 0 : std::uint64_t(1) << (54 + m_random() % 10));
             if (tables[(next + 1) * 512 + p] >> 54 && !set.open.empty() && set.open.back() == p) set.open.pop_back();
         }
         set.satp = std::uint64_t(four_levels ? 9 : 8) << 60 | std::uint64_t(n) << 44 | table_address(n * 4) >> 12;
@@ -90,7 +92,7 @@ void program::build_sequence(std::size_t n) {
         env.code_page = set.code_page;
         s.satp = set.satp;
         if (m_random() % 2) {
-            s.medeleg = m_random() & 0xb0ff;  // not the calls that end a sequence
+            s.medeleg = m_random() & 0xb0ff;        // not the calls that end a sequence
             s.status &= ~(std::uint64_t(1) << 22);  // the handler needs its sret
         }
     }
@@ -98,8 +100,9 @@ void program::build_sequence(std::size_t n) {
     for (unsigned r = 1; r < 32; ++r) s.x[r] = g.random_integer();
     for (auto& f : s.f) f = g.random_float();
     for (const unsigned r : {2u, 3u, 8u, 9u})
-        s.x[r] = (env.translated ? window_base + m_random() % window_pages * page_size : LAYOUT_WINDOWS + n * page_size) +
-                 (r == 3 ? 2048 : 1536 + 16 * (m_random() % 16));
+        s.x[r] =
+            (env.translated ? window_base + m_random() % window_pages * page_size : LAYOUT_WINDOWS + n * page_size) +
+            (r == 3 ? 2048 : 1536 + 16 * (m_random() % 16));
     g.run(m_options.units);
 }
 
@@ -124,11 +127,16 @@ std::vector<std::uint8_t> program::assemble(const sequence& s) {
         std::uint16_t half;
         std::memcpy(&half, &bytes[at], 2);
         switch (u.kind) {
-        case unit::patch::branch: put_word(bytes, at, get_word(bytes, at) | insn::branch_offset(offset)); break;
-        case unit::patch::jump: put_word(bytes, at, get_word(bytes, at) | insn::jump_offset(offset)); break;
-        case unit::patch::low_immediate: put_word(bytes, at, get_word(bytes, at) | static_cast<std::uint32_t>(offset) << 20); break;
-        case unit::patch::compressed_branch: half |= insn::compressed_branch_offset(offset); std::memcpy(&bytes[at], &half, 2); break;
-        default: half |= insn::compressed_jump_offset(offset); std::memcpy(&bytes[at], &half, 2);
+            case unit::patch::branch: put_word(bytes, at, get_word(bytes, at) | insn::branch_offset(offset)); break;
+            case unit::patch::jump: put_word(bytes, at, get_word(bytes, at) | insn::jump_offset(offset)); break;
+            case unit::patch::low_immediate:
+                put_word(bytes, at, get_word(bytes, at) | static_cast<std::uint32_t>(offset) << 20);
+                break;
+            case unit::patch::compressed_branch:
+                half |= insn::compressed_branch_offset(offset);
+                std::memcpy(&bytes[at], &half, 2);
+                break;
+            default: half |= insn::compressed_jump_offset(offset); std::memcpy(&bytes[at], &half, 2);
         }
     }
     return bytes;

@@ -13,10 +13,10 @@ struct unit {
     enum class patch : std::uint8_t { none, branch, jump, compressed_branch, compressed_jump, low_immediate };
     std::vector<std::uint16_t> code;
     patch kind = patch::none;
-    unsigned at = 0;       ///< halfword that holds the offset
-    unsigned origin = 0;   ///< halfword that the offset counts from
+    unsigned at = 0;      ///< halfword that holds the offset
+    unsigned origin = 0;  ///< halfword that the offset counts from
     std::size_t target = 0;
-    bool fixed = false;    ///< holds a loop together; a minimiser must not remove it
+    bool fixed = false;  ///< holds a loop together; a minimiser must not remove it
 };
 
 struct sequence {
@@ -28,7 +28,7 @@ struct sequence {
 struct image_options {
     std::uint64_t seed = 1;
     unsigned sequences = 500;
-    unsigned units = 120;   ///< of each sequence, about
+    unsigned units = 120;  ///< of each sequence, about
 };
 
 /// Everything of one run, as bytes at layout.h's addresses.

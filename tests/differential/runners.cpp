@@ -90,16 +90,24 @@ run_outcome run_on_qemu(guest_memory& memory) {
     // faults. The second hart sleeps. Extensions that the hart under test lacks are off.
     const std::string cpu = "rv64,h=false,zbc=false,sscofpmf=false,Zfhmin=false,svinval=false,Zihintpause=true";
     return {in_child([&] {
-                return qemu({"-M", "virt,memory-backend=ram", "-object",
-                             "memory-backend-file,id=ram,size=64M,share=on,mem-path=" + memory.path(), "-m", "64M", "-smp", "2",
-                             "-cpu", cpu, "-accel", "tcg,thread=multi", "-bios", "none", "-display", "none", "-serial", "none",
-                             "-monitor", "none", "-nodefaults"});
+                return qemu({"-M",         "virt,memory-backend=ram",
+                             "-object",    "memory-backend-file,id=ram,size=64M,share=on,mem-path=" + memory.path(),
+                             "-m",         "64M",
+                             "-smp",       "2",
+                             "-cpu",       cpu,
+                             "-accel",     "tcg,thread=multi",
+                             "-bios",      "none",
+                             "-display",   "none",
+                             "-serial",    "none",
+                             "-monitor",   "none",
+                             "-nodefaults"});
             }),
             0};
 }
 
 run_outcome run_on_fabricvp(guest_memory& memory) {
-    auto* const shared = static_cast<std::uint64_t*>(mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0));
+    auto* const shared =
+        static_cast<std::uint64_t*>(mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0));
     if (shared == MAP_FAILED) return {"mmap failed", 0};
     run_outcome o;
     o.failure = in_child([&] { return fabricvp_child(memory, *shared); });

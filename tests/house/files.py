@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What every file keeps to: `files.py TREE` prints files that are too long or lack the licence line; status 1 if any."""
+"""What every file keeps to: `files.py TREE` prints files that are too long or lack the licence line; status 1 if
+any."""
+
 import pathlib
 import re
 import sys
@@ -11,7 +13,9 @@ SPLIT = ("models", "platform", "python", "firmware", "tests", "scripts")
 LICENSED = (*SPLIT, "cmake", "configs")
 SPDX = "SPDX-License-Identifier: Apache-2.0"
 # Mirrors and registries are the machine's own setting, never ours.
-HOST = re.compile(r"https?://(?!(127\.0\.0\.1|localhost|www\.apache\.org|\$|%|\{))[\w.-]*(debian|pypi|pythonhosted|github)[\w.-]*")
+HOST = re.compile(
+    r"https?://(?!(127\.0\.0\.1|localhost|www\.apache\.org|\$|%|\{))[\w.-]*(debian|pypi|pythonhosted|github)[\w.-]*"
+)
 
 
 def files(tree, tops):
@@ -41,7 +45,10 @@ def pictures(tree):
     for file in files(tree, ("docs",)):
         path, size = file.relative_to(tree), file.stat().st_size
         if file.suffix == ".svg" and size > MOST_SVG or file.suffix == ".png" and size > MOST_PNG:
-            yield f"{path}: {size} bytes, more than {MOST_SVG if file.suffix == '.svg' else MOST_PNG}; make it a PNG file with fewer colours or pixels"
+            yield (
+                f"{path}: {size} bytes, more than {MOST_SVG if file.suffix == '.svg' else MOST_PNG}; make it a PNG file"
+                " with fewer colours or pixels"
+            )
 
 
 def main():

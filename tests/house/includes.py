@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which room may include which: `includes.py TREE` prints every #include line that breaks the rule; status 1 if any does."""
+"""Which room may include which: `includes.py TREE` prints every #include line that breaks the rule; status 1 if any
+does."""
+
 import pathlib
 import re
 import sys
@@ -36,7 +38,9 @@ def room_of(path):
 def violations(tree):
     for top in ("models", "platform", "python"):
         for file in sorted((tree / top).rglob("*")):
-            if file.suffix not in (".h", ".cpp", ".hpp", ".c", ".inc") or "templates" in file.parts:  # of projects outside
+            if (
+                file.suffix not in (".h", ".cpp", ".hpp", ".c", ".inc") or "templates" in file.parts
+            ):  # of projects outside
                 continue
             path = file.relative_to(tree)
             room = room_of(path)

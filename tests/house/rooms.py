@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Every room says what it is: `rooms.py TREE` prints folders without a short README.md, and files or tests that one names and
-that do not exist; status 1 if any."""
+"""Every room says what it is: `rooms.py TREE` prints folders without a short README.md, and files or tests that one
+names and that do not exist; status 1 if any."""
+
 import pathlib
 import re
 import sys
@@ -23,7 +24,11 @@ def rooms(tree):
         yield from sorted(f for f in (tree / top).iterdir() if f.is_dir() and f.name not in NOT_ROOMS)
     for inner in INNER:
         if (tree / inner).is_dir():
-            yield from sorted(f for f in (tree / inner).iterdir() if f.is_dir() and f.name not in NOT_ROOMS) if inner == "models/gpu" else [tree / inner]
+            yield from (
+                sorted(f for f in (tree / inner).iterdir() if f.is_dir() and f.name not in NOT_ROOMS)
+                if inner == "models/gpu"
+                else [tree / inner]
+            )
 
 
 def violations(tree):
@@ -31,7 +36,10 @@ def violations(tree):
         page = room / "README.md"
         path = page.relative_to(tree)
         if not page.is_file():
-            yield f"{path}: missing; say what the folder is, what goes in and out, the file to read first, the tests that drive it"
+            yield (
+                f"{path}: missing; say what the folder is, what goes in and out, the file to read first, the tests that"
+                " drive it"
+            )
             continue
         text = page.read_text(encoding="utf-8")
         lines = text.splitlines()

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Proves that the house checks see what they are to see, on a small tree that breaks each rule once."""
+
 import pathlib
 import sys
 import tempfile
@@ -36,11 +37,22 @@ BAD_FILES = {
 
 
 PAGE = "# {0}\n\nWhat it is.\n\n- **In:** a.\n- **Out:** b.\n- **Read first:** `a.h`.\n- **Tests:** `tests/unit`.\n"
-GOOD_ROOMS = {"models/README.md": PAGE.format("models"), "models/a.h": "", "models/base/README.md": PAGE.format("models/base"), "models/base/a.h": "",
-              "tests/unit/a.cpp": ""}
-BAD_ROOMS = {"models/link/a.h": "", "models/pcie/README.md": PAGE.format("models/fabric"), "models/pcie/a.h": "",
-             "models/host/README.md": PAGE.format("models/host"), "models/gpu/README.md": PAGE.format("models/gpu").replace("- **Out:** b.\n", ""),
-             "models/gpu/a.h": "", "models/gpu/lanes/a.h": ""}
+GOOD_ROOMS = {
+    "models/README.md": PAGE.format("models"),
+    "models/a.h": "",
+    "models/base/README.md": PAGE.format("models/base"),
+    "models/base/a.h": "",
+    "tests/unit/a.cpp": "",
+}
+BAD_ROOMS = {
+    "models/link/a.h": "",
+    "models/pcie/README.md": PAGE.format("models/fabric"),
+    "models/pcie/a.h": "",
+    "models/host/README.md": PAGE.format("models/host"),
+    "models/gpu/README.md": PAGE.format("models/gpu").replace("- **Out:** b.\n", ""),
+    "models/gpu/a.h": "",
+    "models/gpu/lanes/a.h": "",
+}
 BAD_PICTURES = {"docs/heavy.svg": "<path/>" * 6000, "docs/a/heavy.png": "x" * 250_001}
 
 
@@ -56,7 +68,16 @@ def named(check, contents):
 
 assert named(includes.violations, BAD_INCLUDES | GOOD_INCLUDES) == sorted(BAD_INCLUDES)
 assert named(files.violations, BAD_FILES | {"models/base/fine.cpp": LINE + "\n" * 498}) == sorted(BAD_FILES)
-assert named(files.pictures, BAD_PICTURES | {"docs/light.svg": "<svg/>", "docs/light.png": "x" * 1000}) == sorted(BAD_PICTURES)
+assert named(files.pictures, BAD_PICTURES | {"docs/light.svg": "<svg/>", "docs/light.png": "x" * 1000}) == sorted(
+    BAD_PICTURES
+)
 assert named(rooms.violations, GOOD_ROOMS | BAD_ROOMS) == sorted(
-    ["models/link/README.md", "models/pcie/README.md", "models/host/README.md", "models/gpu/README.md", "models/gpu/lanes/README.md"])
+    [
+        "models/link/README.md",
+        "models/pcie/README.md",
+        "models/host/README.md",
+        "models/gpu/README.md",
+        "models/gpu/lanes/README.md",
+    ]
+)
 print("the house checks see what they are to see")

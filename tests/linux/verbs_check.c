@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* verbs_check DEVICE DEVICE: checks what two RDMA devices of one computer do for each other, by libibverbs: every byte of every
- * verb, atomics, queues, error completions. Prints a line for each part; status 0 if all is as it must be. */
+/* verbs_check DEVICE DEVICE: checks what two RDMA devices of one computer do for each other, by libibverbs: every byte
+ * of every verb, atomics, queues, error completions. Prints a line for each part; status 0 if all is as it must be. */
 #include "verbs_check.h"
 
 #include <stdarg.h>
@@ -9,7 +9,7 @@
 struct end ends[2];
 unsigned checks;
 
-void fail(const char *format, ...) {
+void fail(const char* format, ...) {
     va_list list;
     va_start(list, format);
     printf("verbs_check: FAILED: ");
@@ -18,12 +18,12 @@ void fail(const char *format, ...) {
     exit(1);
 }
 
-void require(int good, const char *what) {
+void require(int good, const char* what) {
     if (!good) fail("%s", what);
     ++checks;
 }
 
-void passed(const char *what) {
+void passed(const char* what) {
     static unsigned before;
     printf("%s: %u checks\n", what, checks - before);
     before = checks;
@@ -35,7 +35,7 @@ static double seconds(void) {
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-struct ibv_wc completion(struct end *e) {
+struct ibv_wc completion(struct end* e) {
     struct ibv_wc wc;
     const double limit = seconds() + 5;
     int n;
@@ -45,7 +45,7 @@ struct ibv_wc completion(struct end *e) {
     return wc;
 }
 
-void silence(struct end *e) {
+void silence(struct end* e) {
     struct ibv_wc wc;
     const double limit = seconds() + 0.002;
     while (seconds() < limit)
@@ -54,16 +54,18 @@ void silence(struct end *e) {
 }
 
 void good(struct ibv_wc wc, enum ibv_wc_opcode opcode) {
-    if (wc.status != IBV_WC_SUCCESS || wc.opcode != opcode) fail("a completion has status %s and opcode %d instead of %d", ibv_wc_status_str(wc.status), wc.opcode, opcode);
+    if (wc.status != IBV_WC_SUCCESS || wc.opcode != opcode)
+        fail("a completion has status %s and opcode %d instead of %d", ibv_wc_status_str(wc.status), wc.opcode, opcode);
     ++checks;
 }
 
 void bad(struct ibv_wc wc, enum ibv_wc_status status) {
-    if (wc.status != status) fail("a completion has status %s instead of %s", ibv_wc_status_str(wc.status), ibv_wc_status_str(status));
+    if (wc.status != status)
+        fail("a completion has status %s instead of %s", ibv_wc_status_str(wc.status), ibv_wc_status_str(status));
     ++checks;
 }
 
-unsigned pieces(struct end *e, size_t at, size_t bytes, struct ibv_sge sge[3]) {
+unsigned pieces(struct end* e, size_t at, size_t bytes, struct ibv_sge sge[3]) {
     const size_t first = bytes / 3, second = bytes / 5;
     const size_t sizes[3] = {first, second, bytes - first - second};
     unsigned n = 0;
@@ -75,21 +77,22 @@ unsigned pieces(struct end *e, size_t at, size_t bytes, struct ibv_sge sge[3]) {
     return n;
 }
 
-void post(struct ibv_qp *qp, struct ibv_send_wr *wr) {
-    struct ibv_send_wr *rest;
+void post(struct ibv_qp* qp, struct ibv_send_wr* wr) {
+    struct ibv_send_wr* rest;
     require(ibv_post_send(qp, wr, &rest) == 0, "posting a send request");
 }
 
-void post_receive(struct ibv_qp *qp, struct end *e, size_t at, size_t bytes, uint64_t id) {
+void post_receive(struct ibv_qp* qp, struct end* e, size_t at, size_t bytes, uint64_t id) {
     struct ibv_sge sge[3];
     struct ibv_recv_wr wr = {.wr_id = id, .sg_list = sge, .num_sge = (int)pieces(e, at, bytes, sge)}, *rest;
-    require((e->srq && !qp ? ibv_post_srq_recv(e->srq, &wr, &rest) : ibv_post_recv(qp, &wr, &rest)) == 0, "posting a receive request");
+    require((e->srq && !qp ? ibv_post_srq_recv(e->srq, &wr, &rest) : ibv_post_recv(qp, &wr, &rest)) == 0,
+            "posting a receive request");
 }
 
 void refill(void) {
     static uint64_t state = 88172645463325252u;
     for (unsigned n = 0; n < 2; ++n) {
-        uint64_t *words = (uint64_t *)ends[n].expected;
+        uint64_t* words = (uint64_t*)ends[n].expected;
         for (size_t i = 0; i < MEMORY / 8; ++i) {
             state ^= state << 13;
             state ^= state >> 7;
@@ -100,21 +103,24 @@ void refill(void) {
     }
 }
 
-void compare(const char *what, size_t bytes) {
+void compare(const char* what, size_t bytes) {
     for (unsigned n = 0; n < 2; ++n) {
         if (memcmp(ends[n].memory, ends[n].expected, MEMORY) == 0) continue;
         for (size_t i = 0; i < MEMORY; ++i)
             if (ends[n].memory[i] != ends[n].expected[i])
-                fail("%s of %zu bytes: byte %zu of end %u is %02x instead of %02x", what, bytes, i, n, ends[n].memory[i], ends[n].expected[i]);
+                fail("%s of %zu bytes: byte %zu of end %u is %02x instead of %02x", what, bytes, i, n,
+                     ends[n].memory[i], ends[n].expected[i]);
     }
     ++checks;
 }
 
-void expect_copy(struct end *to, size_t at, const struct end *from, size_t from_at, size_t bytes) { memcpy(to->expected + at, from->expected + from_at, bytes); }
+void expect_copy(struct end* to, size_t at, const struct end* from, size_t from_at, size_t bytes) {
+    memcpy(to->expected + at, from->expected + from_at, bytes);
+}
 
-static void open_end(struct end *e, const char *name) {
+static void open_end(struct end* e, const char* name) {
     int count;
-    struct ibv_device **devices = ibv_get_device_list(&count);
+    struct ibv_device** devices = ibv_get_device_list(&count);
     for (int i = 0; i < count; ++i)
         if (strcmp(ibv_get_device_name(devices[i]), name) == 0) e->context = ibv_open_device(devices[i]);
     if (!e->context) fail("there is no device %s", name);
@@ -127,23 +133,35 @@ static void open_end(struct end *e, const char *name) {
     e->channel = ibv_create_comp_channel(e->context);
     e->cq = ibv_create_cq(e->context, 256, NULL, e->channel, 0);
     require(e->memory && e->expected && e->pd && e->channel && e->cq, "opening a device");
-    e->mr = ibv_reg_mr(e->pd, e->memory, MEMORY, IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC);
+    e->mr = ibv_reg_mr(
+        e->pd, e->memory, MEMORY,
+        IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC);
     require(e->mr != NULL, "registering memory");
 }
 
-static void to_rtr(struct ibv_qp *qp, struct options o, uint32_t peer, uint16_t lid) {
+static void to_rtr(struct ibv_qp* qp, struct options o, uint32_t peer, uint16_t lid) {
     struct ibv_qp_attr a = {.qp_state = IBV_QPS_INIT, .port_num = 1, .qkey = QKEY};
     const int datagrams = o.type == IBV_QPT_UD, reliable = o.type == IBV_QPT_RC;
     a.qp_access_flags = IBV_ACCESS_REMOTE_WRITE | (reliable ? IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC : 0);
-    require(ibv_modify_qp(qp, &a, IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | (datagrams ? IBV_QP_QKEY : IBV_QP_ACCESS_FLAGS)) == 0, "to INIT");
-    a = (struct ibv_qp_attr){.qp_state = IBV_QPS_RTR, .path_mtu = IBV_MTU_2048, .dest_qp_num = peer, .rq_psn = 0xfffffa, .max_dest_rd_atomic = 4, .min_rnr_timer = 1};
+    require(ibv_modify_qp(
+                qp, &a,
+                IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | (datagrams ? IBV_QP_QKEY : IBV_QP_ACCESS_FLAGS)) == 0,
+            "to INIT");
+    a = (struct ibv_qp_attr){.qp_state = IBV_QPS_RTR,
+                             .path_mtu = IBV_MTU_2048,
+                             .dest_qp_num = peer,
+                             .rq_psn = 0xfffffa,
+                             .max_dest_rd_atomic = 4,
+                             .min_rnr_timer = 1};
     a.ah_attr.dlid = lid;
     a.ah_attr.port_num = 1;
-    const int connected = IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN, only_reliable = IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER;
-    require(ibv_modify_qp(qp, &a, IBV_QP_STATE | (datagrams ? 0 : connected) | (reliable ? only_reliable : 0)) == 0, "to RTR");
+    const int connected = IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN,
+              only_reliable = IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER;
+    require(ibv_modify_qp(qp, &a, IBV_QP_STATE | (datagrams ? 0 : connected) | (reliable ? only_reliable : 0)) == 0,
+            "to RTR");
 }
 
-static void to_rts(struct ibv_qp *qp, struct options o) {
+static void to_rts(struct ibv_qp* qp, struct options o) {
     struct ibv_qp_attr a = {.qp_state = IBV_QPS_RTS, .sq_psn = 0xfffffa, .max_rd_atomic = 4, .retry_cnt = 3};
     a.timeout = (uint8_t)(o.timeout ? o.timeout : 14);
     a.rnr_retry = (uint8_t)(o.rnr_retries ? o.rnr_retries : 7);
@@ -151,25 +169,28 @@ static void to_rts(struct ibv_qp *qp, struct options o) {
     require(ibv_modify_qp(qp, &a, IBV_QP_STATE | IBV_QP_SQ_PSN | (o.type == IBV_QPT_RC ? reliable : 0)) == 0, "to RTS");
 }
 
-void connect_pair(struct ibv_qp *qp[2], struct options o) {
+void connect_pair(struct ibv_qp* qp[2], struct options o) {
     const unsigned depth = o.depth ? o.depth : 32;
     for (unsigned n = 0; n < 2; ++n) {
-        struct end *e = &ends[n];
-        struct ibv_qp_init_attr init = {.send_cq = e->cq, .recv_cq = e->cq, .qp_type = o.type, .srq = o.with_srq ? e->srq : NULL};
-        init.cap = (struct ibv_qp_cap){.max_send_wr = depth, .max_recv_wr = depth, .max_send_sge = 3, .max_recv_sge = 3, .max_inline_data = 60};
+        struct end* e = &ends[n];
+        struct ibv_qp_init_attr init = {
+            .send_cq = e->cq, .recv_cq = e->cq, .qp_type = o.type, .srq = o.with_srq ? e->srq : NULL};
+        init.cap = (struct ibv_qp_cap){
+            .max_send_wr = depth, .max_recv_wr = depth, .max_send_sge = 3, .max_recv_sge = 3, .max_inline_data = 60};
         qp[n] = ibv_create_qp(e->pd, &init);
         require(qp[n] != NULL, "creating a queue pair");
         require(init.cap.max_inline_data >= 60, "room for inline data");
     }
-    for (unsigned n = 0; n < 2; ++n) to_rtr(qp[n], o, n == 0 && o.wrong_peer ? o.wrong_peer : qp[!n]->qp_num, ends[!n].lid);
+    for (unsigned n = 0; n < 2; ++n)
+        to_rtr(qp[n], o, n == 0 && o.wrong_peer ? o.wrong_peer : qp[!n]->qp_num, ends[!n].lid);
     for (unsigned n = 0; n < 2; ++n) to_rts(qp[n], o);
 }
 
-void destroy_pair(struct ibv_qp *qp[2]) {
+void destroy_pair(struct ibv_qp* qp[2]) {
     for (unsigned n = 0; n < 2; ++n) require(ibv_destroy_qp(qp[n]) == 0, "destroying a queue pair");
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
     if (argc != 3) {
         printf("usage: verbs_check DEVICE DEVICE\nexample: verbs_check mthca0 mthca1\n");
         return 2;

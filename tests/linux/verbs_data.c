@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Every byte of every verb: writes, reads, sends, with and without immediate data, inline or not, on all transports; atomics. */
+/* Every byte of every verb: writes, reads, sends, with and without immediate data, inline or not, on all transports;
+ * atomics. */
 #include "verbs_check.h"
 
 #include <arpa/inet.h>
@@ -9,7 +10,7 @@ static const size_t sizes[] = {1, 2, 7, 28, 64, 255, 2047, 2048, 2049, 4096, 100
 enum { FROM = 4099, TO = 8191 };
 
 /* One transfer from end 0 to end 1, or a read the other way round. */
-static void transfer(struct ibv_qp *qp[2], enum ibv_wr_opcode opcode, size_t bytes, int inlined, struct ibv_ah *ah) {
+static void transfer(struct ibv_qp* qp[2], enum ibv_wr_opcode opcode, size_t bytes, int inlined, struct ibv_ah* ah) {
     struct end *a = &ends[0], *b = &ends[1];
     const int immediate = opcode == IBV_WR_SEND_WITH_IMM || opcode == IBV_WR_RDMA_WRITE_WITH_IMM;
     const int send = opcode == IBV_WR_SEND || opcode == IBV_WR_SEND_WITH_IMM, read = opcode == IBV_WR_RDMA_READ;
@@ -35,25 +36,31 @@ static void transfer(struct ibv_qp *qp[2], enum ibv_wr_opcode opcode, size_t byt
     if (send || immediate) {
         wc = completion(b);
         good(wc, send ? IBV_WC_RECV : IBV_WC_RECV_RDMA_WITH_IMM);
-        require(wc.wr_id == 77 && wc.byte_len == grh + bytes && wc.qp_num == qp[1]->qp_num, "the receiver's completion is the message's");
-        require(!!(wc.wc_flags & IBV_WC_WITH_IMM) == immediate && (!immediate || ntohl(wc.imm_data) == number), "immediate data");
-        require(!ah || (wc.src_qp == qp[0]->qp_num && wc.slid == a->lid && !(wc.wc_flags & IBV_WC_GRH)), "where a datagram is from");
+        require(wc.wr_id == 77 && wc.byte_len == grh + bytes && wc.qp_num == qp[1]->qp_num,
+                "the receiver's completion is the message's");
+        require(!!(wc.wc_flags & IBV_WC_WITH_IMM) == immediate && (!immediate || ntohl(wc.imm_data) == number),
+                "immediate data");
+        require(!ah || (wc.src_qp == qp[0]->qp_num && wc.slid == a->lid && !(wc.wc_flags & IBV_WC_GRH)),
+                "where a datagram is from");
     }
-    if (read) expect_copy(a, FROM, b, TO, bytes);
-    else expect_copy(b, TO, a, FROM, bytes);
+    if (read)
+        expect_copy(a, FROM, b, TO, bytes);
+    else
+        expect_copy(b, TO, a, FROM, bytes);
     compare(read ? "a read" : send ? "a send" : "a write", bytes);
 }
 
-static void check_transport(enum ibv_qp_type type, const char *name) {
-    struct ibv_qp *qp[2];
-    struct ibv_ah *ah = NULL;
+static void check_transport(enum ibv_qp_type type, const char* name) {
+    struct ibv_qp* qp[2];
+    struct ibv_ah* ah = NULL;
     connect_pair(qp, (struct options){.type = type});
     if (type == IBV_QPT_UD) {
         struct ibv_ah_attr to = {.dlid = ends[1].lid, .port_num = 1};
         ah = ibv_create_ah(ends[0].pd, &to);
         require(ah != NULL, "an address handle");
     }
-    const enum ibv_wr_opcode opcodes[] = {IBV_WR_SEND, IBV_WR_SEND_WITH_IMM, IBV_WR_RDMA_WRITE, IBV_WR_RDMA_WRITE_WITH_IMM, IBV_WR_RDMA_READ};
+    const enum ibv_wr_opcode opcodes[] = {IBV_WR_SEND, IBV_WR_SEND_WITH_IMM, IBV_WR_RDMA_WRITE,
+                                          IBV_WR_RDMA_WRITE_WITH_IMM, IBV_WR_RDMA_READ};
     const unsigned verbs = type == IBV_QPT_RC ? 5 : type == IBV_QPT_UC ? 4 : 2;
     for (unsigned v = 0; v < verbs; ++v) {
         refill();
@@ -68,7 +75,7 @@ static void check_transport(enum ibv_qp_type type, const char *name) {
     passed(name);
 }
 
-static void atomic(struct ibv_qp *qp[2], size_t at, int swap, uint64_t compare_add, uint64_t new_value) {
+static void atomic(struct ibv_qp* qp[2], size_t at, int swap, uint64_t compare_add, uint64_t new_value) {
     struct end *a = &ends[0], *b = &ends[1];
     const size_t into = 16384;
     struct ibv_sge sge = {(uintptr_t)a->memory + into, 8, a->mr->lkey};
@@ -90,7 +97,7 @@ static void atomic(struct ibv_qp *qp[2], size_t at, int swap, uint64_t compare_a
 
 /* Operands whose bytes all differ, so that no order of bytes but the right one gives the right result. */
 static void check_atomics(void) {
-    struct ibv_qp *qp[2];
+    struct ibv_qp* qp[2];
     connect_pair(qp, (struct options){.type = IBV_QPT_RC});
     refill();
     for (size_t at = 0; at < 64; at += 8) {

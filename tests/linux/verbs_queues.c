@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Queues: lists of requests without completions, completion queues that are resized and armed, shared receive queues. */
+/* Queues: lists of requests without completions, completion queues that are resized and armed, shared receive queues.
+ */
 #include "verbs_check.h"
 
 #include <fcntl.h>
@@ -9,7 +10,7 @@ enum { STEP = 512 };
 
 /* A list of writes of which only the last is signalled. */
 static void check_unsignalled(void) {
-    struct ibv_qp *qp[2];
+    struct ibv_qp* qp[2];
     connect_pair(qp, (struct options){.type = IBV_QPT_RC});
     refill();
     for (unsigned round = 0; round < 10; ++round) {
@@ -18,7 +19,11 @@ static void check_unsignalled(void) {
         for (unsigned i = 0; i < 16; ++i) {
             const size_t from = i * STEP + round, to = (40 - i) * STEP;
             sge[i] = (struct ibv_sge){(uintptr_t)ends[0].memory + from, 300 + i, ends[0].mr->lkey};
-            wr[i] = (struct ibv_send_wr){.wr_id = i, .sg_list = &sge[i], .num_sge = 1, .opcode = IBV_WR_RDMA_WRITE, .next = i < 15 ? &wr[i + 1] : NULL};
+            wr[i] = (struct ibv_send_wr){.wr_id = i,
+                                         .sg_list = &sge[i],
+                                         .num_sge = 1,
+                                         .opcode = IBV_WR_RDMA_WRITE,
+                                         .next = i < 15 ? &wr[i + 1] : NULL};
             wr[i].send_flags = i == 15 ? IBV_SEND_SIGNALED : 0;
             wr[i].wr.rdma.remote_addr = (uintptr_t)ends[1].memory + to;
             wr[i].wr.rdma.rkey = ends[1].mr->rkey;
@@ -35,16 +40,17 @@ static void check_unsignalled(void) {
     passed("unsignalled requests");
 }
 
-static void send_one(struct ibv_qp *qp, size_t at, unsigned flags, uint64_t id) {
+static void send_one(struct ibv_qp* qp, size_t at, unsigned flags, uint64_t id) {
     struct ibv_sge sge = {(uintptr_t)ends[0].memory + at, 32, ends[0].mr->lkey};
-    struct ibv_send_wr wr = {.wr_id = id, .sg_list = &sge, .num_sge = 1, .opcode = IBV_WR_SEND, .send_flags = IBV_SEND_SIGNALED | flags};
+    struct ibv_send_wr wr = {
+        .wr_id = id, .sg_list = &sge, .num_sge = 1, .opcode = IBV_WR_SEND, .send_flags = IBV_SEND_SIGNALED | flags};
     post(qp, &wr);
 }
 
 /* Completions come in order, whatever becomes of the queue while they wait in it. */
 static void check_resize(void) {
-    struct ibv_qp *qp[2];
-    struct ibv_cq *usual = ends[1].cq;
+    struct ibv_qp* qp[2];
+    struct ibv_cq* usual = ends[1].cq;
     ends[1].cq = ibv_create_cq(ends[1].context, 15, NULL, NULL, 0);
     require(ends[1].cq != NULL, "a small completion queue");
     connect_pair(qp, (struct options){.type = IBV_QPT_RC});
@@ -80,14 +86,15 @@ static int readable(int file, int milliseconds) {
 }
 
 static void take_event(void) {
-    struct ibv_cq *cq;
-    void *context;
-    require(ibv_get_cq_event(ends[1].channel, &cq, &context) == 0 && cq == ends[1].cq, "an event of the completion queue");
+    struct ibv_cq* cq;
+    void* context;
+    require(ibv_get_cq_event(ends[1].channel, &cq, &context) == 0 && cq == ends[1].cq,
+            "an event of the completion queue");
     ibv_ack_cq_events(cq, 1);
 }
 
 static void check_events(void) {
-    struct ibv_qp *qp[2];
+    struct ibv_qp* qp[2];
     connect_pair(qp, (struct options){.type = IBV_QPT_RC});
     const int file = ends[1].channel->fd;
     for (unsigned round = 0; round < 5; ++round) {
@@ -119,7 +126,7 @@ static void check_events(void) {
 
 /* Its limit raises one event; then it has to be set anew. */
 static void check_shared(void) {
-    struct ibv_qp *qp[2][2];
+    struct ibv_qp* qp[2][2];
     struct ibv_srq_init_attr init = {.attr = {.max_wr = 64, .max_sge = 3}};
     for (unsigned n = 0; n < 2; ++n) {
         ends[n].srq = ibv_create_srq(ends[n].pd, &init);
@@ -141,13 +148,16 @@ static void check_shared(void) {
             good(completion(&ends[0]), IBV_WC_SEND);
             const struct ibv_wc wc = completion(&ends[1]);
             good(wc, IBV_WC_RECV);
-            require(wc.wr_id == i && wc.qp_num == qp[i % 2][1]->qp_num, "entries of a shared queue go out in order, to whom they are for");
+            require(wc.wr_id == i && wc.qp_num == qp[i % 2][1]->qp_num,
+                    "entries of a shared queue go out in order, to whom they are for");
             expect_copy(&ends[1], i * STEP, &ends[0], from, 32);
             /* Nineteen are left when the thirteenth has gone. */
             if (i < 12) require(!readable(file, 0), "no event above the limit");
             if (i == 12) {
-                require(readable(file, 1000) && ibv_get_async_event(ends[1].context, &event) == 0, "an event below the limit");
-                require(event.event_type == IBV_EVENT_SRQ_LIMIT_REACHED && event.element.srq == ends[1].srq, "it is the shared queue's");
+                require(readable(file, 1000) && ibv_get_async_event(ends[1].context, &event) == 0,
+                        "an event below the limit");
+                require(event.event_type == IBV_EVENT_SRQ_LIMIT_REACHED && event.element.srq == ends[1].srq,
+                        "it is the shared queue's");
                 ibv_ack_async_event(&event);
             }
         }

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the tests of the package share. A process has one platform, so machines live in child processes, and what must be
-tried in the process itself runs as a script of its own."""
+"""What the tests of the package share. A process has one platform, so machines live in child processes, and what must
+be tried in the process itself runs as a script of its own."""
 
 import hashlib
 import json
@@ -9,10 +9,9 @@ import sys
 import textwrap
 from pathlib import Path
 
-import pytest
-
 import fabricvp
 import guests
+import pytest
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 LAUNCHER = Path(sys.prefix) / "bin" / "fabricvp"
@@ -29,9 +28,22 @@ def assemble(tmp_path_factory):
         if not elf.exists():
             assembly = elf.with_suffix(".S")
             assembly.write_text(text)
-            subprocess.run(["riscv64-unknown-elf-gcc", "-nostdlib", "-static", "-march=rv64imafdc_zicsr_zifencei", "-mabi=lp64d",
-                            "-mcmodel=medany", "-Wl,-n,-Ttext=0x80000000,--no-warn-rwx-segments,-e,_start", "-o", elf, assembly],
-                           check=True, timeout=600)
+            subprocess.run(
+                [
+                    "riscv64-unknown-elf-gcc",
+                    "-nostdlib",
+                    "-static",
+                    "-march=rv64imafdc_zicsr_zifencei",
+                    "-mabi=lp64d",
+                    "-mcmodel=medany",
+                    "-Wl,-n,-Ttext=0x80000000,--no-warn-rwx-segments,-e,_start",
+                    "-o",
+                    elf,
+                    assembly,
+                ],
+                check=True,
+                timeout=600,
+            )
         return elf
 
     return make
@@ -70,8 +82,13 @@ def run_script(tmp_path):
     def run(text: str, *arguments, timeout: float = 600, check: bool = True):
         script = tmp_path / "script.py"
         script.write_text(textwrap.dedent(text))
-        done = subprocess.run([sys.executable, script, *map(str, arguments)], capture_output=True, text=True, timeout=timeout,
-                              cwd=tmp_path)
+        done = subprocess.run(
+            [sys.executable, script, *map(str, arguments)],
+            capture_output=True,
+            text=True,
+            timeout=timeout,
+            cwd=tmp_path,
+        )
         if check:
             assert done.returncode == 0, done.stdout + done.stderr
         return done
@@ -84,15 +101,21 @@ def command(tmp_path):
     """Runs the command `fabricvp` with arguments; gives the completed process."""
 
     def run(*arguments, timeout: float = 600, **options):
-        return subprocess.run([sys.executable, "-m", "fabricvp", *map(str, arguments)], capture_output=True, text=True,
-                              timeout=timeout, cwd=options.pop("cwd", tmp_path), **options)
+        return subprocess.run(
+            [sys.executable, "-m", "fabricvp", *map(str, arguments)],
+            capture_output=True,
+            text=True,
+            timeout=timeout,
+            cwd=options.pop("cwd", tmp_path),
+            **options,
+        )
 
     return run
 
 
 class Ran:
-    """What an experiment has left: `result` is its result.json, `rows` those of it by figure, `measured` their values; and
-    `told`, what it said meanwhile."""
+    """What an experiment has left: `result` is its result.json, `rows` those of it by figure, `measured` their values;
+    and `told`, what it said meanwhile."""
 
     def __init__(self, folder: Path, told: str):
         self.told = told
@@ -103,12 +126,18 @@ class Ran:
 
 @pytest.fixture
 def experiment(tmp_path):
-    """Runs an experiment in its quick form by the installed launcher, into the folder `found`; all its checks, as many as
-    given, have to hold."""
+    """Runs an experiment in its quick form by the installed launcher, into the folder `found`; all its checks, as many
+    as given, have to hold."""
 
     def run(name, *arguments, checks: int | None = None, timeout: float = 580) -> Ran:
-        done = subprocess.run([LAUNCHER, "experiment", name, "--quick", *arguments, "--out", "found"], capture_output=True, text=True, timeout=timeout,
-                              stdin=subprocess.DEVNULL, cwd=tmp_path)
+        done = subprocess.run(
+            [LAUNCHER, "experiment", name, "--quick", *arguments, "--out", "found"],
+            capture_output=True,
+            text=True,
+            timeout=timeout,
+            stdin=subprocess.DEVNULL,
+            cwd=tmp_path,
+        )
         assert done.returncode == 0, done.stdout + done.stderr
         ran = Ran(tmp_path / "found", done.stderr)
         found = ran.result["checks"]

@@ -11,12 +11,18 @@ CONFIGS = ROOT / "configs"
 IMAGES = [ROOT / "build" / "linux" / name for name in ("Image", "initramfs_rdma.cpio")]
 MISSING = [str(path) for path in IMAGES if not path.exists()]
 WITH_IMAGES = pytest.mark.skipif(bool(MISSING), reason=f"make linux has not made {', '.join(MISSING)}")
-WITH_PROGRAM = pytest.mark.skipif(not (IMAGES[0].parent / "verbs_check").exists(), reason="make linux found no riscv64-linux-gnu-gcc to compile tests/linux with")
+WITH_PROGRAM = pytest.mark.skipif(
+    not (IMAGES[0].parent / "verbs_check").exists(),
+    reason="make linux found no riscv64-linux-gnu-gcc to compile tests/linux with",
+)
 PROMPT = "~ # "
 
 #: What the driver says when the adapter does not behave as it should.
-BAD_SIGNS = re.compile(r"failed to generate interrupt|is old|couldn't map|Catastrophic error detected|Profile requires|unknown QP|bogus|Unhandled event"
-                       r"|CQ overrun|modify QP .* returned|MAD_IFC returned|[RS]Q full|nobody cared|Missing|aborting|error -|WARNING")
+BAD_SIGNS = re.compile(
+    r"failed to generate interrupt|is old|couldn't map|Catastrophic error detected|Profile requires|unknown"
+    r" QP|bogus|Unhandled event"
+    r"|CQ overrun|modify QP .* returned|MAD_IFC returned|[RS]Q full|nobody cared|Missing|aborting|error -|WARNING"
+)
 
 #: Tool, its arguments, and what it must print.
 TOOLS = [

@@ -15,9 +15,9 @@ ENDPOINTS = {"copy_engine": COPY_ENGINE, "virtio_blk": VIRTIO_BLK}
 class Function:
     bus: int
     device: int
-    identity: int           # vendor << 16 | device ID
-    name: str               # in the configuration, or that of the port's switch
-    secondary: int = 0      # of bridges
+    identity: int  # vendor << 16 | device ID
+    name: str  # in the configuration, or that of the port's switch
+    secondary: int = 0  # of bridges
     subordinate: int = 0
     node: dict | None = None  # the endpoint's entry
 
@@ -41,13 +41,27 @@ def expected(config) -> list[Function]:
         device = first
         for s in switches:
             if s.get("below", "root") == name:
-                bridge(bus, device, port, name, lambda link, s=s: bridge(
-                    link, 0, UPSTREAM, s["name"], lambda inner: below(s["name"], inner, 0, DOWNSTREAM)))
+                bridge(
+                    bus,
+                    device,
+                    port,
+                    name,
+                    lambda link, s=s: bridge(
+                        link, 0, UPSTREAM, s["name"], lambda inner: below(s["name"], inner, 0, DOWNSTREAM)
+                    ),
+                )
                 device += 1
         for e in endpoints:
             if e.get("below", "root") == name:
-                bridge(bus, device, port, name, lambda link, e=e: found.append(
-                    Function(link, 0, ENDPOINTS[e.get("kind", "copy_engine")], e["name"], node=e)))
+                bridge(
+                    bus,
+                    device,
+                    port,
+                    name,
+                    lambda link, e=e: found.append(
+                        Function(link, 0, ENDPOINTS[e.get("kind", "copy_engine")], e["name"], node=e)
+                    ),
+                )
                 device += 1
 
     below("root", 0, 1, ROOT_PORT)
@@ -55,12 +69,15 @@ def expected(config) -> list[Function]:
 
 
 def lspci_tree(text: str) -> set[tuple[int, int, int, int]]:
-    """(bus, device, secondary, subordinate) of every function that `lspci -t` draws; the last two are 0 for endpoints."""
+    """(bus, device, secondary, subordinate) of every function that `lspci -t` draws; the last two are 0 for
+    endpoints."""
     found, parent_at = set(), {}
     for line in text.splitlines():
         start = re.match(r"-\[(?:0000:)?00\]", line)
         behind = None  # secondary bus that the next token of the line lies on
-        for token in re.finditer(r"([0-9a-f]{2})\.0(?:-\[([0-9a-f]{2})(?:-([0-9a-f]{2}))?\])?", line[start.end():] if start else line):
+        for token in re.finditer(
+            r"([0-9a-f]{2})\.0(?:-\[([0-9a-f]{2})(?:-([0-9a-f]{2}))?\])?", line[start.end() :] if start else line
+        ):
             column = token.start() + (start.end() if start else 0)
             bus = behind if behind is not None else parent_at.get(column, 0)
             parent_at[column] = bus

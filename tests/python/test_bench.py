@@ -9,14 +9,31 @@ from pathlib import Path
 import pytest
 
 BENCH = Path(__file__).resolve().parents[1] / "bench"
-NATIVE = ["calendar_vs_systemc", "pcie_tlp_hops_per_s", "fabric_packet_hops_per_s", "fabric_packet_hops_per_s_with_gpus",
-          "fabric_packet_hops_netcrafter_per_s", "fabric_events_per_hop_netcrafter", "fabric_cost_ratio_1024_vs_4", "replay_speedup",
-          "gpu_alu_wavefront_instructions_per_s", "gpu_wavefront_instructions_per_s", "gpu_memory_transactions_per_s", "gpu_mb_per_gpu",
-          "transpose_2048_quad_s", "congestion_2d_s", "small_kernel_s", "fir_262144_s", "transpose_1024_s"]
+NATIVE = [
+    "calendar_vs_systemc",
+    "pcie_tlp_hops_per_s",
+    "fabric_packet_hops_per_s",
+    "fabric_packet_hops_per_s_with_gpus",
+    "fabric_packet_hops_netcrafter_per_s",
+    "fabric_events_per_hop_netcrafter",
+    "fabric_cost_ratio_1024_vs_4",
+    "replay_speedup",
+    "gpu_alu_wavefront_instructions_per_s",
+    "gpu_wavefront_instructions_per_s",
+    "gpu_memory_transactions_per_s",
+    "gpu_mb_per_gpu",
+    "transpose_2048_quad_s",
+    "congestion_2d_s",
+    "small_kernel_s",
+    "fir_262144_s",
+    "transpose_1024_s",
+]
 
 
 def bench(*arguments, timeout=600):
-    return subprocess.run([sys.executable, BENCH / "bench.py", *map(str, arguments)], capture_output=True, text=True, timeout=timeout)
+    return subprocess.run(
+        [sys.executable, BENCH / "bench.py", *map(str, arguments)], capture_output=True, text=True, timeout=timeout
+    )
 
 
 @pytest.fixture(scope="module")

@@ -4,10 +4,9 @@
 import json
 import resource
 
-import pytest
-
 import fabricvp
 import guests
+import pytest
 
 
 def test_run_writes_results(command, assemble, tmp_path):
@@ -26,25 +25,45 @@ def test_exit_statuses(command, assemble):
     assert command("run", "no_such_machine").returncode == 2
 
 
-@pytest.mark.parametrize("arguments", [
-    ["frobnicate"], ["run"], ["run", "bare", "--frobnicate"], ["run", "bare", "--time", "soon"], ["run", "bare", "--set", "nodes"],
-    ["run", "bare", "--set", "node.host.hearts=1"], ["run", "bare", "--set", "node.host.harts=0"], ["run", "bare", "--firmware", "nowhere.elf"],
-    ["check", "nowhere.yaml"], ["diff", "nowhere", "nowhere"], ["run", "bare", "--console", "carrier pigeon"]])
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["frobnicate"],
+        ["run"],
+        ["run", "bare", "--frobnicate"],
+        ["run", "bare", "--time", "soon"],
+        ["run", "bare", "--set", "nodes"],
+        ["run", "bare", "--set", "node.host.hearts=1"],
+        ["run", "bare", "--set", "node.host.harts=0"],
+        ["run", "bare", "--firmware", "nowhere.elf"],
+        ["check", "nowhere.yaml"],
+        ["diff", "nowhere", "nowhere"],
+        ["run", "bare", "--console", "carrier pigeon"],
+    ],
+)
 def test_bad_input_is_one_line(command, arguments):
     done = command(*arguments)
     assert done.returncode == 2
     assert done.stderr.count("\n") == 1 and done.stderr.startswith("fabricvp: ") and "Traceback" not in done.stderr
 
 
-@pytest.mark.parametrize("arguments, megabytes", [
-    *((["run", "hello"], room) for room in (20, 25, 30, 60, 100, 150)), (["check", "gpu"], 200), (["run", "gpu", "--app", "vectoradd"], 2000),
-    *((["experiment", "pcie-congestion", "--quick", "--out", "found"], room) for room in (30, 100, 150, 250))])
+@pytest.mark.parametrize(
+    "arguments, megabytes",
+    [
+        *((["run", "hello"], room) for room in (20, 25, 30, 60, 100, 150)),
+        (["check", "gpu"], 200),
+        (["run", "gpu", "--app", "vectoradd"], 2000),
+        *((["experiment", "pcie-congestion", "--quick", "--out", "found"], room) for room in (30, 100, 150, 250)),
+    ],
+)
 def test_too_little_memory_is_one_line(command, arguments, megabytes):
     """Whatever of it does not fit: libraries, numpy's threads, the machine."""
     room = megabytes * 1_000_000
     done = command(*arguments, preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (room, room)))
     assert done.returncode == 2, done.stdout + done.stderr
-    assert done.stderr.count("\n") == 1 and done.stderr.startswith("fabricvp") and "Traceback" not in done.stderr, done.stderr
+    assert done.stderr.count("\n") == 1 and done.stderr.startswith("fabricvp") and "Traceback" not in done.stderr, (
+        done.stderr
+    )
 
 
 def test_console_input_from_a_pipe(command, assemble):
@@ -65,7 +84,18 @@ def test_other_commands(command):
 
 def test_differences_of_two_runs(command, assemble):
     for harts in (1, 2):
-        command("run", "bare", "--firmware", assemble(guests.COUNTS), "--time", "100us", "--set", f"node.host.harts={harts}", "--out", f"r{harts}")
+        command(
+            "run",
+            "bare",
+            "--firmware",
+            assemble(guests.COUNTS),
+            "--time",
+            "100us",
+            "--set",
+            f"node.host.harts={harts}",
+            "--out",
+            f"r{harts}",
+        )
     done = command("diff", "r1", "r2")
     assert "harts" in done.stdout and "hart1" in done.stdout
     assert "hart1" not in command("diff", "r1", "r1").stdout

@@ -3,7 +3,6 @@
 
 import pandas
 import pytest
-
 from fabricvp.errors import InputError
 from fabricvp.experiments.compnet_latency.points import Found
 from fabricvp.experiments.compnet_latency.study import joules
@@ -23,16 +22,31 @@ def test_latency(experiment, tmp_path):
         assert abs(rows[f"round trip, {scheme}, {far}"] - rows[f"round trip, {scheme}, {near}"]) < 0.3
     # Cores that retire more in a cycle answer sooner.
     for scheme, (least, most) in {"host threads": (1, 4), "command processor": (1, 2)}.items():
-        assert rows[f"round trip, {scheme}, 16 work-groups, {least} instructions a cycle"] > rows[f"round trip, {scheme}, 16 work-groups, {most} instructions a cycle"]
+        assert (
+            rows[f"round trip, {scheme}, 16 work-groups, {least} instructions a cycle"]
+            > rows[f"round trip, {scheme}, 16 work-groups, {most} instructions a cycle"]
+        )
     # On an APU requests and their status stay on the host's bus; only the adapter's part crosses PCIe.
     for size in 8, 64:
-        assert rows[f"round trip, command processor, {size} B"] < rows[f"round trip, host threads, APU, {size} B"] < rows[f"round trip, host threads, {size} B"]
+        assert (
+            rows[f"round trip, command processor, {size} B"]
+            < rows[f"round trip, host threads, APU, {size} B"]
+            < rows[f"round trip, host threads, {size} B"]
+        )
     # Kernels that begin and end for each message take longer than one that goes on.
     assert rows["round trip, queue between kernels, 64 B"] > rows["round trip, command processor, 64 B"]
     # One hart serves one request after the other; several, several at once.
-    assert rows["round trip, command processor, 16 work-groups, 1 threads"] > 1.5 * rows["round trip, command processor, 16 work-groups, 4 threads"]
+    assert (
+        rows["round trip, command processor, 16 work-groups, 1 threads"]
+        > 1.5 * rows["round trip, command processor, 16 work-groups, 4 threads"]
+    )
     threads = pandas.read_csv(tmp_path / "found" / "threads.csv")
-    assert set(threads["threads"]) == {1, 2, 4, 8} and set(threads["scheme"]) == {"command processor", "host threads", "host threads, APU", "lanes"}
+    assert set(threads["threads"]) == {1, 2, 4, 8} and set(threads["scheme"]) == {
+        "command processor",
+        "host threads",
+        "host threads, APU",
+        "lanes",
+    }
     assert (threads["slowest_us"] >= threads["round_trip_us"]).all()
     for name in ("sizes.png", "threads.png", "energy.svg", "bus.csv", "index.html"):
         assert (tmp_path / "found" / name).stat().st_size > 0, name
@@ -50,8 +64,13 @@ def test_energy_of_threads_that_poll():
 def test_locking(experiment, tmp_path):
     rows = experiment("compnet-locking", checks=3).measured
     # What streams drives lines of queues out, and those that are locked stay.
-    assert rows["residency, 64 work-groups, 0 stream, not locked"] > rows["residency, 64 work-groups, 24 stream, not locked"]
-    assert rows["residency, 64 work-groups, 24 stream, locked"] > rows["residency, 64 work-groups, 24 stream, not locked"]
+    assert (
+        rows["residency, 64 work-groups, 0 stream, not locked"]
+        > rows["residency, 64 work-groups, 24 stream, not locked"]
+    )
+    assert (
+        rows["residency, 64 work-groups, 24 stream, locked"] > rows["residency, 64 work-groups, 24 stream, not locked"]
+    )
     assert rows["traffic of memory, 64 work-groups, 24 stream, locked"] > 50
     for name in ("residency.png", "latency.svg", "traffic.png", "caps.csv", "index.html"):
         assert (tmp_path / "found" / name).stat().st_size > 0, name
@@ -63,8 +82,12 @@ def test_jacobi(experiment, tmp_path):
     # CPUs alone win on small grids and lose on larger ones; a launch for each iteration costs what the driver takes.
     assert rows["CPUs alone, 32², driver 0 µs"] < rows["command processor, 32², driver 0 µs"]
     assert rows["CPUs alone, 128², driver 0 µs"] > rows["command processor, 128², driver 0 µs"]
-    assert rows["host between kernels, 128², driver 20 µs"] - rows["host between kernels, 128², driver 0 µs"] == pytest.approx(20, abs=1)
-    assert rows["command processor, 128², driver 20 µs"] - rows["command processor, 128², driver 0 µs"] == pytest.approx(2, abs=0.4)
+    assert rows["host between kernels, 128², driver 20 µs"] - rows[
+        "host between kernels, 128², driver 0 µs"
+    ] == pytest.approx(20, abs=1)
+    assert rows["command processor, 128², driver 20 µs"] - rows[
+        "command processor, 128², driver 0 µs"
+    ] == pytest.approx(2, abs=0.4)
     assert rows["host threads, APU, 32², driver 0 µs"] < rows["host between kernels, 32², driver 0 µs"]
     assert (tmp_path / "found" / "sizes.png").stat().st_size > 0
 
@@ -85,8 +108,18 @@ def test_reduction(experiment, tmp_path):
     # Threads of the host that poll cost more than those of the command processor.
     assert rows["the same of cores alone"] > 1
     frame = pandas.read_csv(tmp_path / "found" / "reduction.csv")
-    assert set(frame["nodes"]) == {2, 4} and set(frame["scheme"]) == {"CPUs alone", "host between kernels", "queue between kernels", "host threads", "host threads, APU", "command processor", "lanes"}
-    assert (frame[frame["nodes"] == 4].set_index("scheme")["mJ"] > frame[frame["nodes"] == 2].set_index("scheme")["mJ"]).all()
+    assert set(frame["nodes"]) == {2, 4} and set(frame["scheme"]) == {
+        "CPUs alone",
+        "host between kernels",
+        "queue between kernels",
+        "host threads",
+        "host threads, APU",
+        "command processor",
+        "lanes",
+    }
+    assert (
+        frame[frame["nodes"] == 4].set_index("scheme")["mJ"] > frame[frame["nodes"] == 2].set_index("scheme")["mJ"]
+    ).all()
     assert (tmp_path / "found" / "parts.png").stat().st_size > 0
 
 
@@ -103,7 +136,14 @@ def test_projection_of_training():
     assert time_of(curve, 4096) == pytest.approx(80e-6)  # on by the bandwidth of the last two
     assert minibatch(curve, (1, 512)) == pytest.approx(10e-6 + 40e-6)
     assert speedup(0.5, 1) == 1 and speedup(0.5, 1e12) == pytest.approx(2)
-    assert {w.name: len(w.tensors) for w in WORKLOADS} == {"AlexNet": 16, "AN4 LSTM": 23, "CIFAR": 10, "Large Synth": 0, "MNIST Conv": 8, "MNIST Hidden": 4}
+    assert {w.name: len(w.tensors) for w in WORKLOADS} == {
+        "AlexNet": 16,
+        "AN4 LSTM": 23,
+        "CIFAR": 10,
+        "Large Synth": 0,
+        "MNIST Conv": 8,
+        "MNIST Hidden": 4,
+    }
 
 
 @pytest.mark.timeout(900)
@@ -123,4 +163,10 @@ def test_scaling(experiment):
     # Without answers to wait for, whoever performs the messages has always one to begin with.
     streams = {harts: rows[f"messages a second that nobody answers, {harts} harts, at most"] for harts in (1, 2, 4, 8)}
     assert all(streams[harts] > rate[harts] for harts in streams)
-    assert streams[1] < streams[2] < streams[4] < streams[8] < rows["messages a second that nobody answers, lanes, at most"]
+    assert (
+        streams[1]
+        < streams[2]
+        < streams[4]
+        < streams[8]
+        < rows["messages a second that nobody answers, lanes, at most"]
+    )

@@ -3,10 +3,9 @@
 
 import re
 
-import pytest
-
 import fabricvp
 import guests
+import pytest
 from fabricvp import Breakpoint, ConsoleText, Marker, Outcome, Watchpoint
 
 

@@ -3,9 +3,8 @@
 
 import json
 
-import pytest
-
 import fabricvp
+import pytest
 from fabricvp import congestion
 
 EXAMPLE = ["0:2=300MB", "1:4=300MB", "3:2=300MB", "6:4=300MB"]
@@ -19,14 +18,18 @@ def answer(done):
 
 @pytest.mark.parametrize("form", congestion.FORMS)
 def test_worked_example(command, form):
-    got = answer(command("congestion", "cs_storm", "--tau", "0.2", "--bandwidth", BAND, *EXAMPLE, "--form", form, "--json"))
+    got = answer(
+        command("congestion", "cs_storm", "--tau", "0.2", "--bandwidth", BAND, *EXAMPLE, "--form", form, "--json")
+    )
     assert set(got) == {"phases", "finish_s"}
     first, second = got["phases"]
     assert first["factors"] == pytest.approx({"0:2": 0.3, "1:4": 0.3, "3:2": 0.7, "6:4": 0.7})
     assert second["factors"] == pytest.approx({"0:2": 0.5, "1:4": 0.5})
     assert first["end_s"] == pytest.approx(36.14e-3, abs=1e-5)
     assert second["end_s"] == pytest.approx(65.06e-3, abs=1e-5)
-    assert got["finish_s"] == pytest.approx({"0:2": 65.06e-3, "1:4": 65.06e-3, "3:2": 36.14e-3, "6:4": 36.14e-3}, abs=1e-5)
+    assert got["finish_s"] == pytest.approx(
+        {"0:2": 65.06e-3, "1:4": 65.06e-3, "3:2": 36.14e-3, "6:4": 36.14e-3}, abs=1e-5
+    )
 
 
 def test_tau_of_the_measured_machine_is_the_default(command):
@@ -36,14 +39,30 @@ def test_tau_of_the_measured_machine_is_the_default(command):
 
 
 def test_the_forms_differ_where_an_uplink_is_fed_unequally(command):
-    first = {form: answer(command("congestion", "cs_storm", "0:4=300MB", "1:3=300MB", "2:6=300MB", "--form", form, "--json"))["phases"][0]
-             for form in congestion.FORMS}
+    first = {
+        form: answer(
+            command("congestion", "cs_storm", "0:4=300MB", "1:3=300MB", "2:6=300MB", "--form", form, "--json")
+        )["phases"][0]
+        for form in congestion.FORMS
+    }
     assert first["published"]["factors"] == pytest.approx({"0:4": 1 / 3, "1:3": 1 / 3, "2:6": 2 / 3})
     assert first["maxmin"]["factors"]["2:6"] == pytest.approx(0.5)
 
 
 def test_a_senders_next_message_waits_for_the_step(command):
-    got = answer(command("congestion", "cs_storm", "--bandwidth", "1GB/s", "0:2=100MB", "1:2=50MB", "0:1=100MB", "0:1=100MB", "--json"))
+    got = answer(
+        command(
+            "congestion",
+            "cs_storm",
+            "--bandwidth",
+            "1GB/s",
+            "0:2=100MB",
+            "1:2=50MB",
+            "0:1=100MB",
+            "0:1=100MB",
+            "--json",
+        )
+    )
     assert got["finish_s"] == pytest.approx({"0:2": 0.15, "1:2": 0.1, "0:1": 0.25, "0:1#2": 0.35})
     assert [set(p["factors"]) for p in got["phases"]] == [{"0:2", "1:2"}, {"0:2"}, {"0:1"}, {"0:1#2"}]
 
@@ -58,19 +77,35 @@ def test_search(command):
     best = got["best_order"]
     assert [sorted(d) for d in best] == [sorted(d) for d in congestion.natural_order("2d")]
     steps = congestion.steps_of(best)
-    assert sum(max(congestion.solve("cs_storm", {e: 300e6 for e in step}).finish.values()) for step in steps) == pytest.approx(got["best_s"])
+    assert sum(
+        max(congestion.solve("cs_storm", {e: 300e6 for e in step}).finish.values()) for step in steps
+    ) == pytest.approx(got["best_s"])
 
 
 def test_search_in_three_dimensions(command):
-    got = answer(command("congestion-search", "cs_storm", "--pattern", "3d", "--size", "3MB", "--bandwidth", "1GB/s", "--form", "maxmin", "--json"))
+    got = answer(
+        command(
+            "congestion-search",
+            "cs_storm",
+            "--pattern",
+            "3d",
+            "--size",
+            "3MB",
+            "--bandwidth",
+            "1GB/s",
+            "--form",
+            "maxmin",
+            "--json",
+        )
+    )
     assert got["orders"] == 1_679_616
     assert got["best_s"] == pytest.approx(4 * 3e-3)
     assert got["wall_s"] < 60
 
 
 def test_search_among_gpus(command):
-    """Four GPUs, two below each root port, the disk beside them apart: everybody sends to everybody in three steps. In the natural order
-    GPUs of one side send to the same one of the other side at the same time."""
+    """Four GPUs, two below each root port, the disk beside them apart: everybody sends to everybody in three steps. In
+    the natural order GPUs of one side send to the same one of the other side at the same time."""
     got = answer(command("congestion-search", "cluster", "--pattern", "all", "--size", "1MB", "--json"))
     assert got["orders"] == 6**4
     assert [sorted(d) for d in got["best_order"]] == [[1, 2, 3], [0, 2, 3], [0, 1, 3], [0, 1, 2]]
@@ -96,23 +131,26 @@ def test_help_has_an_example(command, name):
     assert done.returncode == 0 and f"example: fabricvp {name} cs_storm" in done.stdout
 
 
-@pytest.mark.parametrize("arguments, says", [
-    (["congestion", "cs_storm"], "SRC:DST=SIZE"),
-    (["congestion", "cs_storm", "0:2"], "SRC:DST=SIZE"),
-    (["congestion", "cs_storm", "0:9=1MB"], "0 to 9"),
-    (["congestion", "cs_storm", "3:3=1MB"], "3 to 3"),
-    (["congestion", "cs_storm", "0:1=0MB"], "above 0"),
-    (["congestion", "cs_storm", "0:1=5"], "unit"),
-    (["congestion", "cs_storm", "--tau", "0.5", "0:1=1MB"], "below 0.5"),
-    (["congestion", "cs_storm", "--tau", "nan", "0:1=1MB"], "tau"),
-    (["congestion", "cs_storm", "--bandwidth", "11.86", "0:1=1MB"], "unit"),
-    (["congestion", "cs_storm", "--form", "fair", "0:1=1MB"], "published"),
-    (["congestion", "hello", "0:1=1MB"], "no PCIe tree"),
-    (["congestion", "nowhere", "0:1=1MB"], "nowhere"),
-    (["congestion-search", "cs_storm"], "--pattern"),
-    (["congestion-search", "cs_storm", "--pattern", "4d"], "2d"),
-    (["congestion-search", "cs_storm", "--pattern", "2d", "--size", "lots"], "lots"),
-])
+@pytest.mark.parametrize(
+    "arguments, says",
+    [
+        (["congestion", "cs_storm"], "SRC:DST=SIZE"),
+        (["congestion", "cs_storm", "0:2"], "SRC:DST=SIZE"),
+        (["congestion", "cs_storm", "0:9=1MB"], "0 to 9"),
+        (["congestion", "cs_storm", "3:3=1MB"], "3 to 3"),
+        (["congestion", "cs_storm", "0:1=0MB"], "above 0"),
+        (["congestion", "cs_storm", "0:1=5"], "unit"),
+        (["congestion", "cs_storm", "--tau", "0.5", "0:1=1MB"], "below 0.5"),
+        (["congestion", "cs_storm", "--tau", "nan", "0:1=1MB"], "tau"),
+        (["congestion", "cs_storm", "--bandwidth", "11.86", "0:1=1MB"], "unit"),
+        (["congestion", "cs_storm", "--form", "fair", "0:1=1MB"], "published"),
+        (["congestion", "hello", "0:1=1MB"], "no PCIe tree"),
+        (["congestion", "nowhere", "0:1=1MB"], "nowhere"),
+        (["congestion-search", "cs_storm"], "--pattern"),
+        (["congestion-search", "cs_storm", "--pattern", "4d"], "2d"),
+        (["congestion-search", "cs_storm", "--pattern", "2d", "--size", "lots"], "lots"),
+    ],
+)
 def test_bad_input_is_one_line(command, arguments, says):
     done = command(*arguments)
     assert done.returncode == 2 and done.stdout == ""
@@ -120,8 +158,12 @@ def test_bad_input_is_one_line(command, arguments, says):
 
 
 def test_a_tree_of_ones_own():
-    shape = congestion.Tree.from_text("node: {pcie: {switches: [{name: s, below: root}], endpoints: "
-                                      "[{name: a, below: s}, {name: b, below: s}, {name: c, below: root}]}}", "text", [])
+    shape = congestion.Tree.from_text(
+        "node: {pcie: {switches: [{name: s, below: root}], endpoints: "
+        "[{name: a, below: s}, {name: b, below: s}, {name: c, below: root}]}}",
+        "text",
+        [],
+    )
     assert shape.endpoints() == 3
     assert len(shape.automorphisms()) == 2
     # Direct against crossing: the root complex's penalty.
@@ -134,7 +176,12 @@ def test_a_tree_of_ones_own():
 
 
 def test_messages_that_start_when_they_say():
-    solution = congestion.solve("cs_storm", [congestion.Message(0, 2, 1e6), congestion.Message(1, 2, 1e6, 0.5e-3)], bandwidth=1e9, in_steps=False)
+    solution = congestion.solve(
+        "cs_storm",
+        [congestion.Message(0, 2, 1e6), congestion.Message(1, 2, 1e6, 0.5e-3)],
+        bandwidth=1e9,
+        in_steps=False,
+    )
     assert [p.end for p in solution.phases] == pytest.approx([0.5e-3, 1.5e-3, 2e-3])
     assert solution.end == pytest.approx(2e-3)
 

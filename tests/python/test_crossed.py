@@ -3,7 +3,6 @@
 
 import pandas
 import pytest
-
 from fabricvp.experiments.crossed.points import SCHEMES, WORKLOADS, Found, points
 from fabricvp.experiments.crossed.study import _frame, _gains
 
@@ -25,10 +24,15 @@ def test_quick(experiment, tmp_path):
 
 def test_gains_are_paired():
     """Each setting is held against the first one of its factor with all else the same."""
-    def time(p):
-        return 1e-5 * (0.5 if p.netcrafter else 1) * (1 + list(SCHEMES).index(p.scheme)) * (2 if p.queues == "host" else 1)
 
-    found = {p: Found(time(p), time(p) / 2, True, 0, 0, 0, 0, 0) for p in points(WORKLOADS, tuple(SCHEMES), ("GPU", "host"))}
+    def time(p):
+        return (
+            1e-5 * (0.5 if p.netcrafter else 1) * (1 + list(SCHEMES).index(p.scheme)) * (2 if p.queues == "host" else 1)
+        )
+
+    found = {
+        p: Found(time(p), time(p) / 2, True, 0, 0, 0, 0, 0) for p in points(WORKLOADS, tuple(SCHEMES), ("GPU", "host"))
+    }
     gains = _gains(_frame(found)).set_index(["workload", "factor", "setting"])
     assert gains.loc[("jacobi", "netcrafter", "on"), "saved"] == pytest.approx(50)
     assert gains.loc[("spmv", "lanes", "on"), "saved"] == pytest.approx(0)

@@ -34,7 +34,9 @@ def test_everything_ran_and_left_something(demo):
     for name in cluster_demo.LEFT.values():
         assert (folder / name).stat().st_size > 100, name
     assert (folder / "packets.pcap").read_bytes()[:4] in (b"\xd4\xc3\xb2\xa1", b"\x4d\x3c\xb2\xa1")
-    assert '"jacobi"' in (folder / "regions.json").read_text() and "network_jacobi" in (folder / "trace.json").read_text()
+    assert (
+        '"jacobi"' in (folder / "regions.json").read_text() and "network_jacobi" in (folder / "trace.json").read_text()
+    )
 
 
 class _Page(HTMLParser):
@@ -62,7 +64,9 @@ def test_the_page_is_whole(demo):
     assert page.open == []
     assert len(page.pictures) >= 4
     for source in page.pictures:
-        assert ElementTree.fromstring(base64.b64decode(source.removeprefix("data:image/svg+xml;base64,"))).tag.endswith("svg")
+        assert ElementTree.fromstring(base64.b64decode(source.removeprefix("data:image/svg+xml;base64,"))).tag.endswith(
+            "svg"
+        )
     assert text.count(">holds<") == len(report.checks) and "BROKEN" not in text
 
 
@@ -73,8 +77,22 @@ def test_a_browser_shows_the_page(demo, tmp_path):
     # The page's own pictures tell whether they were drawn, by their natural width.
     script = "<script>document.title=[...document.images].map(i=>i.naturalWidth).join(' ')</script></body>"
     (tmp_path / "page.html").write_text((demo[0] / "index.html").read_text().replace("</body>", script))
-    shown = subprocess.run([browser, "--headless", "--no-sandbox", "--disable-gpu", f"--user-data-dir={tmp_path / 'profile'}", "--virtual-time-budget=10000",
-                            "--dump-dom", f"file://{tmp_path / 'page.html'}"], capture_output=True, text=True, timeout=600, check=True).stdout
+    shown = subprocess.run(
+        [
+            browser,
+            "--headless",
+            "--no-sandbox",
+            "--disable-gpu",
+            f"--user-data-dir={tmp_path / 'profile'}",
+            "--virtual-time-budget=10000",
+            "--dump-dom",
+            f"file://{tmp_path / 'page.html'}",
+        ],
+        capture_output=True,
+        text=True,
+        timeout=600,
+        check=True,
+    ).stdout
     widths = re.search("<title>([0-9 ]*)</title>", shown)
     assert widths, shown[:500]
     assert len(widths[1].split()) >= 4 and all(int(w) > 0 for w in widths[1].split())

@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Python objects as memory-mapped devices. They live in the child process of their machine and come back through it."""
 
-import pytest
-
 import fabricvp
 import guests
+import pytest
 from fabricvp import Outcome
 
 BASE = 0x2000_0000
@@ -42,8 +41,15 @@ def test_accesses_of_all_sizes(machine):
     device = platform.nodes[0].add_device(BASE, 0x1000, Recorder())
     assert platform.run("10 ms").outcome == Outcome.POWER_OFF
     assert device.object.log == [
-        ("write", 0, 1, 0x11), ("write", 2, 2, 0x2211), ("write", 4, 4, 0x44332211), ("write", 8, 8, 0x8877665544332211),
-        ("read", 0, 1), ("read", 2, 2), ("read", 4, 4), ("read", 8, 8)]
+        ("write", 0, 1, 0x11),
+        ("write", 2, 2, 0x2211),
+        ("write", 4, 4, 0x44332211),
+        ("write", 8, 8, 0x8877665544332211),
+        ("read", 0, 1),
+        ("read", 2, 2),
+        ("read", 4, 4),
+        ("read", 8, 8),
+    ]
     seen = platform.nodes[0].memory.array(platform.nodes[0].address_of("seen"), "<u8", 4)
     assert seen.tolist() == [0x11, 0x2211, 0x44332211, 0x8877665544332211]
 
@@ -210,15 +216,21 @@ node:
         assert int(high) << 32 | int(low) == 86_400 * 10**9 + 1000
 
 
-@pytest.mark.parametrize("device, told", [
-    ("{kind: uarts, base: 0x10001000}", "kind: 'uarts' is not one of uart, rtc"),
-    ("{kind: uart, base: 0x10000000}", "host: device device0: address range of device0 (0x10000000, 0x100 bytes) overlaps that of uart"),
-    ("{kind: rtc, base: 0x10001000, interrupt: 10}", "host: device device0: interrupt source 10 is taken"),
-    ("{kind: rtc, base: 0x10001000, interrupt: 97}", "97 is out of range: give 0 … 96"),
-    ("{kind: rtc, base: 0x10001000, name: uart}", "the name 'uart' is taken"),
-    ("{kind: rtc, base: 0x10001000, name: finisher}", "host: device finisher: the name is taken"),
-    ("{kind: rtc, base: 0x10001000, clock: 1 MHz}", "unknown key 'clock'"),
-])
+@pytest.mark.parametrize(
+    "device, told",
+    [
+        ("{kind: uarts, base: 0x10001000}", "kind: 'uarts' is not one of uart, rtc"),
+        (
+            "{kind: uart, base: 0x10000000}",
+            "host: device device0: address range of device0 (0x10000000, 0x100 bytes) overlaps that of uart",
+        ),
+        ("{kind: rtc, base: 0x10001000, interrupt: 10}", "host: device device0: interrupt source 10 is taken"),
+        ("{kind: rtc, base: 0x10001000, interrupt: 97}", "97 is out of range: give 0 … 96"),
+        ("{kind: rtc, base: 0x10001000, name: uart}", "the name 'uart' is taken"),
+        ("{kind: rtc, base: 0x10001000, name: finisher}", "host: device finisher: the name is taken"),
+        ("{kind: rtc, base: 0x10001000, clock: 1 MHz}", "unknown key 'clock'"),
+    ],
+)
 def test_a_device_that_cannot_be(command, tmp_path, device, told):
     (tmp_path / "machine.yaml").write_text(f"node: {{host: {{devices: [{device}]}}}}\n")
     done = command("run", "machine.yaml", "--time", "1us")

@@ -8,9 +8,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pytest
-
 import fabricvp
+import pytest
 from fabricvp.serving import LIVE_CLASSES
 
 REPOSITORY = Path(__file__).resolve().parents[2]
@@ -23,7 +22,9 @@ def examples():
             for number, text in enumerate(EXAMPLE.findall(page.read_text()), 1):
                 yield pytest.param(text, id=f"{page.relative_to(REPOSITORY)}#{number}")
     start = inspect.getdoc(fabricvp).split("\n\n", 1)[1]
-    yield pytest.param("\n".join(line[4:] for line in start.splitlines() if line.startswith("    ") or not line), id="fabricvp.__doc__")
+    yield pytest.param(
+        "\n".join(line[4:] for line in start.splitlines() if line.startswith("    ") or not line), id="fabricvp.__doc__"
+    )
 
 
 @pytest.mark.parametrize("text", list(examples()))

@@ -10,13 +10,18 @@ import pytest
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 LAUNCHER = Path(sys.prefix) / "bin" / "fabricvp"
-BOOT_SCRIPT = re.search(r"^```\n(# boot\.script.*?)^```$", (REPOSITORY / "docs/guide.md").read_text(), re.MULTILINE | re.DOTALL)[1]
+BOOT_SCRIPT = re.search(
+    r"^```\n(# boot\.script.*?)^```$", (REPOSITORY / "docs/guide.md").read_text(), re.MULTILINE | re.DOTALL
+)[1]
 BLOCK = re.compile(r"^```console\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 PROMPT = "a prompt waits for a person"
 LONG = "the whole run takes too long for a test"
 DEBUGGER = "waits for GDB; tests/system/gdb holds such dialogues"
-RECORD = f"run netcrafter_quad_ideal --app transpose --size 256 --placement lasp --dispatch lasp --record transpose.recording && '{LAUNCHER}' "
+RECORD = (
+    "run netcrafter_quad_ideal --app transpose --size 256 --placement lasp --dispatch lasp --record"
+    f" transpose.recording && '{LAUNCHER}' "
+)
 REPLAY = RECORD + "replay transpose.recording netcrafter_quad "
 #: Commands that are run in another form: as the pages show them → (what is run, why).
 CHANGED = {
@@ -24,45 +29,109 @@ CHANGED = {
     "run uboot_m": ("run uboot_m --time 20ms", PROMPT),
     "run cs_storm": ("run cs_storm --time 20ms", PROMPT),
     "run netcrafter_quad_uboot": ("run netcrafter_quad_uboot --time 5ms", PROMPT),
-    "replay transpose.recording netcrafter_quad --out results": (REPLAY + "--out results", "the recording has to be there"),
-    "replay transpose.recording netcrafter_quad --set node.gpus.*.memory.l2_tlb.sets=64":
-        (REPLAY + "--set 'node.gpus.*.memory.l2_tlb.sets=64'", "the recording has to be there"),
+    "replay transpose.recording netcrafter_quad --out results": (
+        REPLAY + "--out results",
+        "the recording has to be there",
+    ),
+    "replay transpose.recording netcrafter_quad --set node.gpus.*.memory.l2_tlb.sets=64": (
+        REPLAY + "--set 'node.gpus.*.memory.l2_tlb.sets=64'",
+        "the recording has to be there",
+    ),
     "run linux": ("describe linux", "needs the kernel that `make linux` fetches"),
-    "run hello --set node.host.harts=2 --gdb 3333 --console none &": ("run hello --set node.host.harts=2 --console none", DEBUGGER),
+    "run hello --set node.host.harts=2 --gdb 3333 --console none &": (
+        "run hello --set node.host.harts=2 --console none",
+        DEBUGGER,
+    ),
     "run gpu --app vectoradd --size 256 --gdb 7777": ("run gpu --app vectoradd --size 256", DEBUGGER),
     "run rdma_pair --append nodes=2 --gdb 7777": ("describe rdma_pair", DEBUGGER),
     "run gpu --app spmv --size 4096": ("run gpu --app spmv --size 1024", LONG),
     "run gpu --app spmv --size 4096 --out results": ("run gpu --app spmv --size 1024 --out results", LONG),
-    'run gpu --kernel-elf saxpy/saxpy.elf --grid 4096 --arg file:a.bin --arg file:b.bin --arg "zeros:16 KiB" --arg f32:2.5 --arg u64:4096 --out results': (
-        'run gpu --kernel-elf build/release/firmware/vectoradd.elf --grid 64 --arg "zeros:256 B" --arg "zeros:256 B" --arg "zeros:256 B" --arg u64:64 --out results',
-        "the project is not there; test_new.py makes such projects"),
+    (
+        "run gpu --kernel-elf saxpy/saxpy.elf --grid 4096 --arg file:a.bin --arg file:b.bin"
+        ' --arg "zeros:16 KiB" --arg f32:2.5 --arg u64:4096 --out results'
+    ): (
+        "run gpu --kernel-elf build/release/firmware/vectoradd.elf --grid 64"
+        ' --arg "zeros:256 B" --arg "zeros:256 B" --arg "zeros:256 B" --arg u64:64 --out results',
+        "the project is not there; test_new.py makes such projects",
+    ),
     "run netcrafter_quad --app spmv --size 4096": ("run netcrafter_quad --app spmv --size 1024", LONG),
     "run netcrafter_quad --app transpose --size 2048": ("run netcrafter_quad --app transpose --size 256", LONG),
     "run netcrafter_quad_on --app spmv --size 8192": ("run netcrafter_quad_on --app spmv --size 1024", LONG),
-    "experiment netcrafter --out results": ("experiment netcrafter --quick --only gups --points all --out results", LONG),
-    "experiment netcrafter --quick --out results": ("experiment netcrafter --quick --only gups --points all --out results", LONG),
-    "experiment netcrafter-sensitivity --out results": ("experiment netcrafter-sensitivity --quick --only queues --out results", LONG),
+    "experiment netcrafter --out results": (
+        "experiment netcrafter --quick --only gups --points all --out results",
+        LONG,
+    ),
+    "experiment netcrafter --quick --out results": (
+        "experiment netcrafter --quick --only gups --points all --out results",
+        LONG,
+    ),
+    "experiment netcrafter-sensitivity --out results": (
+        "experiment netcrafter-sensitivity --quick --only queues --out results",
+        LONG,
+    ),
     "experiment replay --out results": ("experiment replay --quick --only transpose --out results", LONG),
     "experiment replay --quick --out results": ("experiment replay --quick --only transpose --out results", LONG),
-    **{f"experiment {name} --out results": (f"experiment {name} --help", "the tests of experiments run its quick form by the launcher")
-       for name in ("rdma", *(f"gpurdma-{part}" for part in ("placement", "throughput", "pingpong", "matvec", "what-if", "modern")),
-                    *(f"compnet-{part}" for part in ("latency", "jacobi", "locking", "reduction", "training", "scaling")), "crossed")},
+    **{
+        f"experiment {name} --out results": (
+            f"experiment {name} --help",
+            "the tests of experiments run its quick form by the launcher",
+        )
+        for name in (
+            "rdma",
+            *(f"gpurdma-{part}" for part in ("placement", "throughput", "pingpong", "matvec", "what-if", "modern")),
+            *(f"compnet-{part}" for part in ("latency", "jacobi", "locking", "reduction", "training", "scaling")),
+            "crossed",
+        )
+    },
     "experiment gpurdma-ordering --out results": ("experiment gpurdma-ordering --quick --out results", LONG),
-    "experiment scale --out results": ("experiment scale --quick --devices 4 16 --patterns uniform --out results", LONG),
-    "experiment gpu-workloads --quick --out results": ("experiment gpu-workloads --quick --only reduction --no-spans --out results", LONG),
-    "experiment gpu-workloads --out results": ("experiment gpu-workloads --quick --only reduction --no-spans --out results", LONG),
-    "experiment gpu-workloads --only spmv transpose --placement interleaved --dispatch round_robin --out results":
-        ("experiment gpu-workloads --quick --only reduction --no-spans --placement interleaved --dispatch round_robin --out results", LONG),
-    "experiment lanes --quick --out results": ("experiment lanes --quick --only pagerank --no-sweeps --no-moves --out results", LONG),
-    "experiment lanes --out results": ("experiment lanes --quick --only pagerank --no-sweeps --no-moves --out results", LONG),
-    "experiment what-if --quick --out results": ("experiment what-if --quick --only transpose --ratios 8 --out results", LONG),
+    "experiment scale --out results": (
+        "experiment scale --quick --devices 4 16 --patterns uniform --out results",
+        LONG,
+    ),
+    "experiment gpu-workloads --quick --out results": (
+        "experiment gpu-workloads --quick --only reduction --no-spans --out results",
+        LONG,
+    ),
+    "experiment gpu-workloads --out results": (
+        "experiment gpu-workloads --quick --only reduction --no-spans --out results",
+        LONG,
+    ),
+    "experiment gpu-workloads --only spmv transpose --placement interleaved --dispatch round_robin --out results": (
+        (
+            "experiment gpu-workloads --quick --only reduction --no-spans --placement interleaved --dispatch"
+            " round_robin --out results"
+        ),
+        LONG,
+    ),
+    "experiment lanes --quick --out results": (
+        "experiment lanes --quick --only pagerank --no-sweeps --no-moves --out results",
+        LONG,
+    ),
+    "experiment lanes --out results": (
+        "experiment lanes --quick --only pagerank --no-sweeps --no-moves --out results",
+        LONG,
+    ),
+    "experiment what-if --quick --out results": (
+        "experiment what-if --quick --only transpose --ratios 8 --out results",
+        LONG,
+    ),
     "experiment what-if --out results": ("experiment what-if --quick --only transpose --ratios 8 --out results", LONG),
-    "experiment pcie-congestion --graphs 500 --out results": ("experiment pcie-congestion --quick --graphs 4 --out results", LONG),
-    "experiment pcie-congestion --quick --out results": ("experiment pcie-congestion --quick --graphs 4 --out results", LONG),
+    "experiment pcie-congestion --graphs 500 --out results": (
+        "experiment pcie-congestion --quick --graphs 4 --out results",
+        LONG,
+    ),
+    "experiment pcie-congestion --quick --out results": (
+        "experiment pcie-congestion --quick --graphs 4 --out results",
+        LONG,
+    ),
 }
 #: Commands that pages show as failing, with their exit status.
-FAILING = {"run bare --set node.host.hart.clok=2GHz": 2, 'run configs/compnet_pair.yaml --append "threads=9" --quiet': 2, REPLAY + "--set 'node.gpus.*.memory.l2_tlb.sets=64'": 2,
-           'run gpurdma_cluster_4 --append "nodes=4 work=1 groups=2 count=128 universe=100 patience=20000 revoke=300"': 1}
+FAILING = {
+    "run bare --set node.host.hart.clok=2GHz": 2,
+    'run configs/compnet_pair.yaml --append "threads=9" --quiet': 2,
+    REPLAY + "--set 'node.gpus.*.memory.l2_tlb.sets=64'": 2,
+    'run gpurdma_cluster_4 --append "nodes=4 work=1 groups=2 count=128 universe=100 patience=20000 revoke=300"': 1,
+}
 #: Other programs that blocks show, and where they are tried.
 OTHERS = {
     "make": "the targets are what builds and tests this",
@@ -82,7 +151,9 @@ def shown():
                 yield str(page.relative_to(REPOSITORY)), program, rest, output
 
 
-OURS = [(page, rest, output) for page, program, rest, output in shown() if program in ("fabricvp", ".venv/bin/fabricvp")]
+OURS = [
+    (page, rest, output) for page, program, rest, output in shown() if program in ("fabricvp", ".venv/bin/fabricvp")
+]
 
 
 def plain(line):
@@ -104,14 +175,27 @@ def what_runs(arguments):
 @pytest.mark.timeout(600)
 @pytest.mark.parametrize("run", sorted({what_runs(rest) for _, rest, _ in OURS}))
 def test_command(run, scripted):
-    done = subprocess.run(f"'{LAUNCHER}' {run}", shell=True, capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=590, cwd=scripted)
+    done = subprocess.run(
+        f"'{LAUNCHER}' {run}",
+        shell=True,
+        capture_output=True,
+        text=True,
+        stdin=subprocess.DEVNULL,
+        timeout=590,
+        cwd=scripted,
+    )
     said = done.stdout + done.stderr
     assert done.returncode == FAILING.get(run, 0), said
     assert "Traceback" not in said
     printed = [plain(line) for line in said.splitlines()]
     for page, rest, output in OURS:
         if rest == run:
-            missing = [line for line in output if line.strip() not in ("", "…") and not any(p.startswith(plain(line.removesuffix("…"))) for p in printed)]
+            missing = [
+                line
+                for line in output
+                if line.strip() not in ("", "…")
+                and not any(p.startswith(plain(line.removesuffix("…"))) for p in printed)
+            ]
             assert not missing, f"{page} shows what this does not print"
 
 

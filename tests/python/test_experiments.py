@@ -5,12 +5,11 @@ import json
 import os
 import time
 
+import fabricvp
 import pandas
 import pytest
-
-import fabricvp
-from fabricvp.errors import InputError
 from fabricvp import topology
+from fabricvp.errors import InputError
 from fabricvp.experiments import Experiment, Missing, PointFailed, Report
 from fabricvp.experiments.frame import Run
 from fabricvp.experiments.gpu_workloads.measure import Point, as_record, measure
@@ -44,7 +43,10 @@ def test_points_run_in_processes_of_their_own_and_in_order(jobs):
     assert sorted(ended) == [0, 1, 2]
 
 
-@pytest.mark.parametrize("point, error, text", [("bad", InputError, "no tree"), ("wrong", PointFailed, "lost"), ("dies", PointFailed, "status 7")])
+@pytest.mark.parametrize(
+    "point, error, text",
+    [("bad", InputError, "no tree"), ("wrong", PointFailed, "lost"), ("dies", PointFailed, "status 7")],
+)
 def test_a_point_that_fails_ends_the_others(point, error, text):
     begin = time.monotonic()
     with pytest.raises(error, match=text):
@@ -68,23 +70,60 @@ def test_a_report_is_written_whole(tmp_path):
     figure.subplots().plot([1, 2])
     report.plot("line", figure, "a line")
     report.picture("drawing", "<svg xmlns='http://www.w3.org/2000/svg'/>", "a drawing")
-    write(tmp_path, Experiment("trial", "A trial", "Does it work?", lambda run: None), report, "fabricvp experiment trial", 1.0, {"quick": True})
+    write(
+        tmp_path,
+        Experiment("trial", "A trial", "Does it work?", lambda run: None),
+        report,
+        "fabricvp experiment trial",
+        1.0,
+        {"quick": True},
+    )
     result = json.loads((tmp_path / "result.json").read_text())
-    assert result == {"experiment": "trial", "version": fabricvp.__version__, "command": "fabricvp experiment trial", "options": {"quick": True}, "seed": 7,
-                      "config_sha256": hash_of_all([Machine("m", "ab", 7)]), "machines": [{"name": "m", "sha256": "ab", "seed": 7}],
-                      "rows": [{"figure": "speed", "unit": "GB/s", "measured": 12.5, "published": 11.6, "source": "a paper"},
-                               {"figure": "nothing", "unit": "1", "measured": None, "published": None, "source": "", "missing": "came out as nan"},
-                               {"figure": "none", "unit": "1", "measured": None, "published": 4, "source": "a paper", "missing": "nobody was there"}],
-                      "checks": [{"name": "conservation", "ok": True, "detail": "all <bytes>"}]}
+    assert result == {
+        "experiment": "trial",
+        "version": fabricvp.__version__,
+        "command": "fabricvp experiment trial",
+        "options": {"quick": True},
+        "seed": 7,
+        "config_sha256": hash_of_all([Machine("m", "ab", 7)]),
+        "machines": [{"name": "m", "sha256": "ab", "seed": 7}],
+        "rows": [
+            {"figure": "speed", "unit": "GB/s", "measured": 12.5, "published": 11.6, "source": "a paper"},
+            {
+                "figure": "nothing",
+                "unit": "1",
+                "measured": None,
+                "published": None,
+                "source": "",
+                "missing": "came out as nan",
+            },
+            {
+                "figure": "none",
+                "unit": "1",
+                "measured": None,
+                "published": 4,
+                "source": "a paper",
+                "missing": "nobody was there",
+            },
+        ],
+        "checks": [{"name": "conservation", "ok": True, "detail": "all <bytes>"}],
+    }
     assert (tmp_path / "table.csv").read_text().splitlines() == [
-        "figure,unit,measured,published,source,missing", "speed,GB/s,12.5,11.6,a paper,", "nothing,1,,,,came out as nan", "none,1,,4.0,a paper,nobody was there"]
+        "figure,unit,measured,published,source,missing",
+        "speed,GB/s,12.5,11.6,a paper,",
+        "nothing,1,,,,came out as nan",
+        "none,1,,4.0,a paper,nobody was there",
+    ]
     assert len(pandas.read_csv(tmp_path / "numbers.csv")) == 3
     page = (tmp_path / "index.html").read_text()
-    assert "data:image/svg+xml;base64," in page and "all &lt;bytes&gt;" in page and "src=\"http" not in page
+    assert "data:image/svg+xml;base64," in page and "all &lt;bytes&gt;" in page and 'src="http' not in page
     assert page.count("data:image/svg+xml;base64,") == 2 and (tmp_path / "drawing.svg").read_text().startswith("<svg")
     assert (tmp_path / "line.png").stat().st_size > 1000 and (tmp_path / "line.svg").exists()
     assert "nobody was there" in page
-    order = [page.index(text) for text in ("It &lt;works&gt;.", "a line", "<h2>Figures", "<h2>Invariants", "because", "a drawing")]
+    order = [
+        page.index(text)
+        for text in ("It &lt;works&gt;.", "a line", "<h2>Figures", "<h2>Invariants", "because", "a drawing")
+    ]
     assert order == sorted(order)  # the page begins with what came out, and the plots
     drawing = (tmp_path / "line.svg").read_text()
     assert "<text" in drawing and drawing.count("\n") < 400  # text is text, not a path for each letter
@@ -129,8 +168,11 @@ def test_progress_in_lines(capsys):
     stage.alive([1, 2])  # 45
     stage(1)
     lines = capsys.readouterr().err.splitlines()
-    assert lines == ["points 1/3: a took 10.0 s; 10 s, about 30 s left", "points 1/3: still b for 45 s, c for 35 s; 45 s, about 135 s left",
-                     "points 2/3: b took 50.0 s; 50 s, about 50 s left"]
+    assert lines == [
+        "points 1/3: a took 10.0 s; 10 s, about 30 s left",
+        "points 1/3: still b for 45 s, c for 35 s; 45 s, about 135 s left",
+        "points 2/3: b took 50.0 s; 50 s, about 50 s left",
+    ]
 
 
 def test_many_points_do_not_flood_the_log(capsys):
@@ -154,15 +196,18 @@ def test_a_broken_invariant_is_not_ok():
     assert run.report.ok and not run.report.check("holds", False, "no") and not run.report.ok
 
 
-@pytest.mark.parametrize("arguments, says", [
-    (["experiment"], "NAME"),
-    (["experiment", "pcie-congestion"], "--out"),
-    (["experiment", "pcie-congestio", "--out", "x"], "did you mean 'pcie-congestion'"),
-    (["experiment", "pcie-congestion", "--out", "x", "--jobs", "0"], "jobs"),
-    (["experiment", "pcie-congestion", "--out", "x", "--graphs", "many"], "many"),
-    (["experiment", "pcie-congestion", "--out", "/proc/nowhere"], "/proc/nowhere"),
-    (["experiment", "pcie-congestion", "--out", "x", "--machine", "hello"], "no PCIe tree"),
-])
+@pytest.mark.parametrize(
+    "arguments, says",
+    [
+        (["experiment"], "NAME"),
+        (["experiment", "pcie-congestion"], "--out"),
+        (["experiment", "pcie-congestio", "--out", "x"], "did you mean 'pcie-congestion'"),
+        (["experiment", "pcie-congestion", "--out", "x", "--jobs", "0"], "jobs"),
+        (["experiment", "pcie-congestion", "--out", "x", "--graphs", "many"], "many"),
+        (["experiment", "pcie-congestion", "--out", "/proc/nowhere"], "/proc/nowhere"),
+        (["experiment", "pcie-congestion", "--out", "x", "--machine", "hello"], "no PCIe tree"),
+    ],
+)
 def test_bad_input_is_one_line(command, arguments, says):
     done = command(*arguments)
     assert done.returncode == 2, done.stderr
@@ -189,13 +234,22 @@ def test_pcie_congestion(experiment, tmp_path):
         assert rows[f"{family}, max-min, two rates: within ±10 %"] == 100
         assert rows[f"{family}, max-min, two rates: median of |error|"] < 1
     assert rows["2d, 254 KB, in steps: gain of the best order over the worst one"] > 20
-    for name in ("table.csv", "index.html", "communications.csv", "families.csv", "error_histogram.png", "predicted.svg"):
+    for name in (
+        "table.csv",
+        "index.html",
+        "communications.csv",
+        "families.csv",
+        "error_histogram.png",
+        "predicted.svg",
+    ):
         assert (tmp_path / "found" / name).stat().st_size > 0, name
 
 
 @pytest.mark.timeout(300)
 def test_netcrafter(experiment, tmp_path):
-    rows = experiment("netcrafter", "--only", "gups", "--points", "sector-cache", "trimming", "sequencing", "all", timeout=280).measured
+    rows = experiment(
+        "netcrafter", "--only", "gups", "--points", "sector-cache", "trimming", "sequencing", "all", timeout=280
+    ).measured
     # gups wants a word of each line that it reads; how many it reads depends on its form.
     assert rows["trimming: flits saved by trimming, mean"] > 0
     assert rows["all: flits saved by trimming, mean"] > 0
@@ -216,7 +270,10 @@ def test_netcrafter_sensitivity(experiment, tmp_path):
     queues = pandas.read_csv(tmp_path / "found" / "queues.csv")
     # At these sizes nothing piles up (test_fabric.py has a case where it does), but the setting reaches the machines.
     times = queues[queues["point"] == "baseline"].pivot(index="workload", columns="setting", values="kernels_us")
-    assert set(times.columns) == {"by destination", "one a channel"} and (times["by destination"] != times["one a channel"]).any()
+    assert (
+        set(times.columns) == {"by destination", "one a channel"}
+        and (times["by destination"] != times["one a channel"]).any()
+    )
     assert (queues["same_cluster_read_us"] > 0).all()
     for name in ("rates.png", "queues.png", "rates.csv", "index.html"):
         assert (tmp_path / "found" / name).stat().st_size > 0, name
@@ -230,8 +287,14 @@ def test_rdma(experiment, tmp_path):
     # What was bought with each way of posting, and what it costs to have a GPU in between.
     assert rows["what inline data save, write, 8 B"]["measured"] > 0.05
     assert rows["what a network switch adds, write, 8 B"]["measured"] > 0.05
-    assert rows["rate of writes, 16 a doorbell, a completion for 16"]["measured"] > 2 * rows["rate of writes, the same, inline"]["measured"]
-    assert rows["all in the GPU: write of 8 B, to its completion"]["measured"] > rows["all in the host: write of 8 B, to its completion"]["measured"] + 1
+    assert (
+        rows["rate of writes, 16 a doorbell, a completion for 16"]["measured"]
+        > 2 * rows["rate of writes, the same, inline"]["measured"]
+    )
+    assert (
+        rows["all in the GPU: write of 8 B, to its completion"]["measured"]
+        > rows["all in the host: write of 8 B, to its completion"]["measured"] + 1
+    )
     latency = pandas.read_csv(tmp_path / "found" / "latency.csv")
     assert set(latency["verb"]) == {"write", "send", "read", "write_completion", "fetch_add", "compare_swap"}
     spans = pandas.read_csv(tmp_path / "found" / "spans.csv")
@@ -264,14 +327,22 @@ def test_replay(experiment, tmp_path):
 def test_a_fabric_of_1024_devices():
     """Built, resolved, and every packet accounted for."""
     cost = run_points(carry, [Load(1024, "transpose", 2_000)], 1, lambda index: None)[0]
-    assert cost.hops > 500 and cost.sent == cost.received + cost.failed + cost.under_way and cost.wrong == cost.failed == 0
+    assert (
+        cost.hops > 500 and cost.sent == cost.received + cost.failed + cost.under_way and cost.wrong == cost.failed == 0
+    )
 
 
 @pytest.mark.timeout(200)
 def test_gpu_workloads(experiment, tmp_path):
     ran = experiment("gpu-workloads", "--only", "transpose", "gups", timeout=180)
-    assert ran.result["options"]["only"] == ["transpose", "gups"] and ran.result["seed"] == 1 and "--quick" in ran.result["command"]
-    assert {m["name"] for m in ran.result["machines"]} == {f"{w} on {m}" for w in ("transpose", "gups") for m in ("netcrafter_quad", "netcrafter_quad_ideal")}
+    assert (
+        ran.result["options"]["only"] == ["transpose", "gups"]
+        and ran.result["seed"] == 1
+        and "--quick" in ran.result["command"]
+    )
+    assert {m["name"] for m in ran.result["machines"]} == {
+        f"{w} on {m}" for w in ("transpose", "gups") for m in ("netcrafter_quad", "netcrafter_quad_ideal")
+    }
     rows = ran.rows
     # Both move most of their lines over the slow link, which is an eighth as fast as the others.
     assert 1.3 < rows["transpose: speed-up of the all-fast fabric"]["measured"] < 8
@@ -281,12 +352,19 @@ def test_gpu_workloads(experiment, tmp_path):
     shares = table[["local_%", "same_cluster_%", "other_cluster_%"]]
     assert shares.sum(axis=1).to_numpy() == pytest.approx(100, abs=0.01)
     assert (table["right"]).all() and (table["l1_transactions"] > 0).all()
-    # Transpose's input is local; its output is bound to columns that are narrower than a page, so it lies everywhere alike.
+    # Transpose's input is local; its output is bound to columns that are narrower than a page, so it lies everywhere
+    # alike.
     assert table.loc[("transpose", "netcrafter_quad"), "other_cluster_%"] == pytest.approx(25, abs=1.5)
     assert rows["speed-up of the all-fast fabric, mean"]["measured"] >= rows["… geometric mean"]["measured"] > 1
-    assert rows["page-table flits between clusters, mean"]["measured"] < rows["page-table packets between clusters, mean"]["measured"]
+    assert (
+        rows["page-table flits between clusters, mean"]["measured"]
+        < rows["page-table packets between clusters, mean"]["measured"]
+    )
     sizes = pandas.read_csv(tmp_path / "found" / "sizes.csv")
-    assert sizes.groupby("workload")["size"].apply(list).to_dict() == {"transpose": [192, 384, 768], "gups": [1 << 16, 1 << 17, 1 << 18]}
+    assert sizes.groupby("workload")["size"].apply(list).to_dict() == {
+        "transpose": [192, 384, 768],
+        "gups": [1 << 16, 1 << 17, 1 << 18],
+    }
     assert (sizes["slowdown"] > 0.9).all()
     assert "workloads 1/4: " in ran.told and "workloads 4/4: " in ran.told
     parts = pandas.read_csv(tmp_path / "found" / "attribution.csv")
@@ -294,7 +372,15 @@ def test_gpu_workloads(experiment, tmp_path):
     means = parts.groupby(["workload", "memory"])["mean_ns"].first()
     assert (sums["queueing_ns"] + sums["service_ns"]).to_numpy() == pytest.approx(means.to_numpy(), rel=1e-3)
     assert "own memory" in set(parts["memory"]) and {"translation", "L1", "crossbar", "L2"} <= set(parts["part"])
-    for name in ("by_gpu.csv", "padding.csv", "places.svg", "utilisation.png", "attribution.png", "fabric_gups.svg", "index.html"):
+    for name in (
+        "by_gpu.csv",
+        "padding.csv",
+        "places.svg",
+        "utilisation.png",
+        "attribution.png",
+        "fabric_gups.svg",
+        "index.html",
+    ):
         assert (tmp_path / "found" / name).stat().st_size > 200
 
 
@@ -303,27 +389,56 @@ SMALL_GPU = {"compute_units": 4, "memory": {"capacity": "256 MiB"}}
 
 @pytest.mark.timeout(300)
 def test_workloads_are_measured_by_roles_and_not_by_names(tmp_path):
-    """Whatever switches are called, traffic between clusters is found; where there are no clusters, nothing is said to be zero."""
+    """Whatever switches are called, traffic between clusters is found; where there are no clusters, nothing is said to
+    be zero."""
     named = topology.clusters(2, 1, outer={"lane_rate": "2 GB/s"}).machine(gpu=SMALL_GPU)
-    texts = {"other_names": named.replace("cluster0", "left").replace("cluster1", "far_right"), "one_switch": topology.clusters(1, 2).machine(gpu=SMALL_GPU),
-             "alone": fabricvp.config_path("gpu").read_text().replace("switch0\n", "switch0\n      compute_units: 4\n", 2).replace(
-                 "- name: switch0\n      compute_units: 4", "- name: switch0")}
+    texts = {
+        "other_names": named.replace("cluster0", "left").replace("cluster1", "far_right"),
+        "one_switch": topology.clusters(1, 2).machine(gpu=SMALL_GPU),
+        "alone": (
+            fabricvp.config_path("gpu")
+            .read_text()
+            .replace("switch0\n", "switch0\n      compute_units: 4\n", 2)
+            .replace("- name: switch0\n      compute_units: 4", "- name: switch0")
+        ),
+    }
     for name, text in texts.items():
         (tmp_path / f"{name}.yaml").write_text(text)
     simulated = []
-    points = [Point("transpose", str(tmp_path / f"{name}.yaml"), 256, "interleaved", "round_robin", spans=True) for name in texts]
+    points = [
+        Point("transpose", str(tmp_path / f"{name}.yaml"), 256, "interleaved", "round_robin", spans=True)
+        for name in texts
+    ]
     found = dict(zip(texts, run_points(measure, points, 2, lambda index: None, machines=simulated.extend)))
-    assert all(m.right and m.kernels_s > 0 for m in found.values()) and len({m.sha256 for m in simulated}) == len(simulated) == 3
+    assert (
+        all(m.right and m.kernels_s > 0 for m in found.values())
+        and len({m.sha256 for m in simulated}) == len(simulated) == 3
+    )
     crossing = found["other_names"]
-    assert set(crossing.utilisation) == {"left → far_right", "far_right → left"} and min(crossing.utilisation.values()) > 0.1
-    assert sum(crossing.packets.values()) > 1000 and sum(crossing.flits.values()) == sum(b for n, b in crossing.links.items() if n in crossing.utilisation) / 16
-    assert all(sum(values) > 0 for values in crossing.load.values()) and ("other cluster", "link between switches") in crossing.attribution.service
+    assert (
+        set(crossing.utilisation) == {"left → far_right", "far_right → left"}
+        and min(crossing.utilisation.values()) > 0.1
+    )
+    assert (
+        sum(crossing.packets.values()) > 1000
+        and sum(crossing.flits.values()) == sum(b for n, b in crossing.links.items() if n in crossing.utilisation) / 16
+    )
+    assert (
+        all(sum(values) > 0 for values in crossing.load.values())
+        and ("other cluster", "link between switches") in crossing.attribution.service
+    )
     record = as_record(crossing)
     assert record["other_cluster_%"] > 20 and record["slow_link_busy_%"] > 10 and record["same_cluster_%"] == 0
     record = as_record(found["one_switch"])
-    assert record["same_cluster_%"] > 20 and record["other_cluster_%"] == record["slow_link_busy_%"] == Missing("no link of the machine joins clusters")
+    assert record["same_cluster_%"] > 20 and record["other_cluster_%"] == record["slow_link_busy_%"] == Missing(
+        "no link of the machine joins clusters"
+    )
     record = as_record(found["alone"])
-    assert record["local_%"] == 100 and record["same_cluster_%"] == Missing("no fabric joins GPUs") and isinstance(record["flits_padded_25_or_75_%"], Missing)
+    assert (
+        record["local_%"] == 100
+        and record["same_cluster_%"] == Missing("no fabric joins GPUs")
+        and isinstance(record["flits_padded_25_or_75_%"], Missing)
+    )
 
 
 TWO_NODES = """
@@ -341,7 +456,11 @@ def test_the_node_asked_for_is_measured(tmp_path):
     two, alone = tmp_path / "two.yaml", tmp_path / "alone.yaml"
     two.write_text(TWO_NODES)
     alone.write_text("node: {host: {memory: 256 MiB}, gpus: [{compute_units: 8, memory: {capacity: 256 MiB}}]}\n")
-    points = [Point("transpose", str(two), 256, node=1), Point("transpose", str(two), 256, node=0), Point("transpose", str(alone), 256)]
+    points = [
+        Point("transpose", str(two), 256, node=1),
+        Point("transpose", str(two), 256, node=0),
+        Point("transpose", str(alone), 256),
+    ]
     second, first, single = run_points(measure, points, 2, lambda index: None)
     assert second.right and first.right and single.right
     keys = ("kernels_s", "wavefront_instructions", "transactions", "l1_misses", "accesses", "page_table_reads")
@@ -352,23 +471,45 @@ def test_the_node_asked_for_is_measured(tmp_path):
 def test_a_machine_of_several_nodes_is_not_guessed_at(command, tmp_path):
     (tmp_path / "two.yaml").write_text(TWO_NODES)
     given = ["experiment", "gpu-workloads", "--quick", "--only", "reduction", "--out", "found", "--machine", "two.yaml"]
-    for wrong, told in (([], "two.yaml: node0 and node1 have a GPU: say which one is measured, as in --node node0"),
-                        (["--node", "node2"], "--node node2: node2 of two.yaml has no GPU; node0 and node1 have"),
-                        (["--node", "node3"], "--node node3: two.yaml has 3 nodes, node0 to node2"),
-                        (["--node", "2nd"], "--node: no node is called '2nd'"),
-                        (["--node", "node1"], "accesses of all nodes' GPUs are recorded together: give --no-spans"),
-                        (["--node", "node1", "--machine", "gpu"], "--node node1: gpu and netcrafter_quad_ideal have node0 alone")):
+    for wrong, told in (
+        ([], "two.yaml: node0 and node1 have a GPU: say which one is measured, as in --node node0"),
+        (["--node", "node2"], "--node node2: node2 of two.yaml has no GPU; node0 and node1 have"),
+        (["--node", "node3"], "--node node3: two.yaml has 3 nodes, node0 to node2"),
+        (["--node", "2nd"], "--node: no node is called '2nd'"),
+        (["--node", "node1"], "accesses of all nodes' GPUs are recorded together: give --no-spans"),
+        (["--node", "node1", "--machine", "gpu"], "--node node1: gpu and netcrafter_quad_ideal have node0 alone"),
+    ):
         done = command(*given, *wrong)
-        assert done.returncode == 2 and told in done.stderr and done.stderr.splitlines()[-1].startswith("fabricvp"), done.stderr
-    done = command("experiment", "pcie-congestion", "--quick", "--out", "found", "--machine", "cs_storm", "--node", "node1")
+        assert done.returncode == 2 and told in done.stderr and done.stderr.splitlines()[-1].startswith("fabricvp"), (
+            done.stderr
+        )
+    done = command(
+        "experiment", "pcie-congestion", "--quick", "--out", "found", "--machine", "cs_storm", "--node", "node1"
+    )
     assert done.returncode == 2 and "--node node1: cs_storm has node0 alone" in done.stderr
 
 
 @pytest.mark.timeout(200)
 def test_an_experiment_on_one_of_two_nodes(command, tmp_path):
     (tmp_path / "two.yaml").write_text(TWO_NODES)
-    done = command("experiment", "gpu-workloads", "--quick", "--only", "reduction", "--no-spans", "--no-sizes", "--machine", "two.yaml", "--ideal", "two.yaml",
-                   "--node", "node1", "--out", "found", timeout=180)
+    done = command(
+        "experiment",
+        "gpu-workloads",
+        "--quick",
+        "--only",
+        "reduction",
+        "--no-spans",
+        "--no-sizes",
+        "--machine",
+        "two.yaml",
+        "--ideal",
+        "two.yaml",
+        "--node",
+        "node1",
+        "--out",
+        "found",
+        timeout=180,
+    )
     assert done.returncode == 0, done.stdout + done.stderr
     result = json.loads((tmp_path / "found" / "result.json").read_text())
     assert result["options"]["node"] == "node1" and all(c["ok"] for c in result["checks"])
@@ -379,22 +520,41 @@ def test_an_experiment_on_one_of_two_nodes(command, tmp_path):
 def test_what_the_model_does_not_count_is_an_error():
     counts = Counts({"node0.gpu0.l1.hits": 3.0, "node0.gpu1.l1.hits": 4.0, "node0.gpu10.l1.hits": 5.0})
     assert counts.total(["node0.gpu0", "node0.gpu1"], r"l1\.hits") == 7
-    for call in (lambda: counts.of("node0.gpu0.l1.hit"), lambda: counts.total(["node0.gpu0", "node0.gpu2"], r"l1\.hits"), lambda: counts.total(["node0.gpu0"], "l1")):
+    for call in (
+        lambda: counts.of("node0.gpu0.l1.hit"),
+        lambda: counts.total(["node0.gpu0", "node0.gpu2"], r"l1\.hits"),
+        lambda: counts.total(["node0.gpu0"], "l1"),
+    ):
         with pytest.raises(LookupError, match="calls otherwise"):
             call()
 
 
 def test_gpu_workloads_bad_input(command):
-    for wrong, told in ((["--only", "doom"], "doom"), (["--set", "nonsense"], "--set nonsense: KEY=VALUE"),
-                        (["--only", "reduction", "--set", "node.gpus.*.memory.l2_tlb.sts=1"], "did you mean 'sets'?")):
+    for wrong, told in (
+        (["--only", "doom"], "doom"),
+        (["--set", "nonsense"], "--set nonsense: KEY=VALUE"),
+        (["--only", "reduction", "--set", "node.gpus.*.memory.l2_tlb.sts=1"], "did you mean 'sets'?"),
+    ):
         done = command("experiment", "gpu-workloads", "--quick", *wrong, "--out", "found")
         assert done.returncode == 2 and told in done.stderr and done.stderr.count("\n") == 1, done.stderr
 
 
 @pytest.mark.timeout(120)
 def test_gpu_workloads_on_changed_machines(command, tmp_path):
-    done = command("experiment", "gpu-workloads", "--quick", "--only", "reduction", "--no-spans", "--set",
-                   "node.gpus.*.memory.l2_tlb.sets=1", "node.gpus.*.memory.l2_tlb.ways=16", "--out", "found", timeout=100)
+    done = command(
+        "experiment",
+        "gpu-workloads",
+        "--quick",
+        "--only",
+        "reduction",
+        "--no-spans",
+        "--set",
+        "node.gpus.*.memory.l2_tlb.sets=1",
+        "node.gpus.*.memory.l2_tlb.ways=16",
+        "--out",
+        "found",
+        timeout=100,
+    )
     assert done.returncode == 0, done.stdout + done.stderr
     rows = {r["figure"]: r["measured"] for r in json.loads((tmp_path / "found" / "result.json").read_text())["rows"]}
     # All GPUs read pages in turns that 16 entries do not hold, so walks are most of what crosses the link.

@@ -1,15 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Bits that are wrong on links of the fabric, in machines that run: what the link-level CRC sees is sent again and changes nothing
-but time; what flips behind it changes what is delivered, or is an error, or is padding."""
-
-import pytest
+"""Bits that are wrong on links of the fabric, in machines that run: what the link-level CRC sees is sent again and
+changes nothing but time; what flips behind it changes what is delivered, or is an error, or is padding."""
 
 import fabricvp
+import pytest
 from fabricvp import topology
 
 SLOW = "node0.fabric.cluster0.to_cluster1"
 PARTS = {"stitching": True, "pooling": "selective", "trimming": True, "sequencing": "page_tables"}
-WRITES, REQUESTS = {"requests": 400, "writes": 1, "pattern": "hot_spot", "hot_spot": 1, "hot_share": 1, "span": "64 KiB"}, 400
+WRITES, REQUESTS = (
+    {"requests": 400, "writes": 1, "pattern": "hot_spot", "hot_spot": 1, "hot_share": 1, "span": "64 KiB"},
+    400,
+)
 
 
 @pytest.fixture
@@ -17,7 +19,9 @@ def traffic(machine):
     """Makes two generators in a cluster each; the first writes to the second."""
 
     def make(netcrafter):
-        shape = topology.clusters(2, 1, outer={"lane_rate": "2 GB/s"}, switch={"netcrafter": PARTS} if netcrafter else None)
+        shape = topology.clusters(
+            2, 1, outer={"lane_rate": "2 GB/s"}, switch={"netcrafter": PARTS} if netcrafter else None
+        )
         return machine(text=shape.traffic_machine(WRITES), overrides={"node.fabric.generators.1.start": "1000 s"})
 
     return make
@@ -28,7 +32,11 @@ def counts(platform):
     assert found["node0.fabric.packets_under_way"] == 0
     assert found["node0.fabric.device0.responses"] == REQUESTS
     assert found["node0.fabric.device0.unexpected"] == found["node0.fabric.device1.unexpected"] == 0
-    return found["node0.fabric.device1.corrupt"], found["node0.fabric.device0.refused"], sum(v for k, v in found.items() if k.endswith(".malformed"))
+    return (
+        found["node0.fabric.device1.corrupt"],
+        found["node0.fabric.device0.refused"],
+        sum(v for k, v in found.items() if k.endswith(".malformed")),
+    )
 
 
 @pytest.mark.parametrize("netcrafter", [False, True])
@@ -57,15 +65,25 @@ def test_no_more_lanes_fail_than_a_direction_may_have(machine, reversible, most)
 
 
 #: A write of 76 bytes: header, address, a line. Behind it 4 bytes of padding, which NetCrafter may let others ride in.
-@pytest.mark.parametrize("netcrafter, bit, corrupt, refused, malformed", [
-    (False, 8 * 12, 1, 0, 0), (False, 8 * 75 + 7, 1, 0, 0),  # the line
-    (False, 8 * 4 + 6, 1, 0, 0),  # the address: another line, whose contents follow from its own
-    (False, 8 * 4, 0, 1, 0),  # bits of the address that mean nothing
-    (False, 3, 0, 1, 0), (False, 20, 0, 1, 0),  # type and ID
-    (False, 8 * 77, 0, 0, 0),  # padding
-    (True, 8 * 12, 1, 0, 0), (True, 8 * 75 + 7, 1, 0, 0), (True, 8 * 4 + 6, 1, 0, 0), (True, 8 * 4, 0, 1, 1), (True, 3, 0, 1, 1), (True, 20, 0, 1, 1),
-    (True, 8 * 77, 0, 0, 0),
-])
+@pytest.mark.parametrize(
+    "netcrafter, bit, corrupt, refused, malformed",
+    [
+        (False, 8 * 12, 1, 0, 0),
+        (False, 8 * 75 + 7, 1, 0, 0),  # the line
+        (False, 8 * 4 + 6, 1, 0, 0),  # the address: another line, whose contents follow from its own
+        (False, 8 * 4, 0, 1, 0),  # bits of the address that mean nothing
+        (False, 3, 0, 1, 0),
+        (False, 20, 0, 1, 0),  # type and ID
+        (False, 8 * 77, 0, 0, 0),  # padding
+        (True, 8 * 12, 1, 0, 0),
+        (True, 8 * 75 + 7, 1, 0, 0),
+        (True, 8 * 4 + 6, 1, 0, 0),
+        (True, 8 * 4, 0, 1, 1),
+        (True, 3, 0, 1, 1),
+        (True, 20, 0, 1, 1),
+        (True, 8 * 77, 0, 0, 0),
+    ],
+)
 def test_what_it_does_not_see(traffic, netcrafter, bit, corrupt, refused, malformed):
     platform = traffic(netcrafter)
     platform.inject(SLOW, "flip", at="500 ns", bit=bit)

@@ -3,9 +3,8 @@
 
 import re
 
-import pytest
-
 import fabricvp
+import pytest
 
 TREE = """
 simulation: {watchdog: 20 ms}
@@ -53,7 +52,9 @@ def test_kinds_and_arguments_are_listed(machine):
     rate = kinds["bit_errors"].arguments[0]
     assert (rate.name, rate.default, rate.allowed) == ("rate", "1e-06", "0 … 0.001")
     assert all(k.help for k in platform.faults())
-    assert {"surprise_removal", "insertion", "not_ready"} == {k.kind for k in platform.faults() if k.target == "node0.pcie.left"}
+    assert {"surprise_removal", "insertion", "not_ready"} == {
+        k.kind for k in platform.faults() if k.target == "node0.pcie.left"
+    }
     assert "retrain(lanes=0, generation=0)" in str(kinds["retrain"])
 
 
@@ -68,7 +69,9 @@ def test_faults_happen_at_their_time_and_are_counted(machine):
     assert statistics["node0.pcie.left.faults.surprise_removal"] == 0
     platform.run("400 us")
     assert statistics["node0.pcie.left.faults.surprise_removal"] == 1
-    assert statistics["node0.pcie.left.link.link_downs"] == statistics["node0.pcie.board.downstream_port0.link_downs"] == 1
+    assert (
+        statistics["node0.pcie.left.link.link_downs"] == statistics["node0.pcie.board.downstream_port0.link_downs"] == 1
+    )
     assert statistics["node0.pcie.right.link.link_downs"] == 1
     assert statistics["node0.pcie.right.link.transmitter.retrains"] == 1
     platform.inject("node0.pcie.left", "insertion")
@@ -76,17 +79,25 @@ def test_faults_happen_at_their_time_and_are_counted(machine):
     assert statistics["node0.pcie.left.link.transmitter.retrains"] == 2
 
 
-@pytest.mark.parametrize("target, kind, arguments, message", [
-    ("node0.pcie.lift", "retrain", {}, r"'node0\.pcie\.lift', did you mean 'node0\.pcie\.left'"),
-    ("node0.host.uart", "retrain", {}, "no fault can happen to 'node0.host.uart'"),
-    ("node0.pcie.left", "surprise", {}, r"'surprise' is no fault of node0\.pcie\.left.*allowed: insertion"),
-    ("node0.pcie.board", "retrain", {}, "several places for retrain: give one of node0.pcie.board.downstream_port0"),
-    ("node0.pcie.left", "retrain", {"lanes": 17}, r"lanes: 17 is out of range: give 0 … 16"),
-    ("node0.pcie.left", "retrain", {"lane": 3}, "unknown key 'lane'.*did you mean 'lanes'"),
-    ("node0.pcie.left", "link_down", {"lasting": 3}, "'3' needs a unit"),
-    ("node0.pcie.left", "drop", {"flow": "both"}, "'both' is not one of posted, non_posted, completion"),
-    ("node0.pcie.left", "surprise_removal", {"x": 1}, "unknown key 'x'.*no arguments"),
-])
+@pytest.mark.parametrize(
+    "target, kind, arguments, message",
+    [
+        ("node0.pcie.lift", "retrain", {}, r"'node0\.pcie\.lift', did you mean 'node0\.pcie\.left'"),
+        ("node0.host.uart", "retrain", {}, "no fault can happen to 'node0.host.uart'"),
+        ("node0.pcie.left", "surprise", {}, r"'surprise' is no fault of node0\.pcie\.left.*allowed: insertion"),
+        (
+            "node0.pcie.board",
+            "retrain",
+            {},
+            "several places for retrain: give one of node0.pcie.board.downstream_port0",
+        ),
+        ("node0.pcie.left", "retrain", {"lanes": 17}, r"lanes: 17 is out of range: give 0 … 16"),
+        ("node0.pcie.left", "retrain", {"lane": 3}, "unknown key 'lane'.*did you mean 'lanes'"),
+        ("node0.pcie.left", "link_down", {"lasting": 3}, "'3' needs a unit"),
+        ("node0.pcie.left", "drop", {"flow": "both"}, "'both' is not one of posted, non_posted, completion"),
+        ("node0.pcie.left", "surprise_removal", {"x": 1}, "unknown key 'x'.*no arguments"),
+    ],
+)
 def test_what_cannot_be_injected(machine, target, kind, arguments, message):
     platform = machine(text=TREE)
     with pytest.raises(fabricvp.InputError, match=message) as caught:
@@ -102,8 +113,10 @@ def test_the_past_is_over(machine):
 
 
 def test_faults_of_a_configuration(machine):
-    text = TREE + ("faults:\n  - {at: 10 us, target: node0.pcie.left, kind: retrain, lanes: 4}\n"
-                   "nodes:\n  - faults:\n    - at: 20 us\n      target: pcie.right\n      kind: link_down\n      lasting: 30 us\n")
+    text = (
+        TREE + "faults:\n  - {at: 10 us, target: node0.pcie.left, kind: retrain, lanes: 4}\n"
+        "nodes:\n  - faults:\n    - at: 20 us\n      target: pcie.right\n      kind: link_down\n      lasting: 30 us\n"
+    )
     platform = machine(IDLE, text=text)
     again = fabricvp.spawn(text=platform.resolved_config)
     assert again.resolved_config == platform.resolved_config
@@ -113,27 +126,46 @@ def test_faults_of_a_configuration(machine):
     assert platform.statistics["node0.pcie.right.link.faults.link_down"] == 1
 
 
-@pytest.mark.parametrize("item, message", [
-    ("{at: 1 us, target: node0.pcie.lift, kind: retrain}", r"text:8: faults\.0\.target: .*'node0\.pcie\.lift'"),
-    ("{at: 1 us, target: node0.pcie.left, kind: retrian}", r"text:8: faults\.0\.kind: .*did you mean 'retrain'"),
-    ("{at: 1 us, target: node0.pcie.left, kind: retrain, lanes: x}", r"text:8: faults\.0\.lanes: 'x' is not a whole number"),
-    ("{at: 1 us, target: node0.pcie.left, kind: retrain, lanes: 17}", r"text:8: faults\.0\.lanes: 17 is out of range: give 0 … 16"),
-    ("{at: 1 us, target: node0.pcie.left, kind: retrain, lane: 1}", r"text:8: unknown key 'lane' in faults\.0.*allowed: lanes, generation"),
-    ("{at: 1 us, target: node0.pcie.left, kind: retrain, lanes: [1]}", r"text:8: faults\.0\.lanes must be a single value"),
-    ("{at: 1, target: node0.pcie.left, kind: retrain}", r"text:8: faults\.0\.at: '1' needs a unit"),
-    ("{at: 1 us, kind: retrain}", r"text:8: faults\.0 needs a target"),
-])
+@pytest.mark.parametrize(
+    "item, message",
+    [
+        ("{at: 1 us, target: node0.pcie.lift, kind: retrain}", r"text:8: faults\.0\.target: .*'node0\.pcie\.lift'"),
+        ("{at: 1 us, target: node0.pcie.left, kind: retrian}", r"text:8: faults\.0\.kind: .*did you mean 'retrain'"),
+        (
+            "{at: 1 us, target: node0.pcie.left, kind: retrain, lanes: x}",
+            r"text:8: faults\.0\.lanes: 'x' is not a whole number",
+        ),
+        (
+            "{at: 1 us, target: node0.pcie.left, kind: retrain, lanes: 17}",
+            r"text:8: faults\.0\.lanes: 17 is out of range: give 0 … 16",
+        ),
+        (
+            "{at: 1 us, target: node0.pcie.left, kind: retrain, lane: 1}",
+            r"text:8: unknown key 'lane' in faults\.0.*allowed: lanes, generation",
+        ),
+        (
+            "{at: 1 us, target: node0.pcie.left, kind: retrain, lanes: [1]}",
+            r"text:8: faults\.0\.lanes must be a single value",
+        ),
+        ("{at: 1, target: node0.pcie.left, kind: retrain}", r"text:8: faults\.0\.at: '1' needs a unit"),
+        ("{at: 1 us, kind: retrain}", r"text:8: faults\.0 needs a target"),
+    ],
+)
 def test_bad_faults_of_a_configuration(item, message):
     with pytest.raises(fabricvp.InputError, match=message):
         fabricvp.spawn(text=f"{TREE}faults:\n  - {item}\n")
 
 
 def test_a_fault_waits_for_a_mark_of_the_firmware(machine):
-    platform = machine(LOOKS, text=TREE + "nodes:\n  - faults: [{when: x, at: 2 us, target: pcie.root.root_port0, kind: link_down}]\n")
+    platform = machine(
+        LOOKS, text=TREE + "nodes:\n  - faults: [{when: x, at: 2 us, target: pcie.root.root_port0, kind: link_down}]\n"
+    )
     result = platform.run("1 ms", until=fabricvp.Marker("x"))
     marked = platform.now
     assert result.outcome == "event"
-    assert int.from_bytes(platform.nodes[0].memory.read(platform.nodes[0].address_of("seen"), 8), "little") == 0x1050FAB0
+    assert (
+        int.from_bytes(platform.nodes[0].memory.read(platform.nodes[0].address_of("seen"), 8), "little") == 0x1050FAB0
+    )
     platform.run("1 us")
     assert platform.statistics["node0.pcie.root.root_port0.link_downs"] == 0
     platform.run("5 us")
@@ -142,7 +174,9 @@ def test_a_fault_waits_for_a_mark_of_the_firmware(machine):
     # What was under way times out; what the hart asks for then is refused, and it goes on.
     platform.run("15 ms")
     assert platform.statistics["node0.pcie.root.host_requests.timeouts"] == 1
-    assert int.from_bytes(platform.nodes[0].memory.read(platform.nodes[0].address_of("seen"), 8), "little") == 0xFFFFFFFF
+    assert (
+        int.from_bytes(platform.nodes[0].memory.read(platform.nodes[0].address_of("seen"), 8), "little") == 0xFFFFFFFF
+    )
 
 
 def test_the_watchdog_names_the_port_that_waits_for_credits(machine):
@@ -150,8 +184,11 @@ def test_the_watchdog_names_the_port_that_waits_for_credits(machine):
     platform.inject("node0.pcie.root.root_port0", "lose_credit", at="5 us", flow="non_posted")
     result = platform.run("1 s")
     assert result.outcome == "watchdog"
-    assert re.search(r"node0\.pcie\.root\.root_port0 has waited 0\.02\d+ s for non_posted credits of "
-                     r"node0\.pcie\.board\.upstream_port: 0 of 64 headers and 0 of 1024 bytes are left", result.detail), result.detail
+    assert re.search(
+        r"node0\.pcie\.root\.root_port0 has waited 0\.02\d+ s for non_posted credits of "
+        r"node0\.pcie\.board\.upstream_port: 0 of 64 headers and 0 of 1024 bytes are left",
+        result.detail,
+    ), result.detail
 
 
 def test_the_command_lists_faults(command):

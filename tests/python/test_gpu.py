@@ -4,10 +4,9 @@
 import subprocess
 import sys
 
+import fabricvp
 import numpy
 import pytest
-
-import fabricvp
 
 SMALL = """
 node:
@@ -55,14 +54,20 @@ def test_an_application_runs_and_leaves_its_verdict_and_figures(machine):
     assert gpu.wavefronts() == []
 
 
-@pytest.mark.parametrize("make", [
-    "fabricvp.spawn(text=SMALL, app='reduction', size=4096)",
-    "fabricvp.Platform.from_text(SMALL, app='reduction', size=4096)",
-    "fabricvp.Platform.from_config('gpu', app='reduction', size=4096, node__gpus__0__compute_units=4)"])
+@pytest.mark.parametrize(
+    "make",
+    [
+        "fabricvp.spawn(text=SMALL, app='reduction', size=4096)",
+        "fabricvp.Platform.from_text(SMALL, app='reduction', size=4096)",
+        "fabricvp.Platform.from_config('gpu', app='reduction', size=4096, node__gpus__0__compute_units=4)",
+    ],
+)
 def test_an_application_named_when_the_machine_is_made(make):
     """In an interpreter of its own, which may have one platform only."""
-    script = (f"import fabricvp\nSMALL = {SMALL!r}\nwith {make} as machine:\n    machine.run(time='1 s')\n"
-              "    print(machine.app_ok, machine.statistics['node0.gpu0.compute_unit0.wavefront_instructions'])\n")
+    script = (
+        f"import fabricvp\nSMALL = {SMALL!r}\nwith {make} as machine:\n    machine.run(time='1 s')\n"
+        "    print(machine.app_ok, machine.statistics['node0.gpu0.compute_unit0.wavefront_instructions'])\n"
+    )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=1200)
     assert done.stderr == ""
     ok, instructions = done.stdout.split("\n")[-2].split()

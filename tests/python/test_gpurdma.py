@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""RDMA that kernels control: lanes write entries, ring the adapter and poll completions; the far side checks every byte."""
+"""RDMA that kernels control: lanes write entries, ring the adapter and poll completions; the far side checks every
+byte."""
 
 import re
 
-import pytest
-
 import fabricvp
+import pytest
 
 WRITES = re.compile(r"^# writes (\d+) messages (\d+) bytes (\d+) ps", re.MULTILINE)
 QUEUES_IN_HOST = "gpu_queues=0 gpu_cqs=0 gpu_records=0 gpu_payload=0"
@@ -25,38 +25,55 @@ def run(options, **overrides):
 def test_one_lane_posts_a_thousand_writes():
     _, seconds, values = run("messages=1024 runs=3")
     assert len(seconds) == 3 and max(seconds) < 1.01 * min(seconds)
-    assert values["node0.hca0.sends.posted"] >= 1024 and values["node0.hca0.bad_doorbells"] == 0 and values["node0.hca0.retries"] == 0
+    assert (
+        values["node0.hca0.sends.posted"] >= 1024
+        and values["node0.hca0.bad_doorbells"] == 0
+        and values["node0.hca0.retries"] == 0
+    )
     assert values["node0.gpu0.system.writes"] >= 1024  # doorbells come from lanes; all else stays in the GPU's memory
     assert 2e-6 < seconds[0] / 1024 < 10e-6
 
 
-@pytest.mark.parametrize("options, messages", [
-    (f"messages=64 runs=2 {QUEUES_IN_HOST}", 64),
-    ("messages=64 runs=2 size=3 gpu_target=1 gpu_payload=0", 64),
-    ("messages=64 runs=2 inline=1", 64),
-    ("messages=64 runs=2 reads=1 size=4096", 64),
-    ("messages=256 runs=2 reuse=1 window=64 batch=16 signal=16", 256),
-    ("messages=510 runs=2 window=512 batch=255 signal=2", 510),
-    ("messages=128 runs=2 lanes=32 batch=32 window=64", 128),
-    ("messages=64 runs=2 lanes=16 teams=4 groups=3 batch=16 signal=16 window=32", 64 * 12),
-    ("messages=32 runs=2 teams=64 window=8 batch=8", 32 * 64),
-    ("messages=2 runs=1 size=1048576", 2),
-    ("messages=64 runs=2 fence=1 inline=1", 64),
-    ("messages=64 runs=2 fence=0 window=64 batch=16 lanes=16", 64),
-    ("messages=64 runs=2 hart=1", 64),
-    ("messages=32 runs=2 hart=1 teams=30 window=32 batch=16 signal=16", 32 * 30),
-    (f"messages=64 runs=2 hart=1 {QUEUES_IN_HOST} window=64 batch=16", 64),
-])
+@pytest.mark.parametrize(
+    "options, messages",
+    [
+        (f"messages=64 runs=2 {QUEUES_IN_HOST}", 64),
+        ("messages=64 runs=2 size=3 gpu_target=1 gpu_payload=0", 64),
+        ("messages=64 runs=2 inline=1", 64),
+        ("messages=64 runs=2 reads=1 size=4096", 64),
+        ("messages=256 runs=2 reuse=1 window=64 batch=16 signal=16", 256),
+        ("messages=510 runs=2 window=512 batch=255 signal=2", 510),
+        ("messages=128 runs=2 lanes=32 batch=32 window=64", 128),
+        ("messages=64 runs=2 lanes=16 teams=4 groups=3 batch=16 signal=16 window=32", 64 * 12),
+        ("messages=32 runs=2 teams=64 window=8 batch=8", 32 * 64),
+        ("messages=2 runs=1 size=1048576", 2),
+        ("messages=64 runs=2 fence=1 inline=1", 64),
+        ("messages=64 runs=2 fence=0 window=64 batch=16 lanes=16", 64),
+        ("messages=64 runs=2 hart=1", 64),
+        ("messages=32 runs=2 hart=1 teams=30 window=32 batch=16 signal=16", 32 * 30),
+        (f"messages=64 runs=2 hart=1 {QUEUES_IN_HOST} window=64 batch=16", 64),
+    ],
+)
 def test_ways_to_post(options, messages):
     consoles, seconds, values = run(options)
     assert [int(n) for n, _, _ in WRITES.findall(consoles[0])] == [messages] * len(seconds) and seconds
-    assert values["node0.hca0.bad_doorbells"] == values["node0.hca0.retries"] == values["node0.hca0.sends.failures"] == 0
+    assert (
+        values["node0.hca0.bad_doorbells"] == values["node0.hca0.retries"] == values["node0.hca0.sends.failures"] == 0
+    )
 
 
 def test_what_is_done_together_is_faster():
     """Nothing but order is asked here; figures stand in the experiments."""
-    naive, reused, pipelined, batched, together = (run(f"messages=256 runs=1 {how}")[1][0] for how in (
-        "", "reuse=1", "reuse=1 window=256", "reuse=1 window=256 batch=64 signal=64", "lanes=32 batch=32 window=256 signal=32"))
+    naive, reused, pipelined, batched, together = (
+        run(f"messages=256 runs=1 {how}")[1][0]
+        for how in (
+            "",
+            "reuse=1",
+            "reuse=1 window=256",
+            "reuse=1 window=256 batch=64 signal=64",
+            "lanes=32 batch=32 window=256 signal=32",
+        )
+    )
     assert naive > reused > pipelined > batched > together
 
 
@@ -80,18 +97,24 @@ def serve(options):
         return int(ps) * 1e-12 / rounds, platform.statistics.snapshot()
 
 
-@pytest.mark.parametrize("options, launches", [
-    ("serve=1 rounds=5", 0),
-    ("serve=1 rounds=4 groups=6 replies=6 bytes=49152", 0),
-    ("serve=1 rounds=4 groups=4 bytes=8192 items=64 multiply=1", 6),
-    ("serve=2 rounds=5 groups=3 replies=3", 1),
-    ("serve=2 rounds=4 groups=6 replies=6 bytes=49152 own=1", 1),
-    ("serve=2 rounds=3 groups=30 replies=30 bytes=61440 items=1024 multiply=1", 1),
-])
+@pytest.mark.parametrize(
+    "options, launches",
+    [
+        ("serve=1 rounds=5", 0),
+        ("serve=1 rounds=4 groups=6 replies=6 bytes=49152", 0),
+        ("serve=1 rounds=4 groups=4 bytes=8192 items=64 multiply=1", 6),
+        ("serve=2 rounds=5 groups=3 replies=3", 1),
+        ("serve=2 rounds=4 groups=6 replies=6 bytes=49152 own=1", 1),
+        ("serve=2 rounds=3 groups=30 replies=30 bytes=61440 items=1024 multiply=1", 1),
+    ],
+)
 def test_a_worker_answers_every_batch(options, launches):
     _, values = serve(options)
     assert values["node1.gpu0.dispatcher.dispatches"] == launches
-    assert sum(values[f"node{n}.hca0.{what}"] for n in (0, 1) for what in ("retries", "bad_doorbells", "sends.failures")) == 0
+    assert (
+        sum(values[f"node{n}.hca0.{what}"] for n in (0, 1) for what in ("retries", "bad_doorbells", "sends.failures"))
+        == 0
+    )
 
 
 def test_one_kernel_answers_small_batches_sooner():
@@ -106,13 +129,27 @@ def test_runs_are_the_same_to_the_picosecond():
     assert [key for key in first if first[key] != second[key] and not key.startswith("sim.")] == []
 
 
-@pytest.mark.parametrize("options, why", [
-    ("batch=256 window=256", "batch=256: 1 to 255"), ("signal=3 window=8", "signal=3: a power of two"), ("batch=8 window=4", "window=4: no less than batch=8"),
-    ("inline=1 size=9", "size=9: with inline=1 up to 8"), ("hart=1 lanes=2", "hart=1: with groups=1 and lanes=1"), ("messages=100 signal=64 window=64", "messages=100: a multiple of signal=64"),
-    ("serve=2 groups=4 replies=1 bytes=4096", "replies=1: of a kernel, groups=4"), ("serve=1 groups=3 bytes=100", "bytes=100: a multiple of 24"), ("nodes=3", "nodes=3: a multiple of 2"),
-    ("lanes=65 teams=64", "teams=64: with lanes=65 no more than 15"), ("size=0", "size=0: 1 at least"), ("size=1048577", "size=1048577: 1 to 1048576 bytes")])
+@pytest.mark.parametrize(
+    "options, why",
+    [
+        ("batch=256 window=256", "batch=256: 1 to 255"),
+        ("signal=3 window=8", "signal=3: a power of two"),
+        ("batch=8 window=4", "window=4: no less than batch=8"),
+        ("inline=1 size=9", "size=9: with inline=1 up to 8"),
+        ("hart=1 lanes=2", "hart=1: with groups=1 and lanes=1"),
+        ("messages=100 signal=64 window=64", "messages=100: a multiple of signal=64"),
+        ("serve=2 groups=4 replies=1 bytes=4096", "replies=1: of a kernel, groups=4"),
+        ("serve=1 groups=3 bytes=100", "bytes=100: a multiple of 24"),
+        ("nodes=3", "nodes=3: a multiple of 2"),
+        ("lanes=65 teams=64", "teams=64: with lanes=65 no more than 15"),
+        ("size=0", "size=0: 1 at least"),
+        ("size=1048577", "size=1048577: 1 to 1048576 bytes"),
+    ],
+)
 def test_what_does_not_fit_is_said(options, why):
-    with fabricvp.spawn("gpurdma_pair", node__images__append=options if "nodes" in options else f"nodes=2 {options}") as platform:
+    with fabricvp.spawn(
+        "gpurdma_pair", node__images__append=options if "nodes" in options else f"nodes=2 {options}"
+    ) as platform:
         ended = platform.run("300 ms")
         assert ended.outcome == fabricvp.Outcome.REFUSED and ended.guest_status == 2 and ended.time < 0.01
         assert why in ended.detail

@@ -1,12 +1,25 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Lanes that use queue pairs wrongly (firmware/host/misuse): nobody else is touched, and the program hears of it where it can."""
+"""Lanes that use queue pairs wrongly (firmware/host/misuse): nobody else is touched, and the program hears of it where
+it can."""
 
 import fabricvp
 
-CASES = ["both queue pairs work", "sending what belongs to another process of this node: an error,", "writing to another process of the other node: an error,",
-         "writing beyond a region's end: an error,", "both queue pairs work", "doorbells of another page, of nobody's queue: silence,", "both queue pairs work", "entries in memory that is not mapped: a fault,",
-         "completions in memory that is not mapped: a fault,", "both queue pairs work", "posting beyond the ring: an event, the queue pair has failed,",
-         "the other queue pair works", "a completion queue that is gone: silence, and its memory stays as it was,", "nobody has written to the neighbour"]
+CASES = [
+    "both queue pairs work",
+    "sending what belongs to another process of this node: an error,",
+    "writing to another process of the other node: an error,",
+    "writing beyond a region's end: an error,",
+    "both queue pairs work",
+    "doorbells of another page, of nobody's queue: silence,",
+    "both queue pairs work",
+    "entries in memory that is not mapped: a fault,",
+    "completions in memory that is not mapped: a fault,",
+    "both queue pairs work",
+    "posting beyond the ring: an event, the queue pair has failed,",
+    "the other queue pair works",
+    "a completion queue that is gone: silence, and its memory stays as it was,",
+    "nobody has written to the neighbour",
+]
 
 
 def test_lanes_that_do_not_keep_to_the_rules():
@@ -18,6 +31,12 @@ def test_lanes_that_do_not_keep_to_the_rules():
     lines = [line for line in consoles[0].splitlines() if not line.startswith("gpu0 fault: unmapped")]
     assert lines == [f"{case} ok" for case in CASES] + ["all ok, powering off"]
     assert consoles[0].count("gpu0 fault: unmapped, queue 0 packet") == 2
-    assert consoles[1].splitlines() == ["nobody has written to the neighbour ok", "nothing that was refused has been written ok", "what the first one wrote ok", "what the other one wrote ok", "all ok, powering off"]
+    assert consoles[1].splitlines() == [
+        "nobody has written to the neighbour ok",
+        "nothing that was refused has been written ok",
+        "what the first one wrote ok",
+        "what the other one wrote ok",
+        "all ok, powering off",
+    ]
     assert values["node0.hca0.bad_doorbells"] == 3 and values["node1.hca0.bad_doorbells"] == 0
     assert values["node0.hca0.completions.lost"] == 1

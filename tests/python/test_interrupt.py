@@ -41,8 +41,9 @@ def interrupt(script, elf, tmp_path, delay=0.0):
 
 
 def test_ctrl_c_leaves_the_platform_usable(assemble, tmp_path):
-    script = FOREVER.format(make='Platform.from_text("nodes: 1")',
-                            started='platform.call_in("10 us", lambda: print("running", flush=True))')
+    script = FOREVER.format(
+        make='Platform.from_text("nodes: 1")', started='platform.call_in("10 us", lambda: print("running", flush=True))'
+    )
     output, errors, status, took = interrupt(script, assemble(guests.COUNTS), tmp_path)
     assert output == "interrupted True True False\ntime_limit 1000000\n", errors
     assert (status, errors) == (0, "")
@@ -58,7 +59,8 @@ def test_ctrl_c_with_a_spawned_platform(assemble, tmp_path):
 
 def test_other_threads_and_signals_go_on(run_script, assemble):
     """The GIL is free while the machine runs; Python's signal handlers run, and what they raise ends the run."""
-    run_script("""
+    run_script(
+        """
         import signal, sys, threading, time, fabricvp
         platform = fabricvp.Platform.from_text("nodes: 1")
         platform.load_images(firmware=sys.argv[1])
@@ -93,14 +95,30 @@ def test_other_threads_and_signals_go_on(run_script, assemble):
         else:
             raise AssertionError("the alarm was lost")
         assert platform.run("1 us").outcome == "time_limit"
-        """, assemble(guests.COUNTS))
+        """,
+        assemble(guests.COUNTS),
+    )
 
 
 def test_ctrl_c_in_the_command(assemble, tmp_path):
     config = tmp_path / "machine.yaml"
     config.write_text("nodes: 1\n")
-    child = subprocess.Popen([sys.executable, "-m", "fabricvp", "run", config, "--firmware", assemble(guests.ECHO), "--out", tmp_path / "out"],
-                             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    child = subprocess.Popen(
+        [
+            sys.executable,
+            "-m",
+            "fabricvp",
+            "run",
+            config,
+            "--firmware",
+            assemble(guests.ECHO),
+            "--out",
+            tmp_path / "out",
+        ],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
     try:
         assert os.read(child.stdout.fileno(), 100).startswith(b"r")
         child.send_signal(signal.SIGINT)

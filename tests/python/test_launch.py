@@ -6,10 +6,9 @@ import json
 import subprocess
 from pathlib import Path
 
+import fabricvp
 import numpy
 import pytest
-
-import fabricvp
 from fabricvp.data import sdk_folder
 from fabricvp.launch import Arguments, default_group, three
 
@@ -56,7 +55,13 @@ def test_arrays_go_in_and_come_out_launch_after_launch(elf):
     with fabricvp.spawn("gpu", **SMALL) as platform:
         gpu = platform.nodes[0].gpus[0]
         a = numpy.random.default_rng(1).random((50, 60), dtype=numpy.float32)
-        done = gpu.launch(elf, (60, 50), [a, ctypes.c_uint8(200), ctypes.c_int16(-3), "b", 2.5, ctypes.c_uint32(3000)], {"b": numpy.zeros_like(a)}, kernel="scale")
+        done = gpu.launch(
+            elf,
+            (60, 50),
+            [a, ctypes.c_uint8(200), ctypes.c_int16(-3), "b", 2.5, ctypes.c_uint32(3000)],
+            {"b": numpy.zeros_like(a)},
+            kernel="scale",
+        )
         numpy.testing.assert_allclose(done.buffers["b"], numpy.float32(2.5) * a + 197, rtol=1e-6)
         assert (done.buffers[0] == a).all() and done.buffers["b"].shape == (50, 60)
         assert 1e-7 < done.time < 1e-3 and done.statistics["dispatcher.dispatches"] == 1
@@ -66,7 +71,9 @@ def test_arrays_go_in_and_come_out_launch_after_launch(elf):
         for n in (1, 1000, 70000):
             values = numpy.arange(n, dtype=numpy.uint32)
             done = gpu.launch(elf, n, ["sum", values], {"sum": 8}, kernel="add", outputs=["sum"])
-            assert done.buffers["sum"].view("<u8")[0] == values.sum(dtype=numpy.uint64) and list(done.buffers) == ["sum"]
+            assert done.buffers["sum"].view("<u8")[0] == values.sum(dtype=numpy.uint64) and list(done.buffers) == [
+                "sum"
+            ]
         assert platform.now > booted
 
 
@@ -108,12 +115,21 @@ def test_a_machine_that_runs_something_else_is_left_alone(elf):
 def test_arguments_are_laid_out_as_in_c():
     a = numpy.arange(4, dtype=numpy.int16)
     laid = Arguments([ctypes.c_uint8(1), a, ctypes.c_uint16(2), numpy.float32(1.0), -1, 0.5, "b"], {"b": 100}, None)
-    assert laid.block.hex() == "01" + "00" * 7 + "00" * 8 + "0200" + "0000" + "0000803f" + "ff" * 8 + "000000000000e03f" + "00" * 8
+    assert (
+        laid.block.hex()
+        == "01" + "00" * 7 + "00" * 8 + "0200" + "0000" + "0000803f" + "ff" * 8 + "000000000000e03f" + "00" * 8
+    )
     assert laid.buffers == [(8, a.tobytes(), True, 8), (100, None, True, 40)]
     assert len(Arguments([1, ctypes.c_uint8(1)], {}, None).block) == 16  # padded as a struct is
-    for wrong, error, says in (([object()], TypeError, "argument 0"), ([True], TypeError, "argument 0"), ([1 << 64], ValueError, "64 bits"),
-                               (["x"], ValueError, "no buffer 'x'"), (["b", "b"], ValueError, "twice"), ([1], ValueError, "points to b"),
-                               ([numpy.zeros(0), "b"], ValueError, "empty")):
+    for wrong, error, says in (
+        ([object()], TypeError, "argument 0"),
+        ([True], TypeError, "argument 0"),
+        ([1 << 64], ValueError, "64 bits"),
+        (["x"], ValueError, "no buffer 'x'"),
+        (["b", "b"], ValueError, "twice"),
+        ([1], ValueError, "points to b"),
+        ([numpy.zeros(0), "b"], ValueError, "empty"),
+    ):
         with pytest.raises(error, match=says):
             Arguments(wrong, {"b": 8}, None)
     with pytest.raises(ValueError, match="outputs"):
@@ -121,34 +137,73 @@ def test_arguments_are_laid_out_as_in_c():
 
 
 def test_grids():
-    assert three(5, "grid") == (5, 1, 1) and three((5, 6), "grid") == (5, 6, 1) and three(numpy.int64(7), "grid") == (7, 1, 1)
+    assert (
+        three(5, "grid") == (5, 1, 1)
+        and three((5, 6), "grid") == (5, 6, 1)
+        and three(numpy.int64(7), "grid") == (7, 1, 1)
+    )
     for wrong in (0, (), (1, 2, 3, 4), (1 << 32,), (4, -1)):
         with pytest.raises(ValueError, match="grid="):
             three(wrong, "grid")
-    assert default_group((1000, 1, 1)) == (256, 1, 1) and default_group((4, 100, 1)) == (4, 16, 1) and default_group((9, 9, 9)) == (8, 8, 4)
+    assert (
+        default_group((1000, 1, 1)) == (256, 1, 1)
+        and default_group((4, 100, 1)) == (4, 16, 1)
+        and default_group((9, 9, 9)) == (8, 8, 4)
+    )
 
 
 @pytest.mark.timeout(200)
 def test_from_the_command_line(elf, command, tmp_path):
     (tmp_path / "values.bin").write_bytes(numpy.arange(1000, dtype="<u4").tobytes())
     small = ["--set", "node.gpus.0.compute_units=4"]
-    done = command("run", "gpu", *small, "--kernel-elf", elf, "--kernel-name", "add", "--grid", 1000, "--group", 64, "--arg", "zeros:8 B", "--arg",
-                   "file:values.bin", "--out", "found", timeout=150)
+    done = command(
+        "run",
+        "gpu",
+        *small,
+        "--kernel-elf",
+        elf,
+        "--kernel-name",
+        "add",
+        "--grid",
+        1000,
+        "--group",
+        64,
+        "--arg",
+        "zeros:8 B",
+        "--arg",
+        "file:values.bin",
+        "--out",
+        "found",
+        timeout=150,
+    )
     assert done.returncode == 0 and "# kernels" in done.stdout, done.stdout + done.stderr
     values = json.loads((tmp_path / "found" / "stats.json").read_text())
     assert sum(v for path, v in values.items() if path.endswith("dispatcher.work_groups")) >= 16
-    done = command("run", "gpu", *small, "--kernel-elf", elf, "--kernel-name", "wild", "--grid", 64, "--arg", "u64:16", timeout=150)
+    done = command(
+        "run", "gpu", *small, "--kernel-elf", elf, "--kernel-name", "wild", "--grid", 64, "--arg", "u64:16", timeout=150
+    )
     assert done.returncode == 1 and "fault" in done.stdout, done.stdout + done.stderr
 
 
-@pytest.mark.parametrize("arguments, says", [
-    (["--grid", "64"], "--grid needs --kernel-elf"), (["--kernel-elf", "none.elf"], "none.elf"), (["--kernel-elf", "text"], "is no ELF file"),
-    (["--kernel-elf", "ELF", "--app", "fir"], "--kernel-elf goes without --app"), (["--kernel-elf", "ELF", "--grid", "4x"], "must be N, NxM or NxMxK"),
-    (["--kernel-elf", "ELF", "--grid", "0"], "must be N, NxM or NxMxK"), (["--kernel-elf", "ELF", "--group", "2048"], "at most 1024 work-items"),
-    (["--kernel-elf", "ELF", "--arg", "u32:x"], "'u32:x'"), (["--kernel-elf", "ELF", "--arg", "u8:1"], "u32:N"), (["--kernel-elf", "ELF", "--arg", "zeros:5 s"], "zeros"),
-    (["--kernel-elf", "ELF", "--arg", "zeros:0 B"], "a buffer of 0 bytes"), (["--kernel-elf", "ELF", *["--arg", "u64:1"] * 33], "bytes of arguments"),
-    (["--kernel-elf", "ELF", "--lds", "1 s"], "--lds"), (["--kernel-elf", "ELF", "--kernel-name", "n" * 40], "at most 32"),
-])
+@pytest.mark.parametrize(
+    "arguments, says",
+    [
+        (["--grid", "64"], "--grid needs --kernel-elf"),
+        (["--kernel-elf", "none.elf"], "none.elf"),
+        (["--kernel-elf", "text"], "is no ELF file"),
+        (["--kernel-elf", "ELF", "--app", "fir"], "--kernel-elf goes without --app"),
+        (["--kernel-elf", "ELF", "--grid", "4x"], "must be N, NxM or NxMxK"),
+        (["--kernel-elf", "ELF", "--grid", "0"], "must be N, NxM or NxMxK"),
+        (["--kernel-elf", "ELF", "--group", "2048"], "at most 1024 work-items"),
+        (["--kernel-elf", "ELF", "--arg", "u32:x"], "'u32:x'"),
+        (["--kernel-elf", "ELF", "--arg", "u8:1"], "u32:N"),
+        (["--kernel-elf", "ELF", "--arg", "zeros:5 s"], "zeros"),
+        (["--kernel-elf", "ELF", "--arg", "zeros:0 B"], "a buffer of 0 bytes"),
+        (["--kernel-elf", "ELF", *["--arg", "u64:1"] * 33], "bytes of arguments"),
+        (["--kernel-elf", "ELF", "--lds", "1 s"], "--lds"),
+        (["--kernel-elf", "ELF", "--kernel-name", "n" * 40], "at most 32"),
+    ],
+)
 def test_bad_input_is_one_line(arguments, says, elf, command, tmp_path):
     (tmp_path / "text").write_text("no ELF")
     done = command("run", "gpu", *[elf if a == "ELF" else a for a in arguments])

@@ -4,9 +4,8 @@
 import subprocess
 import sys
 
-import pytest
-
 import fabricvp
+import pytest
 
 HEAVY = ("numpy", "pandas", "matplotlib", "rich")
 
@@ -19,23 +18,38 @@ def loaded_after(text, folder):
     return done.stdout.splitlines()[-1].split()[1:]
 
 
-@pytest.mark.parametrize("arguments", [
-    ["run", "hello", "--out", "found"], ["run", "gpu", "--app", "vectoradd", "--size", "1024", "--quiet"], ["describe", "gpu"], ["check", "cs_storm"],
-    ["apps"], ["version"], ["schema"], ["--help"],
-], ids=lambda arguments: "-".join(arguments[:2]))
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["run", "hello", "--out", "found"],
+        ["run", "gpu", "--app", "vectoradd", "--size", "1024", "--quiet"],
+        ["describe", "gpu"],
+        ["check", "cs_storm"],
+        ["apps"],
+        ["version"],
+        ["schema"],
+        ["--help"],
+    ],
+    ids=lambda arguments: "-".join(arguments[:2]),
+)
 def test_commands_import_nothing_heavy(arguments, tmp_path):
     assert loaded_after(f"from fabricvp.cli import main\nassert main({arguments!r}) == 0", tmp_path) == []
 
 
 def test_a_machine_in_python_imports_nothing_heavy(tmp_path):
-    text = ("import fabricvp\nplatform = fabricvp.Platform.from_config('hello')\nplatform.run()\n"
-            "assert platform.statistics['sim.instructions'] > 0 and platform.nodes[0].memory.read(0x8000_0000, 4)\n"
-            "platform.write_results('found')")
+    text = (
+        "import fabricvp\nplatform = fabricvp.Platform.from_config('hello')\nplatform.run()\n"
+        "assert platform.statistics['sim.instructions'] > 0 and platform.nodes[0].memory.read(0x8000_0000, 4)\n"
+        "platform.write_results('found')"
+    )
     assert loaded_after(text, tmp_path) == []
 
 
 def test_what_needs_numpy_brings_it(tmp_path):
-    text = "import fabricvp\nplatform = fabricvp.Platform.from_config('bare')\nassert len(platform.nodes[0].memory.array(0x8000_0000, '<u4', 4)) == 4"
+    text = (
+        "import fabricvp\nplatform = fabricvp.Platform.from_config('bare')\nassert"
+        " len(platform.nodes[0].memory.array(0x8000_0000, '<u4', 4)) == 4"
+    )
     assert loaded_after(text, tmp_path) == ["numpy"]
 
 
@@ -44,7 +58,7 @@ def test_every_public_name_is_there():
     for name in fabricvp.__all__:
         assert getattr(fabricvp, name) is not None
     with pytest.raises(AttributeError, match="has no attribute 'nonsense'"):
-        fabricvp.nonsense
+        _ = fabricvp.nonsense
 
 
 def test_type_checkers_see_the_same_names():

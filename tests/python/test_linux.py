@@ -4,9 +4,8 @@
 import re
 from pathlib import Path
 
-import pytest
-
 import fabricvp
+import pytest
 from fabricvp import Outcome
 
 IMAGES = [Path(__file__).resolve().parents[2] / "build" / "linux" / name for name in ("Image", "initramfs.cpio")]
@@ -41,7 +40,9 @@ def test_linux_uses_the_interrupt_controllers_that_the_host_has(interrupts):
         console.expect(PROMPT, timeout="60 s")
         lines = console.command("cat /proc/interrupts", PROMPT, timeout="10 s")
         # Sources of the wired controller come straight, or as messages.
-        assert re.search(r"APLIC-DIRECT +10 +Level +ttyS0" if interrupts == "aplic" else r"APLIC-MSI-\S+ +10 +Level .*ttyS0", lines), lines
+        assert re.search(
+            r"APLIC-DIRECT +10 +Level +ttyS0" if interrupts == "aplic" else r"APLIC-MSI-\S+ +10 +Level .*ttyS0", lines
+        ), lines
         assert "PLIC" not in re.sub("APLIC", "", lines), lines
         before = int(re.search(r"^\s*\d+:\s+(\d+)\s+(\d+).*ttyS0", lines, re.M)[1])
         assert before > 0

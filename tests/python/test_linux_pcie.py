@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Debian's Linux finds the PCIe tree, as its lspci says, and keeps files on a virtio disk; `make linux` fetches both."""
+"""Debian's Linux finds the PCIe tree, as its lspci says, and keeps files on a virtio disk; `make linux` fetches
+both."""
 
 import hashlib
 import random
@@ -8,10 +9,9 @@ import shutil
 import subprocess
 from pathlib import Path
 
+import fabricvp
 import pytest
 from pcie_topology import expected, lspci_tree
-
-import fabricvp
 
 IMAGES = [Path(__file__).resolve().parents[2] / "build" / "linux" / name for name in ("Image", "initramfs.cpio")]
 MISSING = [str(path) for path in IMAGES if not path.exists()]
@@ -33,7 +33,10 @@ def digest(data: bytes) -> str:
 
 
 @pytest.mark.skipif(bool(MISSING), reason=f"make linux has not made {', '.join(MISSING)}")
-@pytest.mark.skipif(not MISSING and b"bin/lspci-full" not in IMAGES[1].read_bytes(), reason="the initramfs has no lspci: scripts/linux.sh --again")
+@pytest.mark.skipif(
+    not MISSING and b"bin/lspci-full" not in IMAGES[1].read_bytes(),
+    reason="the initramfs has no lspci: scripts/linux.sh --again",
+)
 @pytest.mark.skipif(not MKFS, reason="no mkfs.ext4: package e2fsprogs")
 @pytest.mark.timeout(6000)
 def test_linux_uses_the_pcie_tree_and_a_disk(tmp_path):
@@ -55,10 +58,16 @@ def test_linux_uses_the_pcie_tree_and_a_disk(tmp_path):
         functions = expected(text)
         assert lspci_tree(shell("lspci-full -t")) == {(f.bus, f.device, f.secondary, f.subordinate) for f in functions}
         found = re.findall(r"^(..):(..)\.0 .*?([0-9a-f]{4}):([0-9a-f]{4})", shell("lspci-full -n"), re.M)
-        assert [(int(b, 16), int(d, 16), int(v + i, 16)) for b, d, v, i in found] == sorted((f.bus, f.device, f.identity) for f in functions)
+        assert [(int(b, 16), int(d, 16), int(v + i, 16)) for b, d, v, i in found] == sorted(
+            (f.bus, f.device, f.identity) for f in functions
+        )
         detail = shell("lspci-full -vv 2>&1")
-        assert detail.count("Express (v2)") == len(functions) and detail.count("Advanced Error Reporting") == len(functions)
-        assert "Kernel driver in use: virtio-pci" in detail and not re.search(r"!!!|<unknown|<chain|<access denied", detail)
+        assert detail.count("Express (v2)") == len(functions) and detail.count("Advanced Error Reporting") == len(
+            functions
+        )
+        assert "Kernel driver in use: virtio-pci" in detail and not re.search(
+            r"!!!|<unknown|<chain|<access denied", detail
+        )
 
         shell("modules")
         assert shell("mount -t ext4 /dev/vda /mnt && echo mounted").strip() == "mounted"
@@ -69,4 +78,7 @@ def test_linux_uses_the_pcie_tree_and_a_disk(tmp_path):
         statistics = platform.statistics.snapshot()
         assert statistics["node0.pcie.disk0.bytes_written"] > 200_000 and statistics["node0.pcie.disk0.errors"] == 0
     debugfs = Path(MKFS).with_name("debugfs")
-    assert subprocess.run([debugfs, "-R", "cat twice", tmp_path / "disk.img"], capture_output=True, timeout=600).stdout == 2 * contents
+    assert (
+        subprocess.run([debugfs, "-R", "cat twice", tmp_path / "disk.img"], capture_output=True, timeout=600).stdout
+        == 2 * contents
+    )

@@ -3,9 +3,8 @@
 
 import re
 
-import pytest
-
 import fabricvp
+import pytest
 from linux_rdma import BAD_SIGNS, CONFIGS, TOOLS, WITH_IMAGES, WITH_PROGRAM, shell_of
 
 CONFIG = CONFIGS / "linux_rdma.yaml"
@@ -46,7 +45,9 @@ def test_stock_tools_of_rdma_run_between_two_adapters():
         shell("rdma")
         for tool, arguments, wanted in TOOLS:
             server = f"taskset 2 {tool} -d mthca0 {arguments} > /tmp/server 2>&1 & sleep 0.3"
-            said = shell(f"{server}; taskset 1 {tool} -d mthca1 {arguments} 127.0.0.1; echo status $?; wait; cat /tmp/server")
+            said = shell(
+                f"{server}; taskset 1 {tool} -d mthca1 {arguments} 127.0.0.1; echo status $?; wait; cat /tmp/server"
+            )
             assert "status 0" in said and re.search(wanted, said), f"{tool} {arguments}: {said}"
             assert "Failed" not in said and "error" not in said.lower(), f"{tool} {arguments}: {said}"
         said = shell("dmesg")

@@ -3,9 +3,8 @@
 
 import re
 
-import pytest
-
 import fabricvp
+import pytest
 from linux_rdma import BAD_SIGNS, CONFIGS, TOOLS, WITH_IMAGES, shell_of
 
 CONFIG = CONFIGS / "linux_rdma_pair.yaml"

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Debian's opensm manages the subnet: ports have no LID and are not active before it has swept switches and adapters."""
+"""Debian's opensm manages the subnet: ports have no LID and are not active before it has swept switches and
+adapters."""
 
 import re
 
-import pytest
-
 import fabricvp
+import pytest
 from linux_rdma import BAD_SIGNS, WITH_IMAGES, shell_of
 from test_linux_rdma_pair import CONFIG, run_pair
 
@@ -40,12 +40,17 @@ def test_opensm_brings_a_subnet_up():
         assert len(lids) == 2 and 0 not in lids
         # What a stock tool finds by directed routes.
         found = manager("ibnetdiscover")
-        assert len(re.findall(r"^Switch\s+2 ", found, re.M)) == 1 and len(re.findall(r"^Ca\s+1 ", found, re.M)) == 2, found
+        assert len(re.findall(r"^Switch\s+2 ", found, re.M)) == 1 and len(re.findall(r"^Ca\s+1 ", found, re.M)) == 2, (
+            found
+        )
         # A node beside the manager's asks the switch by its LID.
         switch = int(re.search(r"^Switch.* lid (\d+)", found, re.M)[1])
         asked = other(f"smpquery nodeinfo {switch}")
         assert "NodeType:........................Switch" in asked, asked
-        for tool, arguments, wanted in (("ibv_rc_pingpong", "-n 200 -s 5000 -c", "iters in"), ("ib_send_bw", "-n 100 -c UD -s 2048", "BW average")):
+        for tool, arguments, wanted in (
+            ("ibv_rc_pingpong", "-n 200 -s 5000 -c", "iters in"),
+            ("ib_send_bw", "-n 100 -c UD -s 2048", "BW average"),
+        ):
             said = run_pair(manager, other, tool, arguments)
             assert "status 0" in said and re.search(wanted, said), said
         for shell in shells:

@@ -4,11 +4,10 @@
 import json
 import re
 
-import numpy
-import pytest
-
 import fabricvp
 import guests
+import numpy
+import pytest
 from fabricvp import Outcome
 
 DRAM = 0x8000_0000
@@ -51,7 +50,9 @@ def test_bad_times(machine, time):
 
 
 def test_parameters_are_attributes(machine):
-    platform = machine(node__host__harts=2, overrides={"node.host.memory": "64 MiB", "simulation": {"quantum": "500 ns"}})
+    platform = machine(
+        node__host__harts=2, overrides={"node.host.memory": "64 MiB", "simulation": {"quantum": "500 ns"}}
+    )
     config = platform.config
     assert config.node0.host.harts == 2
     assert config.node0.host.memory == 64 << 20
@@ -79,9 +80,9 @@ def test_memory(machine):
     memory.write(DRAM + 0x1000, b"abcdefgh")
     assert memory.read(DRAM + 0x1000, 8) == b"abcdefgh"
     assert memory[DRAM + 0x1001] == ord("b")
-    memory[DRAM + 0x1002] = 0x7a
-    memory[DRAM + 0x1004:DRAM + 0x1006] = b"XY"
-    assert memory[DRAM + 0x1000:DRAM + 0x1008] == b"abzdXYgh"
+    memory[DRAM + 0x1002] = 0x7A
+    memory[DRAM + 0x1004 : DRAM + 0x1006] = b"XY"
+    assert memory[DRAM + 0x1000 : DRAM + 0x1008] == b"abzdXYgh"
     memory.write_int(DRAM + 0x2000, -2, 4)
     assert memory.read_int(DRAM + 0x2000, 4) == 0xFFFF_FFFE
     assert memory.read_int(DRAM + 0x2000, 4, signed=True) == -2
@@ -94,19 +95,29 @@ def test_memory(machine):
 def test_memory_beyond_what_is_mapped(machine):
     memory = machine(node__host__memory="16 MiB").nodes[0].memory
     end = DRAM + (16 << 20)
-    for bad in (lambda: memory.read(end - 4, 8), lambda: memory.write(end - 4, bytes(8)), lambda: memory[end],
-                lambda: memory[end:end - 8], lambda: memory.read(-1, 1), lambda: memory.read(1 << 64, 1), lambda: memory.view(end - 4, 8),
-                lambda: memory.view(0x1000_0000, 1), lambda: memory.read(DRAM, 1 << 60), lambda: memory[DRAM:DRAM + 8:2]):
+    for bad in (
+        lambda: memory.read(end - 4, 8),
+        lambda: memory.write(end - 4, bytes(8)),
+        lambda: memory[end],
+        lambda: memory[end : end - 8],
+        lambda: memory.read(-1, 1),
+        lambda: memory.read(1 << 64, 1),
+        lambda: memory.view(end - 4, 8),
+        lambda: memory.view(0x1000_0000, 1),
+        lambda: memory.read(DRAM, 1 << 60),
+        lambda: memory[DRAM : DRAM + 8 : 2],
+    ):
         with pytest.raises(fabricvp.AddressError):
             bad()
     with pytest.raises(ValueError, match="3 bytes for a range of 4"):
-        memory[DRAM:DRAM + 4] = b"abc"
+        memory[DRAM : DRAM + 4] = b"abc"
     with pytest.raises(OverflowError):
         memory.write_int(DRAM, 256, 1)
 
 
 def test_a_view_is_live_and_read_only(run_script, assemble):
-    run_script("""
+    run_script(
+        """
         import sys, numpy, fabricvp
         platform = fabricvp.Platform.from_text("nodes: 1")
         platform.load_images(firmware=sys.argv[1])
@@ -126,7 +137,9 @@ def test_a_view_is_live_and_read_only(run_script, assemble):
             pass
         else:
             raise AssertionError("a view can be written")
-        """, assemble(guests.COUNTS))
+        """,
+        assemble(guests.COUNTS),
+    )
 
 
 def test_written_code_is_executed(machine):
@@ -203,7 +216,9 @@ def test_statistics(machine):
     assert list(frame.columns) == ["value", "unit", "help"] and frame.index.name == "path"
     row = frame.loc["node0.host.hart0.instructions"]
     assert row.value == retired and row.help == "instructions retired" and row.unit == "1"
-    assert list(statistics.to_pandas("node0.host.dram").index) == [p for p in frame.index if p.startswith("node0.host.dram")]
+    assert list(statistics.to_pandas("node0.host.dram").index) == [
+        p for p in frame.index if p.startswith("node0.host.dram")
+    ]
 
 
 def test_region_of_interest(machine):
@@ -268,7 +283,8 @@ def test_nodes_are_apart(machine, assemble):
 
 
 def test_timers(run_script, assemble):
-    run_script("""
+    run_script(
+        """
         import sys, fabricvp
         platform = fabricvp.Platform.from_text("nodes: 1")
         platform.load_images(firmware=sys.argv[1])
@@ -296,7 +312,9 @@ def test_timers(run_script, assemble):
         else:
             raise AssertionError("the exception was lost")
         assert platform.run("1 us").outcome == "time_limit"
-        """, assemble(guests.COUNTS))
+        """,
+        assemble(guests.COUNTS),
+    )
 
 
 def test_symbols(machine, assemble):
@@ -313,7 +331,12 @@ def test_a_whole_run_is_repeatable(machine):
         platform = machine(guests.ADDS, node__host__harts=4)
         platform.run("5 ms")
         values = {k: v for k, v in platform.statistics.snapshot().items() if k != "sim.wall_s"}
-        return platform.now_ps, values, [list(h.x) for h in platform.nodes[0].harts], platform.nodes[0].memory.read(DRAM, 4096)
+        return (
+            platform.now_ps,
+            values,
+            [list(h.x) for h in platform.nodes[0].harts],
+            platform.nodes[0].memory.read(DRAM, 4096),
+        )
 
     assert run() == run()
 

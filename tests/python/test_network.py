@@ -8,9 +8,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pytest
-
 import fabricvp
+import pytest
 from fabricvp import topology
 
 LAUNCHER = Path(sys.prefix) / "bin" / "fabricvp"
@@ -19,23 +18,42 @@ SHAPE = topology.fat_tree(2, 2, 2)
 
 def text_with(**keys):
     """A network of four generators, with more keys."""
-    return SHAPE.network_machine({"packets": 300, "payload": "1 KiB"}) + "".join(f"{key}: {value}\n" for key, value in keys.items())
+    return SHAPE.network_machine({"packets": 300, "payload": "1 KiB"}) + "".join(
+        f"{key}: {value}\n" for key, value in keys.items()
+    )
 
 
-@pytest.mark.parametrize("lines, why", [
-    ("links: [{from: a, to: s}, {from: b, to: s}, {from: a, to: s}]", r"machine.yaml:7: network: 'a' is linked twice: it has one port"),
-    ("links: [{from: a, to: s}, {from: b, to: q}]", r"machine.yaml:7: network: 'q' is none of: a, b, s"),
-    ("links: [{from: a, to: s}, {from: b, to: s}, {from: s, to: s}]", r"machine.yaml:7: network: a link goes from 's' to itself"),
-    ("links: [{from: a, to: s, rate: XYZ}]", r"machine.yaml:7: .*rate.*XYZ.*SDR, DDR, QDR, FDR10, FDR, EDR, HDR, NDR"),
-    ("links: [{from: a, to: s, width: 3x}]", r"machine.yaml:7: .*width.*3x.*1x, 2x, 4x, 8x, 12x"),
-    ("links: [{from: a, to: b}], adapters: [{name: node0.hca9, lid: 4}]", r"there is no adapter 'node0.hca9'"),
-    ("links: [{from: a, to: b}], rooting: min_hop", r"machine.yaml:7: .*rooting.*routing"),
-])
+@pytest.mark.parametrize(
+    "lines, why",
+    [
+        (
+            "links: [{from: a, to: s}, {from: b, to: s}, {from: a, to: s}]",
+            r"machine.yaml:7: network: 'a' is linked twice: it has one port",
+        ),
+        ("links: [{from: a, to: s}, {from: b, to: q}]", r"machine.yaml:7: network: 'q' is none of: a, b, s"),
+        (
+            "links: [{from: a, to: s}, {from: b, to: s}, {from: s, to: s}]",
+            r"machine.yaml:7: network: a link goes from 's' to itself",
+        ),
+        (
+            "links: [{from: a, to: s, rate: XYZ}]",
+            r"machine.yaml:7: .*rate.*XYZ.*SDR, DDR, QDR, FDR10, FDR, EDR, HDR, NDR",
+        ),
+        ("links: [{from: a, to: s, width: 3x}]", r"machine.yaml:7: .*width.*3x.*1x, 2x, 4x, 8x, 12x"),
+        ("links: [{from: a, to: b}], adapters: [{name: node0.hca9, lid: 4}]", r"there is no adapter 'node0.hca9'"),
+        ("links: [{from: a, to: b}], rooting: min_hop", r"machine.yaml:7: .*rooting.*routing"),
+    ],
+)
 def test_refusals(tmp_path, lines, why):
     config = tmp_path / "machine.yaml"
     first, *more = lines.split("], ")
-    config.write_text("# one\n# two\n# three\n# four\nnetwork:\n  switches: [{name: s}]\n  " + first + "]" * bool(more) + "".join(f"\n  {line}" for line in more)
-                      + "\n  generators: [{name: a, lid: 3}, {name: b}]\n")
+    config.write_text(
+        "# one\n# two\n# three\n# four\nnetwork:\n  switches: [{name: s}]\n  "
+        + first
+        + "]" * bool(more)
+        + "".join(f"\n  {line}" for line in more)
+        + "\n  generators: [{name: a, lid: 3}, {name: b}]\n"
+    )
     done = subprocess.run([LAUNCHER, "run", config, "--time", "1us"], capture_output=True, text=True, timeout=60)
     assert done.returncode == 2 and done.stderr.count("\n") == 1 and not done.stdout, done
     if more and "rooting" in lines:
@@ -61,7 +79,10 @@ def totals(platform):
 
 
 def test_faults_of_a_configuration(machine):
-    faults = "[{at: 0 us, target: network.generator0.link, kind: drop, count: 7}, {at: 5 us, target: network.spine0, kind: dead}]"
+    faults = (
+        "[{at: 0 us, target: network.generator0.link, kind: drop, count: 7}, {at: 5 us, target: network.spine0, kind:"
+        " dead}]"
+    )
     platform = machine(text=text_with(faults=faults))
     platform.run("2 ms")
     found = totals(platform)
@@ -97,7 +118,10 @@ def test_captures(machine, tmp_path):
     assert (tmp_path / "packets.csv").read_text() == early
     rows = list(csv.DictReader(early.splitlines()))
     assert len(rows) > 20 and {row["port"] for row in rows} == {f"network.generator{n}.link" for n in range(4)}
-    assert all(row["opcode"] == "101" and row["payload"] == "1024" and row["length"] == str((8 + 12 + 8 + 4 + 1024 + 4) // 4) for row in rows)
+    assert all(
+        row["opcode"] == "101" and row["payload"] == "1024" and row["length"] == str((8 + 12 + 8 + 4 + 1024 + 4) // 4)
+        for row in rows
+    )
     assert [int(row["time_ps"]) for row in rows] == sorted(int(row["time_ps"]) for row in rows)
     raw = (tmp_path / "spine.pcap").read_bytes()
     assert struct.unpack("<IHHIIII", raw[:24]) == (0xA1B23C4D, 2, 4, 0, 0, 65535, 197)
@@ -116,17 +140,45 @@ def test_a_capture_without_a_network(machine, tmp_path):
 @pytest.mark.skipif(not shutil.which("tshark"), reason="no tshark")
 def test_what_wireshark_makes_of_a_run(tmp_path):
     capture = tmp_path / "run.pcap"
-    done = subprocess.run([LAUNCHER, "run", "network_fat_tree", "--time", "50us", "--capture", capture], capture_output=True, text=True, timeout=120)
+    done = subprocess.run(
+        [LAUNCHER, "run", "network_fat_tree", "--time", "50us", "--capture", capture],
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
     assert done.returncode == 0, done.stderr
-    seen = subprocess.run(["tshark", "-r", capture, "-o", "infiniband.try_heuristic_first:FALSE", "-T", "fields", "-e", "infiniband.bth.opcode",
-                           "-e", "_ws.malformed"], capture_output=True, text=True, timeout=120, check=True).stdout.splitlines()
-    assert len(seen) > 1000 and {line.split("\t")[0] for line in seen} <= {"101", "0x65"} and not any(line.split("\t")[1:] != [""] for line in seen)
+    seen = subprocess.run(
+        [
+            "tshark",
+            "-r",
+            capture,
+            "-o",
+            "infiniband.try_heuristic_first:FALSE",
+            "-T",
+            "fields",
+            "-e",
+            "infiniband.bth.opcode",
+            "-e",
+            "_ws.malformed",
+        ],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=True,
+    ).stdout.splitlines()
+    assert (
+        len(seen) > 1000
+        and {line.split("\t")[0] for line in seen} <= {"101", "0x65"}
+        and not any(line.split("\t")[1:] != [""] for line in seen)
+    )
 
 
 def test_the_same_configuration_runs_identically(machine):
     found = []
     for _ in range(2):
-        platform = machine(text=text_with(faults="[{at: 1 us, target: network.leaf1.to_spine0, kind: bit_errors, rate: 1e-6}]"))
+        platform = machine(
+            text=text_with(faults="[{at: 1 us, target: network.leaf1.to_spine0, kind: bit_errors, rate: 1e-6}]")
+        )
         platform.run("1 ms")
         found.append(platform.statistics.snapshot("network."))
     assert found[0] == found[1] and found[0]["network.packets.dropped"] > 0

@@ -16,7 +16,9 @@ SAYS = {"kernel": "the result is right", "firmware": "sum 4999950000, ok", "devi
 
 
 def make(folder, **environment):
-    return subprocess.run(["make", "-C", folder, "run"], capture_output=True, text=True, timeout=200, env={**os.environ, **environment})
+    return subprocess.run(
+        ["make", "-C", folder, "run"], capture_output=True, text=True, timeout=200, env={**os.environ, **environment}
+    )
 
 
 @pytest.mark.timeout(300)
@@ -35,26 +37,57 @@ def test_a_new_project_builds_and_runs(kind, command, tmp_path):
 def test_from_an_installation(tmp_path):
     """The files that a wheel holds: the Python sources, and what CMake installs for Python."""
     site = tmp_path / "site"
-    subprocess.run(["cmake", "--install", BUILD, "--component", "python", "--prefix", site], check=True, capture_output=True, timeout=200)
-    shutil.copytree(REPOSITORY / "python" / "fabricvp", site / "fabricvp", dirs_exist_ok=True, ignore=shutil.ignore_patterns("__pycache__"))
+    subprocess.run(
+        ["cmake", "--install", BUILD, "--component", "python", "--prefix", site],
+        check=True,
+        capture_output=True,
+        timeout=200,
+    )
+    shutil.copytree(
+        REPOSITORY / "python" / "fabricvp",
+        site / "fabricvp",
+        dirs_exist_ok=True,
+        ignore=shutil.ignore_patterns("__pycache__"),
+    )
     # -S keeps the tree's own package out; what it needs besides is given by path.
     needed = os.pathsep.join([str(site), *(p for p in sys.path if p.endswith("site-packages"))])
-    where = subprocess.run([sys.executable, "-S", "-c", "import fabricvp; print(fabricvp.__file__)"], capture_output=True, text=True, timeout=60,
-                           env={**os.environ, "PYTHONPATH": needed}, cwd=tmp_path)
+    where = subprocess.run(
+        [sys.executable, "-S", "-c", "import fabricvp; print(fabricvp.__file__)"],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        env={**os.environ, "PYTHONPATH": needed},
+        cwd=tmp_path,
+    )
     assert where.stdout.startswith(str(site)), where
     for kind in SAYS:
-        done = subprocess.run([sys.executable, "-S", "-m", "fabricvp", "new", kind, f"my_{kind}"], capture_output=True, text=True, timeout=60,
-                              env={**os.environ, "PYTHONPATH": needed}, cwd=tmp_path)
+        done = subprocess.run(
+            [sys.executable, "-S", "-m", "fabricvp", "new", kind, f"my_{kind}"],
+            capture_output=True,
+            text=True,
+            timeout=60,
+            env={**os.environ, "PYTHONPATH": needed},
+            cwd=tmp_path,
+        )
         assert done.returncode == 0, done.stderr
         done = make(tmp_path / f"my_{kind}", PYTHONPATH=needed, PYTHON=f"{sys.executable} -S")
         assert done.returncode == 0 and SAYS[kind] in done.stdout, done.stdout + done.stderr
 
 
-@pytest.mark.parametrize("arguments, says", [
-    (["new"], "KIND"), (["new", "kernel"], "NAME"), (["new", "thing", "x"], "kernel, firmware, device"), (["new", "kernel", "Int"], "'Int' is no name"),
-    (["new", "kernel", "int"], "'int' is no name"), (["new", "kernel", "../x"], "is no name"), (["new", "kernel", "there"], "is there already"),
-    (["new", "kernel", "x", "--in", "/proc/nowhere"], "cannot be written"), (["sdk", "please"], "please"),
-])
+@pytest.mark.parametrize(
+    "arguments, says",
+    [
+        (["new"], "KIND"),
+        (["new", "kernel"], "NAME"),
+        (["new", "thing", "x"], "kernel, firmware, device"),
+        (["new", "kernel", "Int"], "'Int' is no name"),
+        (["new", "kernel", "int"], "'int' is no name"),
+        (["new", "kernel", "../x"], "is no name"),
+        (["new", "kernel", "there"], "is there already"),
+        (["new", "kernel", "x", "--in", "/proc/nowhere"], "cannot be written"),
+        (["sdk", "please"], "please"),
+    ],
+)
 def test_bad_input(arguments, says, command, tmp_path):
     (tmp_path / "there").mkdir()
     done = command(*arguments)
@@ -64,4 +97,8 @@ def test_bad_input(arguments, says, command, tmp_path):
 
 def test_sdk(command):
     folder = Path(command("sdk").stdout.strip())
-    assert (folder / "fabricvp.mk").is_file() and (folder / "gpu" / "gpu.h").is_file() and (folder / "abi" / "aql.h").is_file()
+    assert (
+        (folder / "fabricvp.mk").is_file()
+        and (folder / "gpu" / "gpu.h").is_file()
+        and (folder / "abi" / "aql.h").is_file()
+    )

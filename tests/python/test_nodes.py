@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Machines of several nodes: each ends, fails and starts again on its own, and is spoken to by number or path."""
 
-import pytest
-
 import fabricvp
 import guests
+import pytest
 from fabricvp import NodeState, Outcome
 
 TWO_GPUS = """
@@ -73,7 +72,9 @@ def test_conditions_of_a_node(pair):
 
 
 def test_applications_of_nodes():
-    with fabricvp.spawn(text=TWO_GPUS, app={0: "fir", "node1": "reduction"}, size={"node0": 512, 1: 1048576}) as platform:
+    with fabricvp.spawn(
+        text=TWO_GPUS, app={0: "fir", "node1": "reduction"}, size={"node0": 512, 1: 1048576}
+    ) as platform:
         assert platform.run("2 s", until={0: "fir        ok"}).outcome == Outcome.EVENT
         assert platform.app_ok is None and [node.app_ok for node in platform.nodes] == [None, None]
         assert platform.run("2 s").outcome == Outcome.POWER_OFF

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`fabricvp describe --pci-dump` holds what lspci finds in a real machine: every capability decodes, the topology is the
-configuration's."""
+"""`fabricvp describe --pci-dump` holds what lspci finds in a real machine: every capability decodes, the topology is
+the configuration's."""
 
 import re
 import shutil
@@ -31,11 +31,28 @@ CAPABILITIES = {
     ROOT_PORT: [*COMMON, "Express (v2) Root Port", "Access Control Services"],
     UPSTREAM: [*COMMON, "Express (v2) Upstream Port"],
     DOWNSTREAM: [*COMMON, "Express (v2) Downstream Port", "Access Control Services"],
-    COPY_ENGINE: [*COMMON, "Express (v2) Endpoint", "MSI-X: Enable-", "Device Serial Number", "Alternative Routing-ID Interpretation (ARI)"],
-    VIRTIO_BLK: [*COMMON, "Express (v2) Endpoint", "MSI-X: Enable-", "Device Serial Number", "Alternative Routing-ID Interpretation (ARI)",
-                 "VirtIO: CommonCfg", "VirtIO: ISR", "VirtIO: DeviceCfg", "VirtIO: Notify"],
+    COPY_ENGINE: [
+        *COMMON,
+        "Express (v2) Endpoint",
+        "MSI-X: Enable-",
+        "Device Serial Number",
+        "Alternative Routing-ID Interpretation (ARI)",
+    ],
+    VIRTIO_BLK: [
+        *COMMON,
+        "Express (v2) Endpoint",
+        "MSI-X: Enable-",
+        "Device Serial Number",
+        "Alternative Routing-ID Interpretation (ARI)",
+        "VirtIO: CommonCfg",
+        "VirtIO: ISR",
+        "VirtIO: DeviceCfg",
+        "VirtIO: Notify",
+    ],
 }
-COMPLAINTS = re.compile(r"!!!|<unknown|<chain broken|<chain looped|<access denied|<ignored>|<unassigned>|<invalid|\bUnknown\b|<\?\?>")
+COMPLAINTS = re.compile(
+    r"!!!|<unknown|<chain broken|<chain looped|<access denied|<ignored>|<unassigned>|<invalid|\bUnknown\b|<\?\?>"
+)
 
 
 @pytest.fixture
@@ -73,7 +90,9 @@ def test_every_function_is_dumped_whole(dump, every_kind):
     assert len(blocks) == len(expected(EVERY_KIND))
     for block in blocks:
         header, *rows = block.splitlines()
-        assert re.fullmatch(r"[0-9a-f]{2}:[0-9a-f]{2}\.[0-7] Class [0-9a-f]{4}: [0-9a-f]{4}:[0-9a-f]{4} \(rev 01\)", header)
+        assert re.fullmatch(
+            r"[0-9a-f]{2}:[0-9a-f]{2}\.[0-7] Class [0-9a-f]{4}: [0-9a-f]{4}:[0-9a-f]{4} \(rev 01\)", header
+        )
         assert [row.split(":")[0] for row in rows] == [f"{at:02x}" for at in range(0, 4096, 16)]
         assert all(len(row.split()) == 17 for row in rows)
 
@@ -112,15 +131,34 @@ def test_gpus_decode(dump, tmp_path):
     source = tmp_path / "gpus.yaml"
     source.write_text(GPUS)
     path = dump(source)
-    assert lspci_tree(lspci(path, "-t")) == {(0, 1, 1, 3), (1, 0, 2, 3), (2, 0, 3, 3), (3, 0, 0, 0), (0, 2, 4, 4), (4, 0, 0, 0)}
+    assert lspci_tree(lspci(path, "-t")) == {
+        (0, 1, 1, 3),
+        (1, 0, 2, 3),
+        (2, 0, 3, 3),
+        (3, 0, 0, 0),
+        (0, 2, 4, 4),
+        (4, 0, 0, 0),
+    }
     shown = by_function(lspci(path, "-vvv"))
     for function in "03:00.0", "04:00.0":
         text = shown[function]
-        for wanted in [*COMMON, "3D controller", "Express (v2) Endpoint", "MSI-X: Enable- Count=4", "AtomicOpsCap: 32bit+ 64bit+ 128bitCAS-",
-                       "Alternative Routing-ID Interpretation (ARI)", "Device Serial Number", "Region 4: Memory at"]:
+        for wanted in [
+            *COMMON,
+            "3D controller",
+            "Express (v2) Endpoint",
+            "MSI-X: Enable- Count=4",
+            "AtomicOpsCap: 32bit+ 64bit+ 128bitCAS-",
+            "Alternative Routing-ID Interpretation (ARI)",
+            "Device Serial Number",
+            "Region 4: Memory at",
+        ]:
             assert wanted in text, (function, wanted)
         # Of a dump, lspci shows the upper half of an address above 4 GiB as a region of its own.
-        text = re.sub(r"(Region [02]: Memory at [0-9a-f]{9,} .*\n)\s*Region [13]: (?:Memory|I/O ports) at <unassigned>.*\n", r"\1", text)
+        text = re.sub(
+            r"(Region [02]: Memory at [0-9a-f]{9,} .*\n)\s*Region [13]: (?:Memory|I/O ports) at <unassigned>.*\n",
+            r"\1",
+            text,
+        )
         assert not COMPLAINTS.search(text), COMPLAINTS.search(text)
     assert "BAR 0: current size: 32MB, supported: 32MB 64MB 128MB 256MB" in shown["03:00.0"]
     assert "Resizable BAR" not in shown["04:00.0"]
@@ -139,7 +177,10 @@ def test_windows_hold_what_lies_behind_them(dump, every_kind):
 
     def regions(f):
         text = shown[f"{f.bus:02x}:{f.device:02x}.0"]
-        return [(int(base, 16), "non-prefetchable" not in rest) for base, rest in re.findall(r"Memory at ([0-9a-f]+) \((.*)\)", text)]
+        return [
+            (int(base, 16), "non-prefetchable" not in rest)
+            for base, rest in re.findall(r"Memory at ([0-9a-f]+) \((.*)\)", text)
+        ]
 
     taken = []
     for f in functions:
@@ -148,8 +189,10 @@ def test_windows_hold_what_lies_behind_them(dump, every_kind):
         taken += regions(f)
         for bridge in (b for b in functions if b.secondary and b.secondary <= f.bus <= b.subordinate):
             text = shown[f"{bridge.bus:02x}:{bridge.device:02x}.0"]
-            windows = {kind: re.search(rf"^\s*{name} behind bridge: ([0-9a-f]+)-([0-9a-f]+)", text, re.M)
-                       for kind, name in ((False, "Memory"), (True, "Prefetchable memory"))}
+            windows = {
+                kind: re.search(rf"^\s*{name} behind bridge: ([0-9a-f]+)-([0-9a-f]+)", text, re.M)
+                for kind, name in ((False, "Memory"), (True, "Prefetchable memory"))
+            }
             for base, prefetchable in regions(f):
                 low, high = (int(n, 16) for n in windows[prefetchable].groups())
                 assert low <= base <= high, (f, bridge)
@@ -160,18 +203,28 @@ def test_prefetchable_memory_goes_above_4_gib_where_it_must(dump, tmp_path):
     path = tmp_path / "large.yaml"
     path.write_text("node: {pcie: {endpoints: [{name: a, memory: 2 GiB}, {name: b, memory: 2 GiB}]}}\n")
     text = lspci(dump(path), "-vv")
-    assert "Region 2: Memory at 400000000 (64-bit, prefetchable)" in text and "Region 2: Memory at 480000000 (64-bit, prefetchable)" in text
+    assert (
+        "Region 2: Memory at 400000000 (64-bit, prefetchable)" in text
+        and "Region 2: Memory at 480000000 (64-bit, prefetchable)" in text
+    )
 
 
 def test_nodes_are_domains(dump, tmp_path):
     path = tmp_path / "nodes.yaml"
     path.write_text("nodes: 2\nnode: {pcie: {endpoints: [{name: a}]}}\n")
-    assert [line.split()[0] for line in lspci(dump(path), "-D").splitlines()] == ["0000:00:01.0", "0000:01:00.0", "0001:00:01.0", "0001:01:00.0"]
+    assert [line.split()[0] for line in lspci(dump(path), "-D").splitlines()] == [
+        "0000:00:01.0",
+        "0000:01:00.0",
+        "0001:00:01.0",
+        "0001:01:00.0",
+    ]
 
 
 def test_the_window_above_4_gib_grows_with_what_is_plugged_in(dump, tmp_path):
     path = tmp_path / "huge.yaml"
-    path.write_text("node: {pcie: {endpoints: [{name: a, memory: 32 GiB}, {name: b, memory: 1 GiB}, {name: c, memory: 64 GiB}]}}\n")
+    path.write_text(
+        "node: {pcie: {endpoints: [{name: a, memory: 32 GiB}, {name: b, memory: 1 GiB}, {name: c, memory: 64 GiB}]}}\n"
+    )
     text = lspci(dump(path), "-vv")
     at = [int(base, 16) for base in re.findall(r"Region 2: Memory at ([0-9a-f]+) \(64-bit, prefetchable\)", text)]
     sizes = [32 << 30, 1 << 30, 64 << 30]

@@ -3,11 +3,10 @@
 
 import re
 
+import fabricvp
 import pytest
 from conftest import REPOSITORY
 from pcie_topology import COPY_ENGINE, expected
-
-import fabricvp
 
 PROMPT = "=> "
 ECAM = 0x3000_0000
@@ -37,12 +36,23 @@ def test_u_boot_sees_the_platforms_topology(storm):
     console, memory = storm.nodes[0].console, storm.nodes[0].memory
     functions = expected(CONFIG)
     for bus in range(max(f.secondary for f in functions) + 1):
-        rows = re.findall(r"^([0-9a-f]{2})\.([0-9a-f]{2})\.00\s+0x([0-9a-f]{4})\s+0x([0-9a-f]{4})\s+(\S.*?)\s{2,}0x([0-9a-f]{2})",
-                          console.command(f"pci 0x{bus:x}", PROMPT), re.M)
+        rows = re.findall(
+            r"^([0-9a-f]{2})\.([0-9a-f]{2})\.00\s+0x([0-9a-f]{4})\s+0x([0-9a-f]{4})\s+(\S.*?)\s{2,}0x([0-9a-f]{2})",
+            console.command(f"pci 0x{bus:x}", PROMPT),
+            re.M,
+        )
         assert [(int(b, 16), int(d, 16), int(vendor + device, 16)) for b, d, vendor, device, *_ in rows] == [
-            (f.bus, f.device, f.identity) for f in functions if f.bus == bus]
-        assert all(kind == ("Bridge device", "04") if int(device, 16) != COPY_ENGINE & 0xFFFF else kind != ("Bridge device", "04")
-                   for *_, device, class_name, subclass in rows for kind in [(class_name, subclass)])
+            (f.bus, f.device, f.identity) for f in functions if f.bus == bus
+        ]
+        assert all(
+            (
+                kind == ("Bridge device", "04")
+                if int(device, 16) != COPY_ENGINE & 0xFFFF
+                else kind != ("Bridge device", "04")
+            )
+            for *_, device, class_name, subclass in rows
+            for kind in [(class_name, subclass)]
+        )
     assert "No such bus" in console.command(f"pci 0x{bus + 1:x}", PROMPT)
 
     taken = []
@@ -53,7 +63,10 @@ def test_u_boot_sees_the_platforms_topology(storm):
         assert header["vendor ID"] << 16 | header["device ID"] == f.identity
         assert configuration(memory, f, 0) == header["device ID"] << 16 | header["vendor ID"]
         assert configuration(memory, f, 4, 2) == header["command register ID"]
-        assert configuration(memory, f, 8) >> 8 == header["class code"] << 16 | header["sub class code"] << 8 | header["programming interface"]
+        assert (
+            configuration(memory, f, 8) >> 8
+            == header["class code"] << 16 | header["sub class code"] << 8 | header["programming interface"]
+        )
         for n in range(2 if f.secondary else 6):
             assert configuration(memory, f, 0x10 + 4 * n) == header[f"base address {n}"]
         if f.secondary:
@@ -62,11 +75,15 @@ def test_u_boot_sees_the_platforms_topology(storm):
             assert configuration(memory, f, 0x18) & 0xFFFFFF == f.bus | f.secondary << 8 | f.subordinate << 16
             assert configuration(memory, f, 0x20) == header["memory limit"] << 16 | header["memory base"]
             continue
-        bars = re.findall(r"^\s*(\d)\s+0x([0-9a-f]+)\s+0x([0-9a-f]+)\s+(\d+)\s+MEM(\s+Prefetchable)?",
-                          console.command(f"pci bar {where}", PROMPT), re.M)
+        bars = re.findall(
+            r"^\s*(\d)\s+0x([0-9a-f]+)\s+0x([0-9a-f]+)\s+(\d+)\s+MEM(\s+Prefetchable)?",
+            console.command(f"pci bar {where}", PROMPT),
+            re.M,
+        )
         registers = int(re.search(r"COPY_ENGINE_REGISTERS_SIZE = (\w+)", ABI.read_text())[1], 0)
-        assert [(int(n), int(size, 16), int(width), bool(prefetchable)) for n, _, size, width, prefetchable in bars] == [
-            (0, registers, 32, False), (2, 64 << 20, 64, True)]
+        assert [
+            (int(n), int(size, 16), int(width), bool(prefetchable)) for n, _, size, width, prefetchable in bars
+        ] == [(0, registers, 32, False), (2, 64 << 20, 64, True)]
         for n, base, size, width, _ in bars:
             value = configuration(memory, f, 0x10 + 4 * int(n))
             if width == "64":
@@ -95,12 +112,15 @@ def test_what_no_bar_claims_reads_as_ones(storm):
     assert "ffffffff" in storm.nodes[0].console.command("md.l 41000000 1", PROMPT)  # between gpu0's two BARs
 
 
-@pytest.mark.parametrize("change, message", [
-    ({"node.pcie.endpoints.0.below": "nowhere"}, "nowhere"),
-    ({"node.pcie.switches.0.name": "board0"}, "board0"),
-    ({"node.pcie.endpoints.3.memory": "100 MiB"}, "gpu3: memory.*power of two"),
-    ({"node.pcie.root.root_port.max_payload": "200"}, "max_payload.*power of two"),
-])
+@pytest.mark.parametrize(
+    "change, message",
+    [
+        ({"node.pcie.endpoints.0.below": "nowhere"}, "nowhere"),
+        ({"node.pcie.switches.0.name": "board0"}, "board0"),
+        ({"node.pcie.endpoints.3.memory": "100 MiB"}, "gpu3: memory.*power of two"),
+        ({"node.pcie.root.root_port.max_payload": "200"}, "max_payload.*power of two"),
+    ],
+)
 def test_a_tree_that_does_not_hang_together_is_refused(change, message):
     with pytest.raises(fabricvp.InputError, match=message):
         fabricvp.spawn("cs_storm", overrides=change)

@@ -1,9 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """Messages between the copy engines of a tree."""
-import pytest
-import fabricvp
 
-EXAMPLE = [("gpu0", "gpu2", "256 KiB"), ("gpu1", "gpu4", "256 KiB"), ("gpu3", "gpu2", "256 KiB"), ("gpu6", "gpu4", "256 KiB")]
+import fabricvp
+import pytest
+
+EXAMPLE = [
+    ("gpu0", "gpu2", "256 KiB"),
+    ("gpu1", "gpu4", "256 KiB"),
+    ("gpu3", "gpu2", "256 KiB"),
+    ("gpu6", "gpu4", "256 KiB"),
+]
 
 
 def test_messages_contend():
@@ -60,6 +66,8 @@ node:
       - {{name: gpu2, below: {rival}}}
 """)
     with fabricvp.spawn(tree) as machine:
-        first, second = machine.nodes[0].pcie.transfer([("gpu0", "gpu2", "256 KiB"), ("gpu1", "gpu2", "256 KiB")]).arrived
+        first, second = (
+            machine.nodes[0].pcie.transfer([("gpu0", "gpu2", "256 KiB"), ("gpu1", "gpu2", "256 KiB")]).arrived
+        )
         # Alone a stream takes 1; favoured three to one it takes 4/3, and the other one ends at 2.
         assert second / first == pytest.approx(1.5, rel=0.05)

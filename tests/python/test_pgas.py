@@ -1,12 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Applications in a partitioned address space of two and four nodes (firmware/host/pgas), by kernels that own their queue pairs and by
-harts, from one source. Each node checks what it has; here is asked who did it, and what the network saw."""
-
-import re
-
-import pytest
+"""Applications in a partitioned address space of two and four nodes (firmware/host/pgas), by kernels that own their
+queue pairs and by harts, from one source. Each node checks what it has; here is asked who did it, and what the network
+saw."""
 
 import fabricvp
+import pytest
 
 MACHINES = {2: ("gpurdma_pair", {"node__images__firmware": "firmware:pgas.elf"}), 4: ("gpurdma_cluster_4", {})}
 
@@ -26,8 +24,13 @@ def said(text):
     return [line for line in text.splitlines() if not line.startswith("# ")][1:]
 
 
-WORKS = {"reduce": "work=0 count=240 rounds=3", "tree": "work=0 count=240 rounds=3 tree=1", "hash": "work=1 count=128 universe=120 buckets=7",
-         "spmv": "work=2 count=256 rounds=3", "find": "work=3 count=300 divisor=5"}
+WORKS = {
+    "reduce": "work=0 count=240 rounds=3",
+    "tree": "work=0 count=240 rounds=3 tree=1",
+    "hash": "work=1 count=128 universe=120 buckets=7",
+    "spmv": "work=2 count=256 rounds=3",
+    "find": "work=3 count=300 divisor=5",
+}
 
 
 @pytest.mark.parametrize("nodes", MACHINES)
@@ -37,9 +40,13 @@ def test_kernels(nodes, work):
     name = work.replace("tree", "reduce")
     assert all(said(text) == [f"{name:<10} ok", "all ok, powering off"] for text in consoles), consoles
     for n in range(nodes):
-        assert values[f"node{n}.gpu0.dispatcher.dispatches"] == 1 and values[f"node{n}.gpu0.system.writes"] > 0  # doorbells of lanes
+        assert (
+            values[f"node{n}.gpu0.dispatcher.dispatches"] == 1 and values[f"node{n}.gpu0.system.writes"] > 0
+        )  # doorbells of lanes
         assert values[f"node{n}.hca0.bad_doorbells"] == values[f"node{n}.hca0.sends.failures"] == 0
-    assert sum(values[f"node{n}.hca0.responder.atomics"] for n in range(nodes)) >= (nodes * 3 * 128 * 2 if work == "hash" else 0)
+    assert sum(values[f"node{n}.hca0.responder.atomics"] for n in range(nodes)) >= (
+        nodes * 3 * 128 * 2 if work == "hash" else 0
+    )
 
 
 @pytest.mark.parametrize("nodes", MACHINES)
@@ -53,9 +60,16 @@ def test_harts_do_the_same(nodes, work):
 @pytest.mark.parametrize("nodes", MACHINES)
 def test_lanes_exchange_halos(nodes):
     """Jacobi's method by lanes that own their queue pairs: to the bit what the hosts solve."""
-    consoles, values = run(nodes, "work=1 scheme=2 rows=48 columns=64 groups=6 iterations=7 cores=1", node__images__firmware="firmware:compnet.elf")
+    consoles, values = run(
+        nodes,
+        "work=1 scheme=2 rows=48 columns=64 groups=6 iterations=7 cores=1",
+        node__images__firmware="firmware:compnet.elf",
+    )
     assert all(said(text) == ["jacobi     ok", "all ok, powering off"] for text in consoles), consoles
-    assert all(values[f"node{n}.hca0.retries"] == 0 and values[f"node{n}.gpu0.dispatcher.dispatches"] == 1 for n in range(nodes))
+    assert all(
+        values[f"node{n}.hca0.retries"] == 0 and values[f"node{n}.gpu0.dispatcher.dispatches"] == 1
+        for n in range(nodes)
+    )
 
 
 def test_runs_are_the_same_to_the_picosecond():
@@ -64,8 +78,15 @@ def test_runs_are_the_same_to_the_picosecond():
     assert [key for key in first if first[key] != second[key] and not key.startswith("sim.")] == []
 
 
-@pytest.mark.parametrize("options, why", [("count=0", "count=0: 1 at least"), ("work=4", "work=4: 3 at most"), ("groups=30", "groups=30: 21 at most"),
-                                          ("work=1 universe=100000 buckets=4", "universe=100000: 16 at most, half of all buckets")])
+@pytest.mark.parametrize(
+    "options, why",
+    [
+        ("count=0", "count=0: 1 at least"),
+        ("work=4", "work=4: 3 at most"),
+        ("groups=30", "groups=30: 21 at most"),
+        ("work=1 universe=100000 buckets=4", "universe=100000: 16 at most, half of all buckets"),
+    ],
+)
 def test_what_does_not_fit_is_said(options, why):
     name, more = MACHINES[2]
     with fabricvp.spawn(name, node__images__append=f"nodes=2 {options}", **more) as platform:

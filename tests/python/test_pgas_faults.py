@@ -1,24 +1,35 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Applications of kernels that own their queue pairs (firmware/host/pgas), while the network loses packets, a link goes down, or a
-node takes its memory back: what they find is right, or they say what failed; nothing hangs."""
+"""Applications of kernels that own their queue pairs (firmware/host/pgas), while the network loses packets, a link goes
+down, or a node takes its memory back: what they find is right, or they say what failed; nothing hangs."""
 
 import re
 
+import fabricvp
 import pytest
 
-import fabricvp
-
-WORKS = {"reduce": "work=0 count=16384 rounds=2", "tree": "work=0 count=8192 rounds=2 tree=1", "hash": "work=1 count=512 universe=1000", "spmv": "work=2 count=16384 rounds=4",
-         "find": "work=3 count=4000 divisor=2"}
+WORKS = {
+    "reduce": "work=0 count=16384 rounds=2",
+    "tree": "work=0 count=8192 rounds=2 tree=1",
+    "hash": "work=1 count=512 universe=1000",
+    "spmv": "work=2 count=16384 rounds=4",
+    "find": "work=3 count=4000 divisor=2",
+}
 KERNELS = {work: "pgas_" + work.replace("tree", "reduce") for work in WORKS}
 PORTS = [f"network.switch0.to_node{n}_hca0" for n in range(4)]
 ENDS = [f"node{n}.hca0.network.link" for n in range(4)]
-SAYS = re.compile(r"^rank (\d), caller (\d+): (?:what was asked of rank (\d)|waiting for rank (\d), step \d+|waiting for letters): (.+)$", re.MULTILINE)
+SAYS = re.compile(
+    r"^rank (\d), caller (\d+): (?:what was asked of rank (\d)|waiting for rank (\d), step \d+|waiting for letters):"
+    r" (.+)$",
+    re.MULTILINE,
+)
 
 
 def run(work, disturb, options="", begin="50 us"):
-    """Outcome, consoles of all nodes, statistics, of a run that `disturb(platform)` disturbs once its kernels have begun."""
-    with fabricvp.spawn("gpurdma_cluster_4", node__images__append=f"nodes=4 groups=3 {WORKS[work]} {options}") as platform:
+    """Outcome, consoles of all nodes, statistics, of a run that `disturb(platform)` disturbs once its kernels have
+    begun."""
+    with fabricvp.spawn(
+        "gpurdma_cluster_4", node__images__append=f"nodes=4 groups=3 {WORKS[work]} {options}"
+    ) as platform:
         assert platform.run("100 ms", until=fabricvp.Marker(KERNELS[work], "reset")).outcome == fabricvp.Outcome.EVENT
         platform.run(begin)
         disturb(platform)
@@ -48,13 +59,17 @@ def test_loss_of_one_packet_in_a_thousand(work):
 
 @pytest.mark.parametrize("work", WORKS)
 def test_a_link_that_goes_down_and_comes_back(work):
-    outcome, consoles, values = run(work, lambda platform: platform.inject(PORTS[1], "down", lasting="100 us"), begin="20 us")
+    outcome, consoles, values = run(
+        work, lambda platform: platform.inject(PORTS[1], "down", lasting="100 us"), begin="20 us"
+    )
     assert outcome == fabricvp.Outcome.POWER_OFF, consoles
     assert all("all ok" in text for text in consoles), consoles
     assert values[f"{PORTS[1]}.link_downs"] >= 1 and total(values, r"node\d\.hca0\.requester\.retries") > 0
 
 
-@pytest.mark.parametrize("work", [work for work in WORKS if work != "find"])  # whose last node sends, and is asked for nothing
+@pytest.mark.parametrize(
+    "work", [work for work in WORKS if work != "find"]
+)  # whose last node sends, and is asked for nothing
 def test_memory_that_is_taken_back(work):
     """Kernels whose requests are refused say so, those who wait for them say for whom; each node comes to its end."""
     outcome, consoles, _ = run(work, lambda platform: None, "revoke=60 patience=20000")

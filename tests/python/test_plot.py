@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
+import guests
 import matplotlib
 import pytest
-
-import guests
 from fabricvp import plot
 
 matplotlib.use("Agg")
@@ -14,7 +13,8 @@ def test_bars(machine, tmp_path):
     axes = plot.bars(platform.statistics.snapshot(), "*.hart?.instructions")
     assert [label.get_text() for label in axes.get_yticklabels()][::-1][0].endswith(".instructions")
     assert sorted(bar.get_width() for bar in axes.patches) == sorted(
-        platform.statistics[f"node0.host.hart{n}.instructions"] for n in range(4))
+        platform.statistics[f"node0.host.hart{n}.instructions"] for n in range(4)
+    )
     axes.figure.savefig(tmp_path / "bars.png")
     assert (tmp_path / "bars.png").stat().st_size > 1000
     with pytest.raises(ValueError, match="no statistic matches"):

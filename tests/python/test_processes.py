@@ -6,10 +6,9 @@ import signal
 import socket
 import time
 
-import pytest
-
 import fabricvp
 import guests
+import pytest
 from fabricvp import Outcome
 
 
@@ -95,7 +94,8 @@ def test_a_killed_child_is_reported(machine):
 
 
 def test_children_end_with_their_parent(run_script, assemble):
-    done = run_script("""
+    done = run_script(
+        """
         import os, sys, fabricvp
         spawned = fabricvp.spawn(text="nodes: 1")
         spawned.load_images(firmware=sys.argv[1])
@@ -105,7 +105,10 @@ def test_children_end_with_their_parent(run_script, assemble):
         spawned.run.start()
         forked.run.start()
         os.kill(os.getpid(), 9)
-        """, assemble(guests.COUNTS), check=False)
+        """,
+        assemble(guests.COUNTS),
+        check=False,
+    )
     pids = [int(pid) for pid in done.stdout.split()]
     assert len(pids) == 2
     end = time.monotonic() + 100
@@ -143,7 +146,11 @@ def test_a_branch_continues_exactly(machine):
     def state(platform):
         platform.run("7 us")
         values = {k: v for k, v in platform.statistics.snapshot().items() if k != "sim.wall_s"}
-        return values, [list(hart.x) for hart in platform.nodes[0].harts], platform.nodes[0].memory.read(0x8000_0000, 8192)
+        return (
+            values,
+            [list(hart.x) for hart in platform.nodes[0].harts],
+            platform.nodes[0].memory.read(0x8000_0000, 8192),
+        )
 
     with warm.fork() as child, child.fork() as grandchild:
         assert state(grandchild) == state(child) == state(warm)
@@ -164,7 +171,8 @@ def test_branches_have_memory_of_their_own(machine):
 
 def test_fork_of_this_process(run_script, assemble):
     """In the parent's process: output and exit functions are not doubled, and devices are there in the child."""
-    done = run_script("""
+    done = run_script(
+        """
         import atexit, sys, fabricvp
         atexit.register(lambda: print("at exit"))
         print("before", end=" ")                       # not flushed yet when the process is forked
@@ -186,7 +194,9 @@ def test_fork_of_this_process(run_script, assemble):
         assert platform.run("10 ms").outcome == "power_off"
         assert len(Device.stored) == 4
         print("after")
-        """, assemble(guests.USES_DEVICE))
+        """,
+        assemble(guests.USES_DEVICE),
+    )
     assert done.stdout == "before after\nat exit\n"
     assert done.stderr == ""
 
@@ -237,7 +247,8 @@ def divide(platform):
 
 
 def test_classes_of_a_script_are_known_in_the_child(run_script, assemble):
-    done = run_script("""
+    done = run_script(
+        """
         import sys, fabricvp
 
         class Device:
@@ -254,13 +265,16 @@ def test_classes_of_a_script_are_known_in_the_child(run_script, assemble):
                 device = platform.nodes[0].add_device(0x2000_0000, 4096, Device())
                 platform.run("10 ms")
                 print(device.object.writes)
-        """, assemble(guests.USES_DEVICE))
+        """,
+        assemble(guests.USES_DEVICE),
+    )
     assert done.stdout == "4\n"
 
 
 def test_spawn_without_a_main_guard(run_script):
     """The child would begin the script again."""
-    done = run_script("""
+    done = run_script(
+        """
         import fabricvp
 
         def harts(platform):
@@ -268,11 +282,15 @@ def test_spawn_without_a_main_guard(run_script):
 
         platform = fabricvp.spawn(text="nodes: 1")
         print(platform.call(harts))
-        """, check=False)
+        """,
+        check=False,
+    )
     assert done.returncode == 1 and done.stdout == ""
-    assert done.stderr.splitlines()[-1] == (
-        "fabricvp.remote.MissingMainGuard: spawn() is called while a child process imports this script: put what the script does under "
-        'if __name__ == "__main__":')
+    assert (
+        done.stderr.splitlines()[-1]
+        == "fabricvp.remote.MissingMainGuard: spawn() is called while a child process imports this script: put what the"
+        ' script does under if __name__ == "__main__":'
+    )
     assert done.stderr.count("Traceback") == 1
 
 

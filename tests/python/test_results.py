@@ -6,10 +6,9 @@ import os
 import subprocess
 import sys
 
-import pytest
-
 import fabricvp
 import guests
+import pytest
 
 GPU = """
 node:
@@ -17,6 +16,7 @@ node:
   pcie: {switches: [{name: switch0}]}
   gpus: [{below: switch0, compute_units: 4}]
 """
+
 
 def test_regions_as_columns(tmp_path):
     folders = []
@@ -43,7 +43,9 @@ def test_regions_of_one_label_are_numbered(tmp_path):
     out.mkdir()
     (out / "stats.json").write_text("{}")
     region = {"node": 1, "label": "a", "from_s": 1.0, "to_s": 1.5, "statistics": {"x": 1}}
-    (out / "regions.json").write_text(json.dumps([region, region | {"node": 0}, region | {"to_s": 3.0}, region | {"label": "b"}]))
+    (out / "regions.json").write_text(
+        json.dumps([region, region | {"node": 0}, region | {"to_s": 3.0}, region | {"label": "b"}])
+    )
     read = fabricvp.read_results(out, regions=True)[str(out)]
     assert list(read.columns) == [("node1", "a"), ("node0", "a"), ("node1", "a#2"), ("node1", "b")]
     assert list(read.loc["time_s"]) == [0.5, 0.5, 2.0, 0.5]
@@ -64,7 +66,9 @@ def test_the_record_of_a_run(machine, tmp_path):
     platform.write_results(tmp_path / "out")
     run = json.loads((tmp_path / "out" / "run.json").read_text())
     assert run["complete"] and run["version"] == fabricvp.__version__ and run["command"] == sys.argv
-    assert run["outcome"] == "guest_failure" and run["nodes"][0]["outcome"] == "failed" and run["nodes"][0]["status"] == 7
+    assert (
+        run["outcome"] == "guest_failure" and run["nodes"][0]["outcome"] == "failed" and run["nodes"][0]["status"] == 7
+    )
 
 
 def test_results_replace_those_of_an_earlier_run(machine, tmp_path):
@@ -88,8 +92,12 @@ def test_a_run_that_has_not_ended_has_no_results(machine, tmp_path):
 
 
 def test_no_trace_is_left_in_the_temporary_folder(tmp_path):
-    script = ("import os, fabricvp\nplatform = fabricvp.Platform.from_text('nodes: 1')\nplatform.start_trace()\n"
-              "platform.run('1 ms')\nplatform.write_results('out')\n")
+    script = (
+        "import os, fabricvp\nplatform = fabricvp.Platform.from_text('nodes: 1')\nplatform.start_trace()\n"
+        "platform.run('1 ms')\nplatform.write_results('out')\n"
+    )
     for end in "", "os._exit(1)":
-        subprocess.run([sys.executable, "-c", script + end], cwd=tmp_path, env={**os.environ, "TMPDIR": str(tmp_path)}, timeout=600)
+        subprocess.run(
+            [sys.executable, "-c", script + end], cwd=tmp_path, env={**os.environ, "TMPDIR": str(tmp_path)}, timeout=600
+        )
         assert [p.name for p in tmp_path.iterdir()] == ["out"]

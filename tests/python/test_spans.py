@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Where the time of PCIe accesses goes, asked from Python."""
+
 import json
 
-import pytest
-
 import fabricvp
+import pytest
 
 TREE = """
 node:
@@ -80,11 +80,28 @@ def test_statistics_and_plot(tree, tmp_path):
 
 
 def test_run_with_spans(command, tree, tmp_path):
-    done = command("run", str(tree), "--firmware", "firmware:pcie_demo.elf", "--spans", "--trace", "--out", "out", "--time", "100 ms")
+    done = command(
+        "run",
+        str(tree),
+        "--firmware",
+        "firmware:pcie_demo.elf",
+        "--spans",
+        "--trace",
+        "--out",
+        "out",
+        "--time",
+        "100 ms",
+    )
     assert done.returncode == 0, done.stderr
     statistics = json.loads((tmp_path / "out" / "stats.json").read_text())
-    assert statistics["spans.accesses"] > 100 and statistics["spans.unaccounted_ps"] < 1e-3 * statistics["spans.total_ps"]
-    slices = [event for event in json.loads((tmp_path / "out" / "trace.json").read_text())["traceEvents"] if event["ph"] == "X"]
+    assert (
+        statistics["spans.accesses"] > 100 and statistics["spans.unaccounted_ps"] < 1e-3 * statistics["spans.total_ps"]
+    )
+    slices = [
+        event
+        for event in json.loads((tmp_path / "out" / "trace.json").read_text())["traceEvents"]
+        if event["ph"] == "X"
+    ]
     # Of any access the trace tells where its time went: the slices with its number, one of which is the whole of it.
     accesses = {}
     for one in slices:

@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Shapes of fabrics: every device reaches every other one, and what was sent arrives unchanged."""
 
+import fabricvp
 import pytest
 import yaml
-
-import fabricvp
 from fabricvp import topology
 
 SHAPES = {
@@ -19,7 +18,17 @@ SHAPES = {
     "dragonfly": topology.dragonfly(4, 3, 2),
 }
 #: Switches, links between switches.
-SIZES = {"ring": (5, 5), "mesh": (6, 7), "torus": (9, 18), "line": (4, 4), "fat_tree": (5, 6), "clusters": (3, 3), "one_cluster": (1, 0), "star": (1, 0), "dragonfly": (12, 4 * 3 + 6)}
+SIZES = {
+    "ring": (5, 5),
+    "mesh": (6, 7),
+    "torus": (9, 18),
+    "line": (4, 4),
+    "fat_tree": (5, 6),
+    "clusters": (3, 3),
+    "one_cluster": (1, 0),
+    "star": (1, 0),
+    "dragonfly": (12, 4 * 3 + 6),
+}
 
 
 @pytest.mark.parametrize("name", SHAPES)
@@ -29,7 +38,9 @@ def test_shape(name):
     assert len(parsed["gpus"]) == shape.devices
     between = [link for link in parsed["fabric"]["links"] if not link["from"].startswith("gpu")]
     assert (len(parsed["fabric"]["switches"]), len(between)) == SIZES[name]
-    assert sorted(link["from"] for link in parsed["fabric"]["links"] if link not in between) == sorted(f"gpu{n}" for n in range(shape.devices))
+    assert sorted(link["from"] for link in parsed["fabric"]["links"] if link not in between) == sorted(
+        f"gpu{n}" for n in range(shape.devices)
+    )
 
 
 @pytest.mark.timeout(120)
@@ -41,8 +52,14 @@ def test_everybody_reaches_everybody(name, machine):
     result = platform.run("1 ms")
     found = platform.statistics.snapshot("node0.fabric.")
     for n in range(shape.devices):
-        mine = {key: found[f"node0.fabric.device{n}.{key}"] for key in ("requests", "responses", "served", "refused", "corrupt")}
-        assert mine["requests"] == mine["responses"] == requests and mine["refused"] == mine["corrupt"] == 0, (result, mine)
+        mine = {
+            key: found[f"node0.fabric.device{n}.{key}"]
+            for key in ("requests", "responses", "served", "refused", "corrupt")
+        }
+        assert mine["requests"] == mine["responses"] == requests and mine["refused"] == mine["corrupt"] == 0, (
+            result,
+            mine,
+        )
         assert mine["served"] > requests / 4  # all alike, so about as many as sent
     assert sum(found[f"node0.fabric.device{n}.served"] for n in range(shape.devices)) == requests * shape.devices
 
@@ -52,9 +69,13 @@ def test_everybody_reaches_everybody(name, machine):
 def test_everybody_reaches_everybody_between_nodes(name, machine):
     """The same shapes as networks: nothing is lost, everything in order."""
     shape, packets = SHAPES[name], 200
-    text = topology.Shape(shape.title, shape.devices, [{"name": s["name"]} for s in shape.switches],
-                          [{"from": link["from"], "to": link["to"]} for link in shape.links], shape.cyclic).network_machine(
-        {"packets": packets, "pattern": "all_to_all", "payload": "512 B"})
+    text = topology.Shape(
+        shape.title,
+        shape.devices,
+        [{"name": s["name"]} for s in shape.switches],
+        [{"from": link["from"], "to": link["to"]} for link in shape.links],
+        shape.cyclic,
+    ).network_machine({"packets": packets, "pattern": "all_to_all", "payload": "512 B"})
     platform = machine(text=text)
     platform.run("1 ms")
     found = platform.statistics.snapshot("network.")
@@ -69,8 +90,15 @@ def test_everybody_reaches_everybody_between_nodes(name, machine):
 def test_computers_in_a_shape_exchange_data(machine):
     """Each sends to all others by RDMA, and checks what comes."""
     shape = topology.fat_tree(2, 2, 1)
-    platform = machine(text=shape.nodes_machine("rdma_pair", node={
-        "host": {"memory": "64 MiB", "harts": 1}, "images": {"append": "nodes=4 check=0 latency=0 bandwidth=0 rate=0 multicast=0"}}))
+    platform = machine(
+        text=shape.nodes_machine(
+            "rdma_pair",
+            node={
+                "host": {"memory": "64 MiB", "harts": 1},
+                "images": {"append": "nodes=4 check=0 latency=0 bandwidth=0 rate=0 multicast=0"},
+            },
+        )
+    )
     platform.run("100 ms")
     assert [node.outcome.state for node in platform.nodes] == ["powered_off"] * 4
     assert "exchange   ok" in platform.nodes[3].console.output
@@ -91,21 +119,39 @@ def test_gpus_share_memory_over_it(machine):
 
 
 def test_options_reach_links_and_switches(machine):
-    text = topology.clusters(2, 1, inner={"lanes": 4}, outer={"lane_rate": "1 GB/s"}, switch={"latency": "50 cycles"}).traffic_machine(
-        {"requests": 1}, fabric={"packet": {"flit": "32 B"}})
+    text = topology.clusters(
+        2, 1, inner={"lanes": 4}, outer={"lane_rate": "1 GB/s"}, switch={"latency": "50 cycles"}
+    ).traffic_machine({"requests": 1}, fabric={"packet": {"flit": "32 B"}})
     platform = machine(text=text)
     fabric = platform.nodes[0].fabric
-    assert {(d.between_switches, d.crosses_clusters, d.bytes_per_second) for d in fabric.directions} == {(False, False, 4 * 16 * 10**9), (True, True, 8 * 10**9)}
-    assert [(v.name, v.cluster, v.is_switch) for v in fabric.vertices] == [("device0", 0, False), ("device1", 1, False), ("cluster0", 0, True), ("cluster1", 1, True)]
+    assert {(d.between_switches, d.crosses_clusters, d.bytes_per_second) for d in fabric.directions} == {
+        (False, False, 4 * 16 * 10**9),
+        (True, True, 8 * 10**9),
+    }
+    assert [(v.name, v.cluster, v.is_switch) for v in fabric.vertices] == [
+        ("device0", 0, False),
+        ("device1", 1, False),
+        ("cluster0", 0, True),
+        ("cluster1", 1, True),
+    ]
     assert platform.config["node0.fabric.cluster0.latency"] == 50
 
 
-@pytest.mark.parametrize("make", [lambda: topology.ring(2), lambda: topology.mesh(0, 3), lambda: topology.fat_tree(2, 2, 0), lambda: topology.clusters("two", 2)])
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: topology.ring(2),
+        lambda: topology.mesh(0, 3),
+        lambda: topology.fat_tree(2, 2, 0),
+        lambda: topology.clusters("two", 2),
+    ],
+)
 def test_nonsense_is_refused(make):
     with pytest.raises(fabricvp.InputError, match="must be a whole number of at least"):
         make()
 
 
 def test_text_with_special_characters_stays_text():
-    assert yaml.safe_load("\n".join(topology._yaml({"a": {"b": "x: #1", "c": True, "d": "", "e": [1, "2 GB/s"], "f": 'q"'}}, 0))) == {
-        "a": {"b": "x: #1", "c": True, "d": "", "e": [1, "2 GB/s"], "f": 'q"'}}
+    assert yaml.safe_load(
+        "\n".join(topology._yaml({"a": {"b": "x: #1", "c": True, "d": "", "e": [1, "2 GB/s"], "f": 'q"'}}, 0))
+    ) == {"a": {"b": "x: #1", "c": True, "d": "", "e": [1, "2 GB/s"], "f": 'q"'}}

@@ -5,7 +5,6 @@ import re
 import struct
 
 import pytest
-
 import training_reference
 
 TOLERANCE = 2e-6  # relative; lanes add in single precision

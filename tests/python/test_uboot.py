@@ -3,9 +3,8 @@
 
 import re
 
-import pytest
-
 import fabricvp
+import pytest
 from fabricvp import Outcome
 
 PROMPT = "=> "
@@ -23,7 +22,9 @@ def boot(config, **overrides):
 def check_dialogue(console):
     assert re.match(r"U-Boot 20\d\d\.\d\d", console.command("version", PROMPT))
     information = console.command("bdinfo", PROMPT)
-    assert re.search(r"start\s+= 0x0000000080000000", information) and re.search(r"size\s+= 0x0000000010000000", information)
+    assert re.search(r"start\s+= 0x0000000080000000", information) and re.search(
+        r"size\s+= 0x0000000010000000", information
+    )
     assert "VendorId" in console.command("pci", PROMPT)
     console.command("mw 84000000 1234abcd 2", PROMPT)
     assert console.command("md 84000000 3", PROMPT).startswith("84000000: 1234abcd 1234abcd 00000000")
@@ -77,7 +78,10 @@ def test_a_boot_is_repeatable():
 def test_branches_of_a_booted_machine():
     platform, console = boot("uboot")
     with platform, platform.fork() as one, platform.fork() as two:
-        pending = [child.nodes[0].console.command.start(f"echo I am {name}", PROMPT) for child, name in ((one, "one"), (two, "two"))]
+        pending = [
+            child.nodes[0].console.command.start(f"echo I am {name}", PROMPT)
+            for child, name in ((one, "one"), (two, "two"))
+        ]
         assert [p.result() for p in pending] == ["I am one\n", "I am two\n"]
         assert console.command("echo I am the parent", PROMPT) == "I am the parent\n"
 

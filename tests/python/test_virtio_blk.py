@@ -6,9 +6,8 @@ import shutil
 import subprocess
 import zlib
 
-import pytest
-
 import fabricvp
+import pytest
 
 PROMPT = "=> "
 MKFS = shutil.which("mkfs.ext4") or shutil.which("mkfs.ext4", path="/usr/sbin:/sbin")
@@ -83,15 +82,21 @@ def test_what_becomes_of_writes(tmp_path, disk, mode, reply, kept):
     assert (tmp_path / "disk.img").read_bytes().endswith((b"fabric" * 100)[:512]) == kept
 
 
-@pytest.mark.parametrize("change, message", [
-    ({"image": "nowhere.img"}, "disk0.*nowhere.img.*No such file"),
-    ({"image": "."}, "disk0.*no regular file"),
-    ({"image": "machine.yaml"}, "disk0.*multiple of 512"),
-    ({"queue_size": "100"}, "disk0.*queue_size.*power of two"),
-    ({"mode": "sometimes"}, "mode.*read_only, copy_on_write, writable"),
-    ({"kind": "toaster"}, "kind.*copy_engine, virtio_blk"),
-    ({"memory": "1 MiB"}, "unknown key 'memory'"),
-])
+@pytest.mark.parametrize(
+    "change, message",
+    [
+        ({"image": "nowhere.img"}, "disk0.*nowhere.img.*No such file"),
+        ({"image": "."}, "disk0.*no regular file"),
+        ({"image": "machine.yaml"}, "disk0.*multiple of 512"),
+        ({"queue_size": "100"}, "disk0.*queue_size.*power of two"),
+        ({"mode": "sometimes"}, "mode.*read_only, copy_on_write, writable"),
+        ({"kind": "toaster"}, "kind.*copy_engine, virtio_blk"),
+        ({"memory": "1 MiB"}, "unknown key 'memory'"),
+    ],
+)
 def test_bad_disks_are_refused(tmp_path, disk, change, message):
     with pytest.raises(fabricvp.InputError, match=message):
-        fabricvp.spawn(tmp_path / "machine.yaml", overrides={f"node.pcie.endpoints.1.{key}": value for key, value in change.items()})
+        fabricvp.spawn(
+            tmp_path / "machine.yaml",
+            overrides={f"node.pcie.endpoints.1.{key}": value for key, value in change.items()},
+        )

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The training runs of the applications lenet, vgg16 and resnet18, repeated with NumPy in double precision. Images, labels and
-first weights follow from the same hashes (firmware/host/apps/training.h); everything else is written from the definitions."""
+"""The training runs of the applications lenet, vgg16 and resnet18, repeated with NumPy in double precision. Images,
+labels and first weights follow from the same hashes (firmware/host/apps/training.h); everything else is written from
+the definitions."""
 
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
@@ -38,7 +39,9 @@ class Convolution:
     def begin(self, number):
         taps = np.prod(self.shape[1:])
         scale = np.sqrt(np.float32(6) / np.float32(taps))
-        self.weight = uniform((number + 1) << 32, np.arange(np.prod(self.shape)), scale).reshape(self.shape).astype(np.float64)
+        self.weight = (
+            uniform((number + 1) << 32, np.arange(np.prod(self.shape)), scale).reshape(self.shape).astype(np.float64)
+        )
         self.bias = np.zeros(self.shape[0])
 
     def forward(self, x):
@@ -53,8 +56,9 @@ class Convolution:
         back, (high, wide), stride = np.zeros_like(self.x), g.shape[2:], self.stride
         for i in range(self.shape[2]):
             for j in range(self.shape[3]):
-                back[:, :, i:i + stride * high:stride, j:j + stride * wide:stride] += np.einsum(
-                    "bohw,oc->bchw", g, self.weight[:, :, i, j], optimize=True)
+                back[:, :, i : i + stride * high : stride, j : j + stride * wide : stride] += np.einsum(
+                    "bohw,oc->bchw", g, self.weight[:, :, i, j], optimize=True
+                )
         inner = slice(self.pad, -self.pad or None)
         return back[:, :, inner, inner]
 
@@ -91,8 +95,11 @@ class Norm:
 class Plain:
     """A layer without parameters."""
 
-    def begin(self, number): pass
-    def update(self, rate): pass
+    def begin(self, number):
+        pass
+
+    def update(self, rate):
+        pass
 
 
 class Relu(Plain):
@@ -152,8 +159,13 @@ class Residual:
     """A block of ResNet: two convolutions beside a short cut."""
 
     def __init__(self, inputs, outputs, stride):
-        self.long = Chain(Convolution(inputs, outputs, 3, stride, 1), Norm(outputs), Relu(),
-                          Convolution(outputs, outputs, 3, 1, 1), Norm(outputs))
+        self.long = Chain(
+            Convolution(inputs, outputs, 3, stride, 1),
+            Norm(outputs),
+            Relu(),
+            Convolution(outputs, outputs, 3, 1, 1),
+            Norm(outputs),
+        )
         self.short = Chain(*([Convolution(inputs, outputs, 1, stride), Norm(outputs)] if stride > 1 else []))
         self.relu = Relu()
         self.join = Plain()  # counts as a layer
@@ -172,8 +184,19 @@ class Residual:
 
 
 def lenet():
-    return Chain(Convolution(1, 6, 5, 1, 2), Relu(), Pool(), Convolution(6, 16, 5), Relu(), Pool(), Convolution(16, 120, 5), Relu(),
-                 Convolution(120, 84, 1), Relu(), Convolution(84, 10, 1))
+    return Chain(
+        Convolution(1, 6, 5, 1, 2),
+        Relu(),
+        Pool(),
+        Convolution(6, 16, 5),
+        Relu(),
+        Pool(),
+        Convolution(16, 120, 5),
+        Relu(),
+        Convolution(120, 84, 1),
+        Relu(),
+        Convolution(84, 10, 1),
+    )
 
 
 def vgg16():
@@ -196,7 +219,11 @@ def resnet18():
     return Chain(*layers, Average(), Convolution(64, 20, 1))
 
 
-NETWORKS = {"lenet": (lenet, 1, 28, 10, 0.003), "vgg16": (vgg16, 3, 32, 20, 0.0005), "resnet18": (resnet18, 3, 32, 20, 0.001)}
+NETWORKS = {
+    "lenet": (lenet, 1, 28, 10, 0.003),
+    "vgg16": (vgg16, 3, 32, 20, 0.0005),
+    "resnet18": (resnet18, 3, 32, 20, 0.001),
+}
 
 
 def losses(name, batch, steps=2):

@@ -14,13 +14,47 @@ CONFIGS = pathlib.Path(os.environ["FABRICVP_CONFIGS"])
 GPUS = ("gpu", "gpu_netcrafter", "gpu_compnet")
 
 # Sizes that take a fraction of a second; what is not named here runs with the last one.
-SIZES = {"transpose": 128, "spmv": 1024, "stencil": 64, "mm": 48, "atax": 128, "mvt": 128, "mm2": 48, "syr2k": 48, "im2col": 2,
-         "jacobi2d": 64, "hpgmg_like": 16, "pagerank": 1024, "mis": 1024, "lenet": 2, "locks": 128,
-         "atax_wavefronts": 128, "mvt_wavefronts": 128, "mm2_tiled": 48, "syr2k_tiled": 48, "sp_like": 256, "euler3d_like": 512,
-         "amg_like": 8, "lulesh_like": 5, "comd_like": 3}
+SIZES = {
+    "transpose": 128,
+    "spmv": 1024,
+    "stencil": 64,
+    "mm": 48,
+    "atax": 128,
+    "mvt": 128,
+    "mm2": 48,
+    "syr2k": 48,
+    "im2col": 2,
+    "jacobi2d": 64,
+    "hpgmg_like": 16,
+    "pagerank": 1024,
+    "mis": 1024,
+    "lenet": 2,
+    "locks": 128,
+    "atax_wavefronts": 128,
+    "mvt_wavefronts": 128,
+    "mm2_tiled": 48,
+    "syr2k_tiled": 48,
+    "sp_like": 256,
+    "euler3d_like": 512,
+    "amg_like": 8,
+    "lulesh_like": 5,
+    "comd_like": 3,
+}
 OTHERWISE = 8192
 SLOW = {"vgg16", "resnet18"}  # in any size
-SEVERAL = {"vectoradd", "transpose", "fir", "spmv", "reduction", "histogram", "stencil", "mm", "gups", "bitonicsort", "locks"}
+SEVERAL = {
+    "vectoradd",
+    "transpose",
+    "fir",
+    "spmv",
+    "reduction",
+    "histogram",
+    "stencil",
+    "mm",
+    "gups",
+    "bitonicsort",
+    "locks",
+}
 
 LOSSES = """
   faults:
@@ -33,7 +67,11 @@ def statistics(folder):
 
 
 def without_wall_time(values):
-    return {path: value for path, value in values.items() if not path.startswith("sim.wall") and not path.startswith("sim.speed")}
+    return {
+        path: value
+        for path, value in values.items()
+        if not path.startswith("sim.wall") and not path.startswith("sim.speed")
+    }
 
 
 class Apps(CommandTest):
@@ -43,21 +81,27 @@ class Apps(CommandTest):
         end = lines.index("")
         self.assertRegex(lines[end + 1], r"^--option of +key +least +most +default +what it does$")
         names = [line.split()[0] for line in lines[1:end]]
-        self.assertLessEqual({line.split()[0] for line in lines[end + 2:]}, set(names))
+        self.assertLessEqual({line.split()[0] for line in lines[end + 2 :]}, set(names))
         return names
 
     def run_app(self, config, name, *more, out=None, size=None):
         folder = out or f"{config}.{name}"
         size = size or SIZES.get(name, OTHERWISE)
-        result = self.run_command("run", CONFIGS / f"{config}.yaml", "--app", name, "--size", size, "--out", folder, *more)
+        result = self.run_command(
+            "run", CONFIGS / f"{config}.yaml", "--app", name, "--size", size, "--out", folder, *more
+        )
         return result, self.folder / folder
 
     def test_every_app_on_every_gpu(self):
         names = self.names()
         self.assertGreaterEqual(set(names), SEVERAL | SLOW)
         with concurrent.futures.ThreadPoolExecutor(2) as pool:
-            runs = {(c, n): pool.submit(self.run_app, c, n) for c in GPUS
-                    for n in names if n in SEVERAL or (c == "gpu" and n not in SLOW)}
+            runs = {
+                (c, n): pool.submit(self.run_app, c, n)
+                for c in GPUS
+                for n in names
+                if n in SEVERAL or (c == "gpu" and n not in SLOW)
+            }
         for (config, name), run in runs.items():
             with self.subTest(config=config, app=name):
                 result, folder = run.result()
@@ -107,7 +151,10 @@ class Apps(CommandTest):
             (("--app", "gups", "--size", "many"), "--size 'many': must be a number from 1 to 999999999999"),
             (("--app", "gups", "--size", "0"), "--size '0': must be a number"),
             (("--app", "gups", "--size", "4294967296"), "--size 4294967296: gups takes at most 4294967040 entries"),
-            (("--app", "gups", "--size", "600000000"), "--size 600000000: gups needs 4.47 GiB of device memory, its GPUs on node0 have 4 GiB"),
+            (
+                ("--app", "gups", "--size", "600000000"),
+                "--size 600000000: gups needs 4.47 GiB of device memory, its GPUs on node0 have 4 GiB",
+            ),
             (("--app", "fir", "--initrd", "/dev/null"), "--initrd '/dev/null' has no effect: fir makes its own input"),
             (("--app", "spmv", "--initrd", "/dev/null", "--size", "5"), "--size 5 has no effect"),
             (("--app", "spmv", "--kernel", "/dev/null"), "--app goes without --kernel"),
@@ -118,7 +165,10 @@ class Apps(CommandTest):
             (("--gdb-nowait",), "--gdb-nowait needs --gdb"),
             (("--size", "5"), "--size needs --app"),
             (("--option", "density=1"), "--option needs --app"),
-            (("--app", "gups", "--option", "density=1"), "--option 'density': gups has no such option (allowed: atomics)"),
+            (
+                ("--app", "gups", "--option", "density=1"),
+                "--option 'density': gups has no such option (allowed: atomics)",
+            ),
             (("--app", "fir", "--option", "taps=5"), "--option 'taps': fir has no such option (allowed: none)"),
             (("--app", "spmv", "--option", "density"), "--option 'density': must be KEY=VALUE"),
             (("--app", "spmv", "--option", "density=1.5"), "--option density=1.5: must be a number from 1e-06 to 1"),
@@ -132,21 +182,40 @@ class Apps(CommandTest):
                 self.assertEqual(len(result.errors.splitlines()), 1)
 
     def test_sizes_that_come_with_the_command_line_of_the_guest(self):
-        """What the host cannot check (bootargs, U-Boot) the application refuses by itself; nothing to do is not right."""
+        """What the host cannot check (bootargs, U-Boot) the application refuses by itself; nothing to do is not
+        right."""
         for words, text in (
             ("app=gups size=4294967296", "size=4294967296: gups takes 1 to 4294967040"),
             ("app=gups size=18446744073709551617", "size is no number of 64 bits"),
             ("app=vectoradd size=0", "size=0: vectoradd takes 1 to 4294967040"),
             ("app=vectoradd size=", "size is no number of 64 bits"),
             ("app=vectoradd size=12k", "size is no number of 64 bits"),
-            ("app=gups size=600000000", "size=600000000: gups needs more than the 4096 MiB of device memory that there are"),
-            ("app=transpose size=65536", "size=65536: transpose needs more than the 4096 MiB of device memory that there are"),
-            ("app=hpgmg_like size=4000000000", "size=4000000000: hpgmg_like needs more than the 4096 MiB of device memory that there are"),
+            (
+                "app=gups size=600000000",
+                "size=600000000: gups needs more than the 4096 MiB of device memory that there are",
+            ),
+            (
+                "app=transpose size=65536",
+                "size=65536: transpose needs more than the 4096 MiB of device memory that there are",
+            ),
+            (
+                "app=hpgmg_like size=4000000000",
+                "size=4000000000: hpgmg_like needs more than the 4096 MiB of device memory that there are",
+            ),
             ("app=vectoradd size=1024 gpus=4294967297", "gpus=4294967297: this machine has 1"),
             ("app=vectoradd size=1024 limit=18446744073709551615", "limit=18446744073709551615: too long"),
         ):
             with self.subTest(words):
-                result = self.run_command("run", CONFIGS / "gpu.yaml", "--firmware", "firmware:gpu_apps.elf", "--append", words, "--out", "sizes")
+                result = self.run_command(
+                    "run",
+                    CONFIGS / "gpu.yaml",
+                    "--firmware",
+                    "firmware:gpu_apps.elf",
+                    "--append",
+                    words,
+                    "--out",
+                    "sizes",
+                )
                 self.assertEqual(result.returncode, 1, result.text + result.errors)
                 self.assertIn(text + "\r\n" if "\r\n" in result.text else text + "\n", result.text)
                 self.assertRegex(result.text, words.split()[0][4:] + r" +FAILED")
@@ -154,7 +223,10 @@ class Apps(CommandTest):
 
     def test_a_matrix_of_the_users_own(self):
         """The Matrix Market file comes in the RAM disk, and what the application says of it is what is in it."""
-        matrix = self.write("m.mtx", "%%MatrixMarket matrix coordinate real general\n% a comment\n3 4 4\n1 1 2.5\n2 4 -1e2\n3 1 1\n3 3 0.5\n")
+        matrix = self.write(
+            "m.mtx",
+            "%%MatrixMarket matrix coordinate real general\n% a comment\n3 4 4\n1 1 2.5\n2 4 -1e2\n3 1 1\n3 3 0.5\n",
+        )
         result = self.succeed("run", CONFIGS / "gpu.yaml", "--app", "spmv", "--initrd", matrix, "--out", "own")
         self.assertRegex(result.text, r"matrix +3 rows, 4 columns, 4 entries")
         self.assertEqual(statistics(self.folder / "own")["node0.app.ok"], 1)
@@ -188,7 +260,16 @@ class Apps(CommandTest):
         self.assertEqual(result.errors, "fabricvp: --app gups: node0 has no GPU\n")
         self.assertFalse((self.folder / "none").exists())
         # The firmware sees it, too.
-        result = self.run_command("run", CONFIGS / "hello.yaml", "--firmware", "firmware:gpu_apps.elf", "--append", "app=gups", "--out", "none")
+        result = self.run_command(
+            "run",
+            CONFIGS / "hello.yaml",
+            "--firmware",
+            "firmware:gpu_apps.elf",
+            "--append",
+            "app=gups",
+            "--out",
+            "none",
+        )
         self.assertEqual(result.returncode, 1)
         self.assertRegex(result.text, "no GPU|no PCIe host bridge")
         self.assertEqual(statistics(self.folder / "none")["app.ok"], 0)

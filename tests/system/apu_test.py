@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""GPUs on the host's bus: applications, networking, and what such a machine refuses; tests/firmware/gpu has the driver's own programs."""
+"""GPUs on the host's bus: applications, networking, and what such a machine refuses; tests/firmware/gpu has the
+driver's own programs."""
 
 import concurrent.futures
 import json
@@ -11,8 +12,20 @@ import command
 from command import CommandTest
 
 CONFIGS = pathlib.Path(os.environ["FABRICVP_CONFIGS"])
-SIZES = {"vectoradd": 8192, "fir": 8192, "transpose": 128, "stencil": 64, "spmv": 1024, "reduction": 8192, "histogram": 8192, "mm": 48,
-         "gups": 8192, "bitonicsort": 8192, "locks": 128, "lenet": 2}
+SIZES = {
+    "vectoradd": 8192,
+    "fir": 8192,
+    "transpose": 128,
+    "stencil": 64,
+    "spmv": 1024,
+    "reduction": 8192,
+    "histogram": 8192,
+    "mm": 48,
+    "gups": 8192,
+    "bitonicsort": 8192,
+    "locks": 128,
+    "lenet": 2,
+}
 NODE = "node:\n  host: {memory_timing: caches}\n  gpus:\n    - below: host\n"
 
 
@@ -22,10 +35,16 @@ class Apu(CommandTest):
 
     def run_app(self, name, *more, config="apu", out=None):
         out = out or name
-        return self.run_command("run", CONFIGS / f"{config}.yaml", "--app", name, "--size", SIZES[name], "--out", out, *more), out
+        return (
+            self.run_command(
+                "run", CONFIGS / f"{config}.yaml", "--app", name, "--size", SIZES[name], "--out", out, *more
+            ),
+            out,
+        )
 
     def test_applications(self):
-        """Results are right, and what the kernels work on is memory of the host: nothing comes over PCIe, pages of its own are tables."""
+        """Results are right, and what the kernels work on is memory of the host: nothing comes over PCIe, pages of its
+        own are tables."""
         with concurrent.futures.ThreadPoolExecutor(2) as pool:
             runs = {name: pool.submit(self.run_app, name) for name in SIZES}
         for name, run in runs.items():
@@ -48,30 +67,71 @@ class Apu(CommandTest):
         """Kernels of APUs put messages into each other's memory, whoever performs it; every byte is checked."""
         time = {}
         for name, number in {"processor": 0, "host": 1, "native": 2, "async": 5}.items():
-            result = self.run_command("run", CONFIGS / "compnet_apu_pair.yaml", "--append", f"nodes=2 scheme={number} rounds=4 most=4096", "--out", name)
+            result = self.run_command(
+                "run",
+                CONFIGS / "compnet_apu_pair.yaml",
+                "--append",
+                f"nodes=2 scheme={number} rounds=4 most=4096",
+                "--out",
+                name,
+            )
             self.assertEqual(result.returncode, 0, result.text)
             for n in 0, 1:
                 text = (self.folder / name / f"console.node{n}.log").read_text()
-                self.assertEqual([line for line in text.splitlines() if not line.startswith("# ")][1:], ["echo       ok", "all ok, powering off"])
+                self.assertEqual(
+                    [line for line in text.splitlines() if not line.startswith("# ")][1:],
+                    ["echo       ok", "all ok, powering off"],
+                )
                 self.assertEqual(self.statistics(name)[f"node{n}.hca0.retries"], 0)
                 self.assertEqual(self.statistics(name)[f"node{n}.hca0.bad_doorbells"], 0)
-            time[name] = int(re.search(rf"^# echo {name} 1 threads 1 groups 64 bytes (\d+) ps", (self.folder / name / "console.node0.log").read_text(), re.MULTILINE)[1])
-        far = self.run_command("run", CONFIGS / "compnet_pair.yaml", "--append", "nodes=2 scheme=1 rounds=4 least=64 most=64", "--out", "far")
-        self.assertLess(time["host"], int(re.search(r"# echo host .* bytes (\d+) ps", far.text)[1]))  # requests need not cross the I/O bus
+            time[name] = int(
+                re.search(
+                    rf"^# echo {name} 1 threads 1 groups 64 bytes (\d+) ps",
+                    (self.folder / name / "console.node0.log").read_text(),
+                    re.MULTILINE,
+                )[1]
+            )
+        far = self.run_command(
+            "run",
+            CONFIGS / "compnet_pair.yaml",
+            "--append",
+            "nodes=2 scheme=1 rounds=4 least=64 most=64",
+            "--out",
+            "far",
+        )
+        self.assertLess(
+            time["host"], int(re.search(r"# echo host .* bytes (\d+) ps", far.text)[1])
+        )  # requests need not cross the I/O bus
 
     def test_work_by_every_scheme(self):
-        for options in ("work=1 rows=48 columns=64 groups=6 iterations=7", "work=2 bytes=40000 groups=3 rounds=2 cores=3"):
+        for options in (
+            "work=1 rows=48 columns=64 groups=6 iterations=7",
+            "work=2 bytes=40000 groups=3 rounds=2 cores=3",
+        ):
             for number in 0, 1, 2, 3:
-                result = self.run_command("run", CONFIGS / "compnet_apu_pair.yaml", "--append", f"nodes=2 scheme={number} {options}", "--out", "out")
+                result = self.run_command(
+                    "run",
+                    CONFIGS / "compnet_apu_pair.yaml",
+                    "--append",
+                    f"nodes=2 scheme={number} {options}",
+                    "--out",
+                    "out",
+                )
                 self.assertEqual(result.returncode, 0, result.text)
                 self.assertIn("all ok, powering off", result.text)
 
     def test_the_same_computers(self):
-        """What differs between the machines of ComP-Net is where the GPU is attached, and the memory that follows from it."""
+        """What differs between the machines of ComP-Net is where the GPU is attached, and the memory that follows from
+        it."""
+
         def lines(config, nodes):
             result = self.run_command("run", CONFIGS / f"{config}.yaml", "--time", "1us", "--out", config)
             self.assertEqual(result.returncode, 0, result.text)
-            path, items, flat = [], {}, {}  # path: (indentation, key) of what is open; items: how many a list has so far
+            path, items, flat = (
+                [],
+                {},
+                {},
+            )  # path: (indentation, key) of what is open; items: how many a list has so far
             for line in (self.folder / config / "config.resolved.yaml").read_text().splitlines():
                 match = re.match(r"( *)(- )?(\w+):(?: (.*))?$", line)
                 if not match:
@@ -91,20 +151,38 @@ class Apu(CommandTest):
             here, there = lines(f"compnet_{nodes}", nodes), lines(f"compnet_apu_{nodes}", nodes)
             different = {key for key in here.keys() | there.keys() if here.get(key) != there.get(key)}
             self.assertTrue(any(key.endswith("gpus.0.below") for key in different), different)
-            allowed = r"nodes\.\d+\.(host\.memory|gpus\.0\.(below|link|link\..*|dma|dma\..*|read_latency|resizable_from|completion_boundary|ready_after_reset" \
-                      r"|coherent|coherent\..*|system|system\..*|memory\.capacity|memory\.hbm\..*)|energy\.gpu_memory_pj_a_bit)"
+            allowed = (
+                r"nodes\.\d+\.(host\.memory|gpus\.0\.(below|link|link\..*|dma|dma\..*|read_latency"
+                r"|resizable_from|completion_boundary|ready_after_reset"
+                r"|coherent|coherent\..*|system|system\..*|memory\.capacity|memory\.hbm\..*)"
+                r"|energy\.gpu_memory_pj_a_bit)"
+            )
             self.assertEqual({key for key in different if not re.fullmatch(allowed, key)}, set())
 
     def test_what_an_apu_refuses(self):
-        for text, words in ((NODE + "      link: {width: 8}\n", r"m\.yaml:5: unknown key 'link' in node\.gpus\.0 \(allowed: name, below, clock, .*coherent, system\)"),
-                            (NODE + "      resizable_from: 1 MiB\n", r"m\.yaml:5: unknown key 'resizable_from' in node\.gpus\.0 \(allowed: "),
-                            (NODE + "      bar: 0\n", r"m\.yaml:5: unknown key 'bar' in node\.gpus\.0 \(allowed: "),
-                            (NODE + "      slot: 1\n", r"m\.yaml:5: unknown key 'slot' in node\.gpus\.0 \(allowed: "),
-                            (NODE + "  pcie: {gpu0: {below: root}}\n", r"m\.yaml:5: unknown key 'gpu0' in node\.pcie \(allowed: "),
-                            ("node:\n  gpus:\n    - below: host\n", r"m\.yaml:3: gpu0: an APU \(below: host\) .* host\.memory_timing: caches"),
-                            ("node:\n  gpus:\n    - coherent: {latency: 1 ns}\n", r"m\.yaml:3: unknown key 'coherent' in node\.gpus\.0 \(allowed: .*link"),
-                            (NODE + "  pcie:\n    switches:\n      - name: host\n", r"m\.yaml:7: the name 'host' is taken"),
-                            (NODE + "      coherent: {latency: -1 ns}\n", r"m\.yaml:5: node\.gpus\.0\.coherent\.latency: ")):
+        for text, words in (
+            (
+                NODE + "      link: {width: 8}\n",
+                r"m\.yaml:5: unknown key 'link' in node\.gpus\.0 \(allowed: name, below, clock, .*coherent, system\)",
+            ),
+            (
+                NODE + "      resizable_from: 1 MiB\n",
+                r"m\.yaml:5: unknown key 'resizable_from' in node\.gpus\.0 \(allowed: ",
+            ),
+            (NODE + "      bar: 0\n", r"m\.yaml:5: unknown key 'bar' in node\.gpus\.0 \(allowed: "),
+            (NODE + "      slot: 1\n", r"m\.yaml:5: unknown key 'slot' in node\.gpus\.0 \(allowed: "),
+            (NODE + "  pcie: {gpu0: {below: root}}\n", r"m\.yaml:5: unknown key 'gpu0' in node\.pcie \(allowed: "),
+            (
+                "node:\n  gpus:\n    - below: host\n",
+                r"m\.yaml:3: gpu0: an APU \(below: host\) .* host\.memory_timing: caches",
+            ),
+            (
+                "node:\n  gpus:\n    - coherent: {latency: 1 ns}\n",
+                r"m\.yaml:3: unknown key 'coherent' in node\.gpus\.0 \(allowed: .*link",
+            ),
+            (NODE + "  pcie:\n    switches:\n      - name: host\n", r"m\.yaml:7: the name 'host' is taken"),
+            (NODE + "      coherent: {latency: -1 ns}\n", r"m\.yaml:5: node\.gpus\.0\.coherent\.latency: "),
+        ):
             (self.folder / "m.yaml").write_text(text)
             for verb in ("check", "m.yaml"), ("run", "m.yaml", "--time", "1us", "--out", "refused"):
                 result = self.run_command(*verb)
@@ -114,9 +192,19 @@ class Apu(CommandTest):
 
     def test_firmware_that_crashes_while_it_serves(self):
         """The host finds a record, and nothing hangs."""
-        result = self.run_command("run", CONFIGS / "compnet_apu_pair.yaml", "--append", "nodes=2 scheme=0 crash=1 groups=4 rounds=100 least=64 most=64", "--out", "out")
+        result = self.run_command(
+            "run",
+            CONFIGS / "compnet_apu_pair.yaml",
+            "--append",
+            "nodes=2 scheme=0 crash=1 groups=4 rounds=100 least=64 most=64",
+            "--out",
+            "out",
+        )
         self.assertEqual(result.returncode, 1, result.text)
-        self.assertRegex((self.folder / "out" / "console.node0.log").read_text(), r"gpu0 fault: firmware trap, cause 2 on hart 0, pc 0x\w+ \(network_serve\+0x\w+\)")
+        self.assertRegex(
+            (self.folder / "out" / "console.node0.log").read_text(),
+            r"gpu0 fault: firmware trap, cause 2 on hart 0, pc 0x\w+ \(network_serve\+0x\w+\)",
+        )
 
 
 if __name__ == "__main__":

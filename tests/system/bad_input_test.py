@@ -28,7 +28,10 @@ class BadInput(CommandTest):
 
     def test_configurations(self):
         self.refused_yaml("", "bad.yaml: the configuration is empty")
-        self.refused_yaml("nodes: 1\nnode:\n  hots: {harts: 1}\n", ["bad.yaml:3: unknown key 'hots'", "did you mean 'host'?", "allowed: images, host"])
+        self.refused_yaml(
+            "nodes: 1\nnode:\n  hots: {harts: 1}\n",
+            ["bad.yaml:3: unknown key 'hots'", "did you mean 'host'?", "allowed: images, host"],
+        )
         self.refused_yaml("node: {host: {harts: four}}\n", "bad.yaml:1: node.host.harts: ")
         self.refused_yaml("node: {host: {harts: 65}}\n", ["bad.yaml:1: node.host.harts", "out of range"])
         self.refused_yaml("node: {host: {harts: -1}}\n", "node.host.harts")
@@ -81,7 +84,13 @@ class BadInput(CommandTest):
         whole = elf(code)
 
         def image(contents, says, *more):
-            self.refused(good, "--firmware", self.write("image.elf", contents), *more, says=["image.elf", *([says] if isinstance(says, str) else says)])
+            self.refused(
+                good,
+                "--firmware",
+                self.write("image.elf", contents),
+                *more,
+                says=["image.elf", *([says] if isinstance(says, str) else says)],
+            )
 
         image(whole[:70], "truncated")
         image(whole[:4], "truncated")
@@ -101,7 +110,13 @@ class BadInput(CommandTest):
         self.refused(good, "--firmware", "nothing.bin", says="nothing.bin: no such file")
         self.refused(good, "--firmware", "/dev/null", says="not a regular file")
         self.refused(good, "--initrd", self.write("rd", b"x" * (129 * 2**20)), says=["initrd", "rd"])
-        self.refused(good, "--firmware", "firmware:no\x1bthing", says="no\\x1bthing", environment={"FABRICVP_FIRMWARE": str(self.folder)})
+        self.refused(
+            good,
+            "--firmware",
+            "firmware:no\x1bthing",
+            says="no\\x1bthing",
+            environment={"FABRICVP_FIRMWARE": str(self.folder)},
+        )
         configured = self.write("configured.yaml", "node: {images: {kernel: missing.elf}}\n")
         self.refused(configured, says="missing.elf: no such file")
 
@@ -121,9 +136,17 @@ class BadInput(CommandTest):
             self.assertEqual(told.count("bad.yaml"), 1, told)
 
         modem = "{name: modem, kind: uart, base: 0x10001000, interrupt: 20}"
-        refused([modem, "{kind: rtc, base: 0x10002000, interrupt: 20}"], 5, "host: device device1: interrupt source 20 is taken")
-        refused([modem, "{name: late, kind: rtc, base: 0x10001080}"], 5,
-                "host: device late: address range of late (0x10001080, 0x1000 bytes) overlaps that of modem (0x10001000, 0x100 bytes)")
+        refused(
+            [modem, "{kind: rtc, base: 0x10002000, interrupt: 20}"],
+            5,
+            "host: device device1: interrupt source 20 is taken",
+        )
+        refused(
+            [modem, "{name: late, kind: rtc, base: 0x10001080}"],
+            5,
+            "host: device late: address range of late (0x10001080, 0x1000 bytes) overlaps that of modem (0x10001000,"
+            " 0x100 bytes)",
+        )
         refused(["{name: uart, base: 0x20000000}"], 4, "the name 'uart' is taken: a key beside this list has it")
 
     def test_a_writable_image_is_for_one_disk(self):
@@ -131,7 +154,10 @@ class BadInput(CommandTest):
         disk = "{{name: {}, kind: virtio_blk, image: disk.img, mode: {}}}"
 
         def machine(first, second, nodes=1):
-            return f"nodes: {nodes}\nnode: {{pcie: {{endpoints: [{disk.format('a', first)}, {disk.format('b', second)}]}}}}\n"
+            return (
+                f"nodes: {nodes}\nnode: {{pcie: {{endpoints: [{disk.format('a', first)},"
+                f" {disk.format('b', second)}]}}}}\n"
+            )
 
         self.refused_yaml(machine("writable", "writable"), "disk.img: another disk uses it")
         self.refused_yaml(machine("copy_on_write", "writable"), "disk.img: another disk uses it")
@@ -139,7 +165,9 @@ class BadInput(CommandTest):
         one = machine("writable", "read_only").replace(", " + disk.format("b", "read_only"), "")
         self.refused_yaml(one.replace("nodes: 1", "nodes: 2"), "disk.img: another disk uses it")
         self.assertIn("ok", self.succeed("check", self.write("good.yaml", one)).text)
-        self.assertIn("ok", self.succeed("check", self.write("good.yaml", machine("read_only", "copy_on_write", 2))).text)
+        self.assertIn(
+            "ok", self.succeed("check", self.write("good.yaml", machine("read_only", "copy_on_write", 2))).text
+        )
 
 
 if __name__ == "__main__":

@@ -26,8 +26,12 @@ def li(register, value):
     """Loads an unsigned 32-bit constant (lui, addiw, and a pair of shifts that clears what these extended)."""
     low = ((value & 0xFFF) ^ 0x800) - 0x800
     both = register << 15 | register << 7
-    return (_word((value - low) & 0xFFFFF000 | register << 7 | 0x37) + _word((low & 0xFFF) << 20 | both | 0x1B)
-            + _word(0x02001013 | both) + _word(0x02005013 | both))
+    return (
+        _word((value - low) & 0xFFFFF000 | register << 7 | 0x37)
+        + _word((low & 0xFFF) << 20 | both | 0x1B)
+        + _word(0x02001013 | both)
+        + _word(0x02005013 | both)
+    )
 
 
 def store(address, value, width=2):
@@ -59,11 +63,31 @@ def elf(code, address=DRAM, symbols=(), machine=243, entry=None):
         table += struct.pack("<IBBHQQ", len(names), 0, 0, 0xFFF1, value, 0)
         names += name.encode() + b"\0"
     body = 64 + 56
-    sections = [bytes(64),
-                struct.pack("<IIQQQQIIQQ", 0, 2, 0, 0, body + len(code), len(table), 2, 0, 8, 24),
-                struct.pack("<IIQQQQIIQQ", 0, 3, 0, 0, body + len(code) + len(table), len(names), 0, 0, 1, 0)]
-    header = b"\x7fELF\x02\x01\x01" + bytes(9) + struct.pack(
-        "<HHIQQQIHHHHHH", 2, machine, 1, entry or address, 64, body + len(code) + len(table) + len(names), 0, 64, 56, 1, 64, 3, 0)
+    sections = [
+        bytes(64),
+        struct.pack("<IIQQQQIIQQ", 0, 2, 0, 0, body + len(code), len(table), 2, 0, 8, 24),
+        struct.pack("<IIQQQQIIQQ", 0, 3, 0, 0, body + len(code) + len(table), len(names), 0, 0, 1, 0),
+    ]
+    header = (
+        b"\x7fELF\x02\x01\x01"
+        + bytes(9)
+        + struct.pack(
+            "<HHIQQQIHHHHHH",
+            2,
+            machine,
+            1,
+            entry or address,
+            64,
+            body + len(code) + len(table) + len(names),
+            0,
+            64,
+            56,
+            1,
+            64,
+            3,
+            0,
+        )
+    )
     segment = struct.pack("<IIQQQQQQ", 1, 7, body, address, address, len(code), len(code), 1)
     return header + segment + code + table + names + b"".join(sections)
 
@@ -82,8 +106,14 @@ class CommandTest(unittest.TestCase):
         return str(path)
 
     def run_command(self, *arguments, stdin=b"", timeout=PATIENCE, environment=None):
-        result = subprocess.run([FABRICVP, *map(str, arguments)], input=stdin, capture_output=True, timeout=timeout,
-                                cwd=self.folder, env={**os.environ, **(environment or {})})
+        result = subprocess.run(
+            [FABRICVP, *map(str, arguments)],
+            input=stdin,
+            capture_output=True,
+            timeout=timeout,
+            cwd=self.folder,
+            env={**os.environ, **(environment or {})},
+        )
         result.text = result.stdout.decode(errors="replace")
         result.errors = result.stderr.decode()  # must be UTF-8
         return result

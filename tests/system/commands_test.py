@@ -26,7 +26,10 @@ class Commands(CommandTest):
     def test_list(self):
         lines = self.succeed("list").text.splitlines()
         self.assertEqual([line.split()[0] for line in lines], sorted(p.stem for p in CONFIGS.glob("*.yaml")))
-        self.assertRegex("\n".join(lines), r"(?m)^hello +The project's own bare-metal firmware: says hello on the console and powers off\.$")
+        self.assertRegex(
+            "\n".join(lines),
+            r"(?m)^hello +The project's own bare-metal firmware: says hello on the console and powers off\.$",
+        )
         for line in lines:
             self.assertRegex(line, r"^\w+  +\S.*[.]$")
 
@@ -58,18 +61,28 @@ class Commands(CommandTest):
         self.assertRegex(text, r"(?m)^  transmitted \[1\] +# characters sent$")
         self.assertNotIn("memory", text)
         self.assertEqual(self.succeed("describe", CONFIGS / "cs_storm.yaml", "node0.host.uart").text, text)
-        one = self.succeed("describe", CONFIGS / "cs_storm.yaml", "node0.host.memory", "--set", "node.host.memory=1 GiB").text.splitlines()
+        one = self.succeed(
+            "describe", CONFIGS / "cs_storm.yaml", "node0.host.memory", "--set", "node.host.memory=1 GiB"
+        ).text.splitlines()
         self.assertEqual(len(one), 3)
         self.assertIn("node0.host.memory = 1 GiB", one[2])
-        self.assertRegex(self.succeed("describe", CONFIGS / "cs_storm.yaml", "node0.pcie.gpu0.link").text, r"(?m)^Faults\n(  .*\n)*  retrain +# ")
+        self.assertRegex(
+            self.succeed("describe", CONFIGS / "cs_storm.yaml", "node0.pcie.gpu0.link").text,
+            r"(?m)^Faults\n(  .*\n)*  retrain +# ",
+        )
         self.assertIn("# number of harts", self.succeed("describe", CONFIGS / "two_nodes.yaml", "node1").text)
         wrong = self.run_command("describe", CONFIGS / "hello.yaml", "node0.host.urat")
         self.assertEqual(wrong.returncode, 2)
-        self.assertEqual(wrong.errors, "fabricvp: there is nothing at 'node0.host.urat' in this machine, did you mean 'node0.host.uart'?\n")
+        self.assertEqual(
+            wrong.errors,
+            "fabricvp: there is nothing at 'node0.host.urat' in this machine, did you mean 'node0.host.uart'?\n",
+        )
         self.assertEqual(self.run_command("describe", CONFIGS / "hello.yaml", "node0", "--dot").returncode, 2)
 
     def test_describe_draws_the_pcie_tree(self):
-        config = self.write("t.yaml", "node: {pcie: {switches: [{name: sw}], endpoints: [{name: ce0, below: sw}, {name: ce1}]}}\n")
+        config = self.write(
+            "t.yaml", "node: {pcie: {switches: [{name: sw}], endpoints: [{name: ce0, below: sw}, {name: ce1}]}}\n"
+        )
         self.assertIn("copy_engine", self.succeed("describe", config, "--svg", self.folder / "t.svg").text)
         drawing = xml.etree.ElementTree.parse(self.folder / "t.svg").getroot()
         texts = [t.text for t in drawing.iter("{http://www.w3.org/2000/svg}text")]
@@ -88,7 +101,9 @@ class Commands(CommandTest):
 
     def test_every_described_parameter_is_in_schema_and_reference(self):
         schema = json.loads(self.succeed("schema").text)
-        reference = re.sub(r"kind: \w+\.", "", self.succeed("reference").text)  # keys of a kind stand beside those of all
+        reference = re.sub(
+            r"kind: \w+\.", "", self.succeed("reference").text
+        )  # keys of a kind stand beside those of all
 
         def walk(group, path):
             for name, entry in group["properties"].items():
@@ -96,7 +111,9 @@ class Commands(CommandTest):
                     name, entry = f"{name}[]", entry["items"]
                 if "properties" in entry:
                     # A group of groups alone has nothing to say under a heading of its own.
-                    if not all("properties" in e or "properties" in e.get("items", {}) for e in entry["properties"].values()):
+                    if not all(
+                        "properties" in e or "properties" in e.get("items", {}) for e in entry["properties"].values()
+                    ):
                         self.assertIn(f"## `{path}.{name}`", reference)
                     walk(entry, f"{path}.{name}")
                 else:

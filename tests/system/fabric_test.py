@@ -17,10 +17,22 @@ FABRIC = {
     "packet": {},
     "device": {"serving": 4, "input": {"entries": 20}},
     "switches": [{"name": f"s{c}", "cluster": c, "input": {"entries": 40}, "output_entries": 40} for c in (0, 1)],
-    "links": [{"from": f"g{g}", "to": f"s{g // 2}"} for g in range(4)]
-             + [{"from": "s0", "to": "s1", "lane_rate": "2 GB/s", "bit_error_rate": 0.001}],
-    "generators": [{"name": f"g{g}", "requests": 200, "writes": 0.4, "page_tables": 0.2, "atomics": 0.3,
-                    "pattern": "hot_spot" if g == 1 else "uniform", "interval": "10 ns" if g == 2 else "0 ps"} for g in range(4)],
+    "links": (
+        [{"from": f"g{g}", "to": f"s{g // 2}"} for g in range(4)]
+        + [{"from": "s0", "to": "s1", "lane_rate": "2 GB/s", "bit_error_rate": 0.001}]
+    ),
+    "generators": [
+        {
+            "name": f"g{g}",
+            "requests": 200,
+            "writes": 0.4,
+            "page_tables": 0.2,
+            "atomics": 0.3,
+            "pattern": "hot_spot" if g == 1 else "uniform",
+            "interval": "10 ns" if g == 2 else "0 ps",
+        }
+        for g in range(4)
+    ],
 }
 
 # The same with all parts of NetCrafter, and with channels for page tables: where these parameters count.
@@ -31,9 +43,20 @@ for g in NETCRAFTER["generators"]:
     g["one_sector"] = 0.5
 # Lanes that turn: writes fill one direction between the switches.
 TURNING = copy.deepcopy(FABRIC) | {"device": {"serving": 256, "input": {"entries": 400}}}
-TURNING["links"][-1] |= {"bit_error_rate": 0, "reversible": {"policy": "published", "sample_time": "500 ns", "switch_time": "100 ns", "threshold": 0.5}}
+TURNING["links"][-1] |= {
+    "bit_error_rate": 0,
+    "reversible": {"policy": "published", "sample_time": "500 ns", "switch_time": "100 ns", "threshold": 0.5},
+}
 for g, generator in enumerate(TURNING["generators"]):
-    generator |= {"pattern": "hot_spot", "hot_spot": 3, "hot_share": 1, "writes": 1, "atomics": 0, "requests": 2000 if g < 2 else 20, "interval": "0 ps"}
+    generator |= {
+        "pattern": "hot_spot",
+        "hot_spot": 3,
+        "hot_share": 1,
+        "writes": 1,
+        "atomics": 0,
+        "requests": 2000 if g < 2 else 20,
+        "interval": "0 ps",
+    }
 # Traffic in bursts, and in phases.
 BURSTS = copy.deepcopy(FABRIC)
 for g in BURSTS["generators"]:
@@ -48,19 +71,45 @@ CHANNELS = copy.deepcopy(FABRIC) | {"packet": {"page_table_channels": True}}
 
 
 def base_of(path):
-    bases = {".netcrafter.": NETCRAFTER, "page_table_entries": CHANNELS, ".reversible.": TURNING, ".pause": BURSTS, ".phase": PHASES, "device.window": QUEUES}
+    bases = {
+        ".netcrafter.": NETCRAFTER,
+        "page_table_entries": CHANNELS,
+        ".reversible.": TURNING,
+        ".pause": BURSTS,
+        ".phase": PHASES,
+        "device.window": QUEUES,
+    }
     return next((base for part, base in bases.items() if part in path), FABRIC)
 
 
 # What a change of the stock value by a factor would not show.
-VALUES = {"packet.crc": "4 B", "device.input.page_table_entries": 2, "switches[].input.page_table_entries": 2,
-          "switches[].netcrafter.candidates": 1, "switches[].netcrafter.sub_header": "2 B", "switches[].netcrafter.window": "100 cycles",
-          "switches[].netcrafter.entries": 12, "switches[].netcrafter.stitching": False, "switches[].netcrafter.pooling": "none",
-          "switches[].netcrafter.trimming": False, "switches[].netcrafter.sequencing": "none", "links[].reversible.policy": "none",
-          "links[].reversible.threshold": 1, "links[].reversible.switch_time": "400 ns", "generators[].seed": 7, "device.window": 1,
-          "generators[].start": "3 us", "generators[].interval": "70 ns", "generators[].hot_spot": 3, "links[].seed": 7}
+VALUES = {
+    "packet.crc": "4 B",
+    "device.input.page_table_entries": 2,
+    "switches[].input.page_table_entries": 2,
+    "switches[].netcrafter.candidates": 1,
+    "switches[].netcrafter.sub_header": "2 B",
+    "switches[].netcrafter.window": "100 cycles",
+    "switches[].netcrafter.entries": 12,
+    "switches[].netcrafter.stitching": False,
+    "switches[].netcrafter.pooling": "none",
+    "switches[].netcrafter.trimming": False,
+    "switches[].netcrafter.sequencing": "none",
+    "links[].reversible.policy": "none",
+    "links[].reversible.threshold": 1,
+    "links[].reversible.switch_time": "400 ns",
+    "generators[].seed": 7,
+    "device.window": 1,
+    "generators[].start": "3 us",
+    "generators[].interval": "70 ns",
+    "generators[].hot_spot": 3,
+    "links[].seed": 7,
+}
 
-SILENT = {"failure_time": "shows where a link or switch dies: unit.fabric_deaths", "generators[].span": "only says which lines are asked for"}
+SILENT = {
+    "failure_time": "shows where a link or switch dies: unit.fabric_deaths",
+    "generators[].span": "only says which lines are asked for",
+}
 
 
 def fabric_leaves(schema, path=""):
@@ -94,12 +143,16 @@ class Fabric(command.CommandTest):
     def run_fabric(self, fabric):
         """Statistics of a run, or the message where the fabric is refused."""
         self.write("guest.elf", command.elf(command.WAIT))
-        config = self.write("fabric.yaml", json.dumps({"node": {"images": {"firmware": "guest.elf"}, "fabric": fabric}}))
+        config = self.write(
+            "fabric.yaml", json.dumps({"node": {"images": {"firmware": "guest.elf"}, "fabric": fabric}})
+        )
         done = self.run_command("run", config, "--console", "none", "--quiet", "--time", "1 ms", "--out", "out")
         if done.returncode == 2:
             return done.errors
         self.assertEqual(done.returncode, 0, done.errors)
-        return {k: v for k, v in json.loads((self.folder / "out" / "stats.json").read_text()).items() if ".fabric." in k}
+        return {
+            k: v for k, v in json.loads((self.folder / "out" / "stats.json").read_text()).items() if ".fabric." in k
+        }
 
     def test_generators_of_a_configuration_exchange_their_packets(self):
         statistics = self.run_fabric(FABRIC)
@@ -112,7 +165,9 @@ class Fabric(command.CommandTest):
 
     def test_each_parameter_changes_something(self):
         schema = json.loads(self.succeed("schema").text)["$defs"]["node"]["properties"]["fabric"]
-        baselines = [(base, self.run_fabric(base)) for base in (FABRIC, NETCRAFTER, CHANNELS, TURNING, BURSTS, PHASES, QUEUES)]
+        baselines = [
+            (base, self.run_fabric(base)) for base in (FABRIC, NETCRAFTER, CHANNELS, TURNING, BURSTS, PHASES, QUEUES)
+        ]
         for _, result in baselines:
             self.assertIsInstance(result, dict, result)
         silent, count = [], 0
@@ -127,7 +182,12 @@ class Fabric(command.CommandTest):
         self.assertGreater(count, 30)
 
     def test_stock_fabrics_are_drawn(self):
-        for name, slow in ("netcrafter_quad", "16 GB/s"), ("netcrafter_quad_ideal", "128 GB/s"), ("netcrafter_quad_on", "16 GB/s"), ("numa_quad", "64 GB/s"):
+        for name, slow in (
+            ("netcrafter_quad", "16 GB/s"),
+            ("netcrafter_quad_ideal", "128 GB/s"),
+            ("netcrafter_quad_on", "16 GB/s"),
+            ("numa_quad", "64 GB/s"),
+        ):
             with self.subTest(name):
                 text = self.succeed("describe", CONFIGS / f"{name}.yaml", "--svg", "f.svg").text
                 self.assertIn("interconnect", text)
@@ -149,16 +209,31 @@ class Fabric(command.CommandTest):
             self.assertIn(words, message)
             self.assertEqual(message.count("\n"), 1)
 
-        refused("a link goes to 'gpu9', which is neither a switch nor a device", lambda f: f["links"][4].update(to="gpu9"))
+        refused(
+            "a link goes to 'gpu9', which is neither a switch nor a device", lambda f: f["links"][4].update(to="gpu9")
+        )
         refused("'g0' has more than one link", lambda f: f["links"].append({"from": "g0", "to": "s1"}))
-        refused("device.input.entries of 4 flits leaves 2 for requests: the longest packet has 5", lambda f: f["device"]["input"].update(entries=4))
-        refused("s0.netcrafter.pooling waits for packets to stitch", lambda f: f["switches"][0].update(netcrafter={"pooling": "plain"}))
-        refused("s0.netcrafter is on, but 's0' has no link to another cluster",
-                lambda f: [s.update(cluster=0, netcrafter={"trimming": True}) for s in f["switches"]])
+        refused(
+            "device.input.entries of 4 flits leaves 2 for requests: the longest packet has 5",
+            lambda f: f["device"]["input"].update(entries=4),
+        )
+        refused(
+            "s0.netcrafter.pooling waits for packets to stitch",
+            lambda f: f["switches"][0].update(netcrafter={"pooling": "plain"}),
+        )
+        refused(
+            "s0.netcrafter is on, but 's0' has no link to another cluster",
+            lambda f: [s.update(cluster=0, netcrafter={"trimming": True}) for s in f["switches"]],
+        )
         patient = {"stitching": True, "pooling": "plain", "window": "1000000 cycles"}
-        refused("s0.netcrafter.window of 1000000 cycles is not shorter than simulation.watchdog",
-                lambda f: f["switches"][0].update(netcrafter=patient, clock="1 MHz"))
-        refused("fabric: lanes_there of 16 from 's0' to 's1': the link has 16 lanes, and one at least must lead back", lambda f: f["links"][4].update(lanes_there=16))
+        refused(
+            "s0.netcrafter.window of 1000000 cycles is not shorter than simulation.watchdog",
+            lambda f: f["switches"][0].update(netcrafter=patient, clock="1 MHz"),
+        )
+        refused(
+            "fabric: lanes_there of 16 from 's0' to 's1': the link has 16 lanes, and one at least must lead back",
+            lambda f: f["links"][4].update(lanes_there=16),
+        )
         refused("lanes_there: 128 is out of range: give 0 … 127", lambda f: f["links"][4].update(lanes_there=128))
         refused("lanes: 65 is out of range: give 1 … 64", lambda f: f["links"][4].update(lanes=65))
         refused("lane_rate", lambda f: f["links"][4].update(lane_rate=16))

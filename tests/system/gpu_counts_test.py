@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Nodes of one to eight GPUs from YAML: the same results whatever their number, and a picture of what travelled between them."""
+"""Nodes of one to eight GPUs from YAML: the same results whatever their number, and a picture of what travelled between
+them."""
 
 import json
 import os
@@ -16,11 +17,22 @@ SVG = "{http://www.w3.org/2000/svg}"
 
 
 def machine(gpus, clusters):
-    """GPUs of four compute units each; in clusters of equal size, with slow links between neighbours. 0 clusters: no fabric."""
-    lines = ["node:", "  host: {memory: 512 MiB, hart: {clock: 4 GHz}}", "  pcie:", "    switches: [{name: switch0}]", "  gpus:"]
+    """GPUs of four compute units each; in clusters of equal size, with slow links between neighbours. 0 clusters: no
+    fabric."""
+    lines = [
+        "node:",
+        "  host: {memory: 512 MiB, hart: {clock: 4 GHz}}",
+        "  pcie:",
+        "    switches: [{name: switch0}]",
+        "  gpus:",
+    ]
     lines += ["    - {below: switch0, compute_units: 4, memory: {capacity: 1 GiB}}"] * gpus
     if clusters:
-        lines += ["  fabric:", "    switches:"] + [f"      - {{name: s{c}, cluster: {c}}}" for c in range(clusters)] + ["    links:"]
+        lines += (
+            ["  fabric:", "    switches:"]
+            + [f"      - {{name: s{c}, cluster: {c}}}" for c in range(clusters)]
+            + ["    links:"]
+        )
         lines += [f"      - {{from: gpu{g}, to: s{g * clusters // gpus}}}" for g in range(gpus)]
         lines += [f"      - {{from: s{c}, to: s{c + 1}, lane_rate: 2 GB/s}}" for c in range(clusters - 1)]
     return "\n".join(lines) + "\n"
@@ -36,8 +48,13 @@ class GpuCounts(CommandTest):
     def test_results_do_not_depend_on_the_machine(self):
         eight = self.write("eight.yaml", machine(8, 2))
         sockets = self.write("sockets.yaml", machine(8, 1))
-        machines = {"one": (self.write("one.yaml", machine(1, 1)), 1), "two": (self.write("two.yaml", machine(2, 2)), 2), "eight": (eight, 8),
-                    "eight sockets": (sockets, 8), "numa_quad": (CONFIGS / "numa_quad.yaml", 4)}
+        machines = {
+            "one": (self.write("one.yaml", machine(1, 1)), 1),
+            "two": (self.write("two.yaml", machine(2, 2)), 2),
+            "eight": (eight, 8),
+            "eight sockets": (sockets, 8),
+            "numa_quad": (CONFIGS / "numa_quad.yaml", 4),
+        }
         for name, size, pattern in (("mis", 2048, r"^set.*$"), ("lenet", 1, r"^loss.*$"), ("spmv", 2048, r"^spmv.*$")):
             found = {}
             for kind, (config, gpus) in machines.items():
@@ -53,7 +70,9 @@ class GpuCounts(CommandTest):
             self.assertEqual(len(set(map(tuple, found.values()))), 1, found)
 
     def test_the_example_of_the_guide(self):
-        example = next(block for block in re.findall(r"```yaml\n(.*?)```", GUIDE.read_text(), re.DOTALL) if "gpu7" in block)
+        example = next(
+            block for block in re.findall(r"```yaml\n(.*?)```", GUIDE.read_text(), re.DOTALL) if "gpu7" in block
+        )
         _, values = self.run_app(self.write("eight.yaml", example), "gups", 1 << 18, "--option", "atomics=1")
         self.assertTrue(all(values[f"node0.gpu{g}.fabric.other_cluster.atomics"] > 0 for g in range(8)))
 
@@ -70,15 +89,31 @@ class GpuCounts(CommandTest):
         region = json.loads((self.folder / "out/regions.json").read_text())
         self.assertEqual([r["label"] for r in region], ["kernels"])
         values, passed = region[0]["statistics"], region[0]["to_s"] - region[0]["from_s"]
-        titles = {m[1]: m for m in (re.fullmatch(r"(.+): (\d+) bytes, (\d+) flits, busy ([\d.]+) %", t.text) for t in drawing.iter(f"{SVG}title"))}
+        titles = {
+            m[1]: m
+            for m in (
+                re.fullmatch(r"(.+): (\d+) bytes, (\d+) flits, busy ([\d.]+) %", t.text)
+                for t in drawing.iter(f"{SVG}title")
+            )
+        }
         self.assertEqual(len(titles), 2 * 5)
-        for words, path in (("s0 to s1", "s0.to_s1"), ("s1 to s0", "s1.to_s0"), ("from gpu2", "gpu2.link"), ("to gpu2", "s1.to_gpu2")):
+        for words, path in (
+            ("s0 to s1", "s0.to_s1"),
+            ("s1 to s0", "s1.to_s0"),
+            ("from gpu2", "gpu2.link"),
+            ("to gpu2", "s1.to_gpu2"),
+        ):
             with self.subTest(words):
                 path = f"node0.fabric.{path}"
                 self.assertGreater(values[f"{path}.transmitter.bytes"], 0)
                 self.assertEqual(int(titles[words][2]), values[f"{path}.transmitter.bytes"])
-                self.assertEqual(int(titles[words][3]), sum(v for p, v in values.items() if re.fullmatch(re.escape(path) + r"\.sent\.\w+_re\w+\.flits", p)))
-                self.assertAlmostEqual(float(titles[words][4]), 100 * values[f"{path}.transmitter.busy"] / 1e12 / passed, delta=0.06)
+                self.assertEqual(
+                    int(titles[words][3]),
+                    sum(v for p, v in values.items() if re.fullmatch(re.escape(path) + r"\.sent\.\w+_re\w+\.flits", p)),
+                )
+                self.assertAlmostEqual(
+                    float(titles[words][4]), 100 * values[f"{path}.transmitter.busy"] / 1e12 / passed, delta=0.06
+                )
         self.assertFalse((self.folder / "out/fabric.node1.svg").exists())
 
     def test_no_fabric_no_picture(self):

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a trace of a GPU application shows: wavefronts with what they wait for, kernels by name, the command processor."""
+"""What a trace of a GPU application shows: wavefronts with what they wait for, kernels by name, the command
+processor."""
+
 import collections
 import json
 import pathlib
@@ -15,14 +17,33 @@ class GpuTrace(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         with tempfile.TemporaryDirectory() as folder:
-            subprocess.run([FABRICVP, "run", "gpu", "--app", "reduction", "--size", "4096", "--console", "none", "--quiet", "--trace",
-                            "--out", folder], check=True, timeout=command.PATIENCE)
+            subprocess.run(
+                [
+                    FABRICVP,
+                    "run",
+                    "gpu",
+                    "--app",
+                    "reduction",
+                    "--size",
+                    "4096",
+                    "--console",
+                    "none",
+                    "--quiet",
+                    "--trace",
+                    "--out",
+                    folder,
+                ],
+                check=True,
+                timeout=command.PATIENCE,
+            )
             cls.events = json.loads(pathlib.Path(folder, "trace.json").read_text())["traceEvents"]
             cls.stats = json.loads(pathlib.Path(folder, "stats.json").read_text())
             regions = json.loads(pathlib.Path(folder, "regions.json").read_text())
         # Statistics count from the beginning of the last region of interest. Microseconds, as in the trace.
         cls.counted_from = regions[-1]["from_s"] * 1e6
-        tracks = {(e["pid"], e["tid"]): e["args"]["name"] for e in cls.events if e["ph"] == "M" and e["name"] == "thread_name"}
+        tracks = {
+            (e["pid"], e["tid"]): e["args"]["name"] for e in cls.events if e["ph"] == "M" and e["name"] == "thread_name"
+        }
         cls.slices = collections.defaultdict(list)
         for e in cls.events:
             if e["ph"] in "Xi":
@@ -62,8 +83,13 @@ class GpuTrace(unittest.TestCase):
 
     def test_stalls_add_up_to_the_statistics(self):
         for state, statistic in (("memory", "stall_memory"), ("barrier", "stall_barrier"), ("fetch", "stall_fetch")):
-            shown = sum(e["dur"] for track, slices in self.slices.items() if ".wavefront" in track for e in slices
-                        if e["name"] == state and e["ts"] >= self.counted_from)
+            shown = sum(
+                e["dur"]
+                for track, slices in self.slices.items()
+                if ".wavefront" in track
+                for e in slices
+                if e["name"] == state and e["ts"] >= self.counted_from
+            )
             counted = sum(v for k, v in self.stats.items() if k.endswith("." + statistic))
             self.assertGreater(counted, 0)
             self.assertAlmostEqual(shown * 1e6, counted, delta=1e-3 * counted, msg=state)

@@ -89,8 +89,18 @@ class Nodes(CommandTest):
 
     def test_values_for_a_node(self):
         """The application takes the place of what the configuration names, on that node alone."""
-        result = self.succeed("run", TWO_NODES, "--app", "node1=reduction", "--size", "node1=2048", "--console", "node1=file:app",
-                              "--out", "out")
+        result = self.succeed(
+            "run",
+            TWO_NODES,
+            "--app",
+            "node1=reduction",
+            "--size",
+            "node1=2048",
+            "--console",
+            "node1=file:app",
+            "--out",
+            "out",
+        )
         self.assertIn("all ok, powering off", result.text)
         self.assertRegex((self.folder / "app").read_text(), r"reduction +ok")
         self.assertEqual(statistics(self.folder / "out")["node1.app.ok"], 1)

@@ -15,30 +15,36 @@ from command import FABRICVP, PATIENCE
 
 # Four machines, so that every parameter has one in which it counts: caches are small enough to be missed.
 CONFIGS = {
-    "flat": """
+    "flat": (
+        """
 node:
   images: {firmware: "firmware:hello.elf"}
   host: {harts: 3}
-""",
-    "caches": """
+"""
+    ),
+    "caches": (
+        """
 node:
   images: {firmware: "firmware:hello.elf"}
   host:
-    harts: 3
-    hart: {instruction_cache: {size: 1 KiB, ways: 1, miss: 100 ns}}
-    memory_timing: caches
-    caches: {l1: {size: 4 KiB}, l2: {size: 4 KiB, ways: 1}, l3: {size: 16 KiB, ways: 1}, memory: {channels: 2, rate: 100 MB/s}}
-""",
-    "messages": """
+    harts: 3 hart: {instruction_cache: {size: 1 KiB, ways: 1, miss: 100 ns}} memory_timing: caches caches: {l1: {size: 4
+    KiB}, l2: {size: 4 KiB, ways: 1}, l3: {size: 16 KiB, ways: 1}, memory: {channels: 2, rate: 100 MB/s}}
+"""
+    ),
+    "messages": (
+        """
 node:
   images: {firmware: "firmware:hello.elf"}
   host: {harts: 3, interrupts: aplic_imsic}
-""",
-    "line": """
+"""
+    ),
+    "line": (
+        """
 node:
   images: {firmware: "firmware:hello.elf"}
   host: {uart: {timing: line}}
-""",
+"""
+    ),
 }
 
 # What cannot show in the statistics and console of this firmware, and why.
@@ -57,7 +63,12 @@ SILENT = {
 
 
 # Where parameters of such paths are looked at first: in most cases, one run shows what they do.
-FIRST = {"node.host.caches": "caches", "node.host.hart.instruction_cache": "caches", "node.host.imsic": "messages", "node.host.uart": "line"}
+FIRST = {
+    "node.host.caches": "caches",
+    "node.host.hart.instruction_cache": "caches",
+    "node.host.imsic": "messages",
+    "node.host.uart": "line",
+}
 
 
 def leaves(schema, path):
@@ -98,8 +109,12 @@ class Parameters(unittest.TestCase):
         config = self.folder / f"{kind}.yaml"
         out = pathlib.Path(tempfile.mkdtemp(dir=self.folder))
         options = ["--set", f"{change[0]}={change[1]}"] if change else []
-        done = subprocess.run([FABRICVP, "run", config, "--console", "none", "--quiet", "--time", "1 s", "--out", out, *options],
-                              capture_output=True, text=True, timeout=PATIENCE)
+        done = subprocess.run(
+            [FABRICVP, "run", config, "--console", "none", "--quiet", "--time", "1 s", "--out", out, *options],
+            capture_output=True,
+            text=True,
+            timeout=PATIENCE,
+        )
         if done.returncode == 2:
             return done.stderr
         statistics = json.loads((out / "stats.json").read_text())
@@ -118,7 +133,9 @@ class Parameters(unittest.TestCase):
         def is_silent(path):
             first = next((kind for start, kind in FIRST.items() if path.startswith(start)), "flat")
             others = [kind for kind in baseline if kind not in (first, "line")]  # the slow line knows only the UART's
-            return all(self.run_with(kind, (path, other_value(described[path]))) == baseline[kind] for kind in [first, *others])
+            return all(
+                self.run_with(kind, (path, other_value(described[path]))) == baseline[kind] for kind in [first, *others]
+            )
 
         with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
             silent = [path for path, is_so in zip(described, pool.map(is_silent, described)) if is_so]

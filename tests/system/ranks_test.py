@@ -16,7 +16,13 @@ from command import CommandTest
 
 CONFIGS = pathlib.Path(os.environ["FABRICVP_CONFIGS"])
 LIBRARY = pathlib.Path(command.FABRICVP).parent.parent / "python/fabricvp/libfabricvp_mpi.so"
-WHY_NOT = ("the platform was built without MPI" if not LIBRARY.exists() else "mpirun is not installed" if not shutil.which("mpirun") else "")
+WHY_NOT = (
+    "the platform was built without MPI"
+    if not LIBRARY.exists()
+    else "mpirun is not installed"
+    if not shutil.which("mpirun")
+    else ""
+)
 
 
 class Refused(CommandTest):
@@ -42,11 +48,24 @@ class Refused(CommandTest):
         self.refused("3 ranks: this machine has 2 parts", CONFIGS / "rdma_pair.yaml", "--ranks", "3")
         self.refused("2 ranks: this machine has 1 part", CONFIGS / "hello.yaml", "--ranks", "2")
         self.refused("no network between its nodes", CONFIGS / "two_nodes.yaml", "--ranks", "2")
-        self.refused("marks can only reach their own node, not network", CONFIGS / "rdma_pair.yaml", "--ranks", "2", "--set", "node0.host.marker.scope=network")
+        self.refused(
+            "marks can only reach their own node, not network",
+            CONFIGS / "rdma_pair.yaml",
+            "--ranks",
+            "2",
+            "--set",
+            "node0.host.marker.scope=network",
+        )
 
     @unittest.skipIf(WHY_NOT, WHY_NOT)
     def test_options_that_need_one_process(self):
-        for option in (["--gdb", "0"], ["--console", "stdio"], ["--console", "node1=tcp:0"], ["--spans"], ["--capture", "x.pcap"]):
+        for option in (
+            ["--gdb", "0"],
+            ["--console", "stdio"],
+            ["--console", "node1=tcp:0"],
+            ["--spans"],
+            ["--capture", "x.pcap"],
+        ):
             self.refused("does not go with ranks", CONFIGS / "rdma_pair.yaml", "--ranks", "2", *option)
 
     @unittest.skipIf(WHY_NOT, WHY_NOT)
@@ -56,8 +75,17 @@ class Refused(CommandTest):
 
     @unittest.skipIf(WHY_NOT, WHY_NOT)
     def test_what_one_rank_finds_wrong(self):
-        self.refused("no such file", CONFIGS / "rdma_pair.yaml", "--ranks", "2", "--set", "node1.images.firmware=nowhere.elf")
-        self.refused("no fault can happen to 'node1.nothing'", self.write("bad.yaml", f"base: {CONFIGS}/rdma_pair.yaml\nfaults:\n  - {{target: node1.nothing, kind: down}}\n"), "--ranks", "2")
+        self.refused(
+            "no such file", CONFIGS / "rdma_pair.yaml", "--ranks", "2", "--set", "node1.images.firmware=nowhere.elf"
+        )
+        self.refused(
+            "no fault can happen to 'node1.nothing'",
+            self.write(
+                "bad.yaml", f"base: {CONFIGS}/rdma_pair.yaml\nfaults:\n  - {{target: node1.nothing, kind: down}}\n"
+            ),
+            "--ranks",
+            "2",
+        )
 
 
 @unittest.skipIf(WHY_NOT, WHY_NOT)
@@ -96,7 +124,9 @@ class SameResults(CommandTest):
         return self.write("machine.yaml", f"base: {CONFIGS}/{base}.yaml\nnetwork:\n{switches}  links:\n{links}{more}")
 
     def test_a_pair_of_nodes(self):
-        self.compare([2], self.long_cables("rdma_pair"), "--append", "nodes=2 exchange=0 latency=2 most=512 bandwidth=8 rate=64")
+        self.compare(
+            [2], self.long_cables("rdma_pair"), "--append", "nodes=2 exchange=0 latency=2 most=512 bandwidth=8 rate=64"
+        )
         self.assertIn("all ok, powering off", (self.folder / "ranks2/console.node1.log").read_text())
 
     def test_packets_lost_on_links_that_are_cut(self):
@@ -105,7 +135,14 @@ class SameResults(CommandTest):
   - {at: 6 ms, target: node0.hca0.network.link, kind: down, lasting: 30 us}
   - {when: nothing, at: 1 us, target: node1.hca0.network.link, kind: drop}
 """
-        self.compare([2], self.long_cables("rdma_pair", more=faults), "--append", "nodes=2 exchange=0 latency=2 most=512 bandwidth=0 rate=0", "--time", "20ms")
+        self.compare(
+            [2],
+            self.long_cables("rdma_pair", more=faults),
+            "--append",
+            "nodes=2 exchange=0 latency=2 most=512 bandwidth=0 rate=0",
+            "--time",
+            "20ms",
+        )
         statistics = json.loads((self.folder / "ranks2/stats.json").read_text())
         self.assertGreater(statistics["node1.hca0.network.link.dropped.injected"], 0)
         self.assertGreater(statistics["node1.hca0.network.link.link_downs"], 1)  # its reset is one
@@ -123,15 +160,19 @@ class SameResults(CommandTest):
         self.assertIn("jacobi     ok", (self.folder / "ranks4/console.node3.log").read_text())
 
     def test_generators(self):
-        """Links that lose packets and flap, and a switch that dies: forwarding tables are worked out anew in all ranks."""
-        faults = self.write("faults.yaml", f"""base: {CONFIGS}/network_fat_tree.yaml
+        """Links that lose packets and flap, and a switch that dies: forwarding tables are worked out anew in all
+        ranks."""
+        faults = self.write(
+            "faults.yaml",
+            f"""base: {CONFIGS}/network_fat_tree.yaml
 network: {{sweep: 2 us}}
 faults:
   - {{at: 3 us, target: network.leaf0.to_spine0, kind: loss, rate: 0.05, lasting: 8 us}}
   - {{at: 4 us, target: network.leaf1.to_spine1, kind: down, lasting: 2 us}}
   - {{at: 5 us, target: network.generator5, kind: bit_errors, rate: 0.00001}}
   - {{at: 19 us, target: network.spine0, kind: dead}}
-""")
+""",
+        )
         self.compare([2, 4], faults, "--time", "25us", "--set", "network.switches.*.port.retrain_time=2us")
         statistics = json.loads((self.folder / "ranks4/stats.json").read_text())
         self.assertGreater(statistics["network.leaf0.to_spine0.dropped.injected"], 0)
@@ -139,7 +180,19 @@ faults:
         self.assertEqual(statistics["network.sweeps"], 3)
 
     def test_a_trace_has_each_rank_as_a_process(self):
-        self.succeed("run", self.long_cables("rdma_pair"), "--append", "nodes=2 exchange=0 latency=2 most=512 bandwidth=0 rate=0", "--time", "3ms", "--ranks", "2", "--trace", "--out", "out")
+        self.succeed(
+            "run",
+            self.long_cables("rdma_pair"),
+            "--append",
+            "nodes=2 exchange=0 latency=2 most=512 bandwidth=0 rate=0",
+            "--time",
+            "3ms",
+            "--ranks",
+            "2",
+            "--trace",
+            "--out",
+            "out",
+        )
         events = json.loads((self.folder / "out/trace.json").read_text())["traceEvents"]
         names = {e["args"]["name"]: e["pid"] for e in events if e["name"] == "process_name"}
         self.assertEqual(names, {"rank 0": 1, "rank 1": 2})
@@ -148,14 +201,30 @@ faults:
     def test_what_a_guest_says_of_itself(self):
         """A node that fails ends the run with status 1, whatever rank it is in."""
         failing = self.write("fails.elf", command.elf(command.HART0_ONLY + command.finish(3)))
-        self.compare([2], self.long_cables("rdma_pair"), "--set", f"node1.images.firmware={failing}", "--until", "node1", status=1)
-        refusing = self.write("refuses.elf", command.elf(command.HART0_ONLY + command.say("not so") + command.finish(2)))
+        self.compare(
+            [2],
+            self.long_cables("rdma_pair"),
+            "--set",
+            f"node1.images.firmware={failing}",
+            "--until",
+            "node1",
+            status=1,
+        )
+        refusing = self.write(
+            "refuses.elf", command.elf(command.HART0_ONLY + command.say("not so") + command.finish(2))
+        )
         self.compare([2], self.long_cables("rdma_pair"), "--set", f"node1.images.firmware={refusing}", status=2)
 
     def test_a_rank_that_dies(self):
         mark = f"ranks-test-{os.getpid()}-{time.monotonic_ns()}"
-        run = subprocess.Popen([command.FABRICVP, "run", str(self.long_cables("rdma_pair")), "--ranks", "2", "--out", "out", "--quiet"], cwd=self.folder,
-                               env={**os.environ, "RANKS_TEST": mark}, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+        run = subprocess.Popen(
+            [command.FABRICVP, "run", str(self.long_cables("rdma_pair")), "--ranks", "2", "--out", "out", "--quiet"],
+            cwd=self.folder,
+            env={**os.environ, "RANKS_TEST": mark},
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
         ends = time.monotonic() + command.PATIENCE
         victim = None
         while victim is None and time.monotonic() < ends and run.poll() is None:

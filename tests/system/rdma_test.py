@@ -42,29 +42,57 @@ class Rdma(CommandTest):
         """From memory of GPUs to memory of GPUs, all at once, through a switch."""
         self.succeed("run", CONFIGS / "rdma_cluster_4.yaml", "--out", "out")
         for i, text in enumerate(self.consoles("out", 4)):
-            self.assertEqual(lines(text), [f"node {i} of 4, MTU 2048", "exchange   ok", "additions  ok", "multicast  ok", "all ok, powering off"])
+            self.assertEqual(
+                lines(text),
+                [f"node {i} of 4, MTU 2048", "exchange   ok", "additions  ok", "multicast  ok", "all ok, powering off"],
+            )
         statistics = json.loads((self.folder / "out/stats.json").read_text())
         for i in range(4):  # a write and a read of 64 KiB with three others, each way
             self.assertGreater(statistics[f"node{i}.hca0.data.bytes_written"], 6 * 65536)
             self.assertEqual(statistics[f"node{i}.hca0.retries"], 0)
-        self.assertEqual(statistics["network.packets.copied"], 5 * 4 * 2)  # five multicast datagrams of each node, to three others
-        self.assertEqual(statistics["network.packets.sent"] + statistics["network.packets.copied"], statistics["network.packets.delivered"])
+        self.assertEqual(
+            statistics["network.packets.copied"], 5 * 4 * 2
+        )  # five multicast datagrams of each node, to three others
+        self.assertEqual(
+            statistics["network.packets.sent"] + statistics["network.packets.copied"],
+            statistics["network.packets.delivered"],
+        )
 
     def test_what_does_not_fit_is_said(self):
-        result = self.run_command("run", CONFIGS / "rdma_pair.yaml", "--append", "nodes=2 check=0 exchange=0 latency=0 bandwidth=0 rate=16 batch=65", "--out", "out")
+        result = self.run_command(
+            "run",
+            CONFIGS / "rdma_pair.yaml",
+            "--append",
+            "nodes=2 check=0 exchange=0 latency=0 bandwidth=0 rate=16 batch=65",
+            "--out",
+            "out",
+        )
         self.refused(result, "node0: batch=65: 64 at most")
         result = self.run_command("run", CONFIGS / "rdma_pair.yaml", "--append", "nodes=2 batch=16 window=8")
         self.refused(result, "node0: batch=16: 8 at most, since as many are under way")
-        result = self.run_command("run", CONFIGS / "rdma_pair.yaml", "--append", "nodes=1", "--append", "node1=nodes=1", "--out", "out")
+        result = self.run_command(
+            "run", CONFIGS / "rdma_pair.yaml", "--append", "nodes=1", "--append", "node1=nodes=1", "--out", "out"
+        )
         self.refused(result, "nodes=1: 2 at least")
 
     # What `ibnetdiscover` would say, made of the links of a configuration.
 
-    FAT_TREE = [("node0.hca0", "leaf0", "FDR"), ("leaf0", "spine0", "EDR"), ("node1.hca0", "leaf0", "SDR"), ("leaf1", "spine0", "DDR"), ("spine1", "leaf0", "EDR"),
-                ("leaf1", "spine1", "EDR"), ("leaf1", "node2.hca0", "FDR"), ("node3.hca0", "leaf1", "FDR")]
+    FAT_TREE = [
+        ("node0.hca0", "leaf0", "FDR"),
+        ("leaf0", "spine0", "EDR"),
+        ("node1.hca0", "leaf0", "SDR"),
+        ("leaf1", "spine0", "DDR"),
+        ("spine1", "leaf0", "EDR"),
+        ("leaf1", "spine1", "EDR"),
+        ("leaf1", "node2.hca0", "FDR"),
+        ("node3.hca0", "leaf1", "FDR"),
+    ]
 
     def topology_machine(self, links, manager):
-        text = "nodes: 4\nnode:\n  images: {firmware: 'firmware:rdma_topology.elf', append: nodes=4}\n  host: {memory: 64 MiB, hart: {clock: 1 GHz}}\n"
+        text = (
+            "nodes: 4\nnode:\n  images: {firmware: 'firmware:rdma_topology.elf', append: nodes=4}\n  host: {memory: 64"
+            " MiB, hart: {clock: 1 GHz}}\n"
+        )
         text += f"  hcas: [{{below: root}}]\nnetwork:\n  subnet_manager: {manager}\n  routing: up_down\n  switches:\n"
         text += "".join(f"    - {{name: {s}}}\n" for s in ("spine0", "spine1", "leaf0", "leaf1"))
         return text + "  links:\n" + "".join(f"    - {{from: {a}, to: {b}, rate: {rate}}}\n" for a, b, rate in links)
@@ -85,7 +113,10 @@ class Rdma(CommandTest):
     @staticmethod
     def told_topology(text):
         """The same of what is printed, and the rate that each end has."""
-        names = {key: name for key, name in re.findall(r'^(?:Switch|Ca)\t\d+ "([SH]-[0-9a-f]{16})"\t\t# "([^"]*)"', text, re.M)}
+        names = {
+            key: name
+            for key, name in re.findall(r'^(?:Switch|Ca)\t\d+ "([SH]-[0-9a-f]{16})"\t\t# "([^"]*)"', text, re.M)
+        }
         found, rates = {}, {}
         here = None
         for line in text.splitlines():
@@ -102,7 +133,7 @@ class Rdma(CommandTest):
         for manager in "configuration", "guest":  # without LIDs, directed routes lead everywhere as well
             config = self.write(f"{manager}.yaml", self.topology_machine(self.FAT_TREE, manager))
             self.succeed("run", config, "--out", manager, "--time", "100ms")
-            for i, text in enumerate(self.consoles(manager, 4)):
+            for _i, text in enumerate(self.consoles(manager, 4)):
                 found, rates = self.told_topology(text)
                 self.assertEqual(found, expected)
                 self.assertRegex(text, r"# Initiated from node [0-9a-f]{16} port [0-9a-f]{16}\n")

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Arrows of a trace: from a lane's doorbell over adapters and network of two nodes to the lane's look at the completion."""
+"""Arrows of a trace: from a lane's doorbell over adapters and network of two nodes to the lane's look at the
+completion."""
+
 import collections
 import json
 import os
@@ -14,9 +16,21 @@ CONFIGS = pathlib.Path(os.environ["FABRICVP_CONFIGS"])
 class RdmaTrace(CommandTest):
     def flows(self, *options):
         """By number: (phase, track, time) of each end of an arrow, in order; slices by track."""
-        self.succeed("run", CONFIGS / "gpurdma_pair.yaml", "--append", "nodes=2 messages=4 runs=1 size=64 " + " ".join(options), "--trace", "--spans", "--quiet", "--out", "out")
+        self.succeed(
+            "run",
+            CONFIGS / "gpurdma_pair.yaml",
+            "--append",
+            "nodes=2 messages=4 runs=1 size=64 " + " ".join(options),
+            "--trace",
+            "--spans",
+            "--quiet",
+            "--out",
+            "out",
+        )
         events = json.loads((self.folder / "out/trace.json").read_text())["traceEvents"]
-        tracks = {e["tid"]: e["args"]["name"].split(" #")[0] for e in events if e["ph"] == "M" and e["name"] == "thread_name"}
+        tracks = {
+            e["tid"]: e["args"]["name"].split(" #")[0] for e in events if e["ph"] == "M" and e["name"] == "thread_name"
+        }
         slices = collections.defaultdict(set)
         self.names = {}
         flows = collections.defaultdict(list)
@@ -42,8 +56,8 @@ class RdmaTrace(CommandTest):
             rung = track.index("node0.hca0.sends")
             self.assertEqual(self.names[track[rung], times[rung]], "doorbell")
             self.assertTrue(any(t.startswith("node0.gpu0.link") for t in track[1:rung]), track)  # its way over PCIe
-            self.assertIn("node0.hca0.network.link", track[:track.index("node1.hca0.network")])  # there
-            self.assertIn("node1.hca0.network.link", track[track.index("node1.hca0.network"):])  # and back
+            self.assertIn("node0.hca0.network.link", track[: track.index("node1.hca0.network")])  # there
+            self.assertIn("node1.hca0.network.link", track[track.index("node1.hca0.network") :])  # and back
             for part in "node0.hca0.requester", "node1.hca0":
                 self.assertTrue(any(t.startswith(part) for t in track), (part, track))
             if end:
@@ -59,7 +73,11 @@ class RdmaTrace(CommandTest):
         """No lane begins it or finds its end, but adapters and network are joined."""
         flows = self.flows("hart=1")
         self.assertFalse(any(t.startswith("node0.gpu0.memory.unit") for f in flows.values() for _, t, _, _ in f))
-        posted = [f for f in flows.values() if f[0][3] == "message" and any(t == "node0.hca0.sends" for _, t, _, _ in f) and f[0][0] == "s"]
+        posted = [
+            f
+            for f in flows.values()
+            if f[0][3] == "message" and any(t == "node0.hca0.sends" for _, t, _, _ in f) and f[0][0] == "s"
+        ]
         self.assertGreaterEqual(len(posted), 4)
 
 

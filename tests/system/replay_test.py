@@ -15,7 +15,23 @@ TOLERANCE = 0.1
 
 class ReplayTest(command.CommandTest):
     def run_app(self, app, config, out, *more):
-        self.succeed("run", config, "--app", app, "--size", APPS[app], "--placement", "lasp", "--dispatch", "lasp", "--console", "none", "--out", out, *more)
+        self.succeed(
+            "run",
+            config,
+            "--app",
+            app,
+            "--size",
+            APPS[app],
+            "--placement",
+            "lasp",
+            "--dispatch",
+            "lasp",
+            "--console",
+            "none",
+            "--out",
+            out,
+            *more,
+        )
         return self.region(out)
 
     def region(self, out):
@@ -40,12 +56,21 @@ class ReplayTest(command.CommandTest):
                 self.assert_near(again, ideal)
                 self.assert_near(self.replay(f"{app}.recording", BASELINE, "played"), base)
                 # Nearly all that GPUs ask of each other is played, and all of it comes back.
-                sent = [sum(r["statistics"][f"node0.fabric.gpu{g}.requests_sent"] for g in range(4)) for r in (again, ideal)]
+                sent = [
+                    sum(r["statistics"][f"node0.fabric.gpu{g}.requests_sent"] for g in range(4)) for r in (again, ideal)
+                ]
                 self.assertGreater(sent[0], 0.9 * sent[1])
                 self.assertLessEqual(sent[0], sent[1])
                 values = again["statistics"]
                 self.assertEqual(values["node0.replay.transactions"], sent[0])
-                self.assertEqual((values["node0.replay.corrupt"], values["node0.replay.failed"], values["node0.fabric.packets_under_way"]), (0, 0, 0))
+                self.assertEqual(
+                    (
+                        values["node0.replay.corrupt"],
+                        values["node0.replay.failed"],
+                        values["node0.fabric.packets_under_way"],
+                    ),
+                    (0, 0, 0),
+                )
 
     def test_recording_changes_nothing(self):
         plain = self.run_app("transpose", IDEAL, "plain")
@@ -68,7 +93,10 @@ class ReplayTest(command.CommandTest):
     def test_a_dead_link_is_reported(self):
         self.run_app("transpose", IDEAL, "ideal", "--record", "x.recording")
         text = (self.folder / "ideal" / "config.resolved.yaml").read_text()
-        dead = self.write("dead.yaml", text.replace("faults: []", "faults: [{at: 5 us, target: node0.fabric.gpu3.link, kind: dead}]", 1))
+        dead = self.write(
+            "dead.yaml",
+            text.replace("faults: []", "faults: [{at: 5 us, target: node0.fabric.gpu3.link, kind: dead}]", 1),
+        )
         result = self.run_command("replay", "x.recording", dead)
         self.assertEqual(result.returncode, 1, result.errors)
         self.assertRegex(result.errors, r"node0: \d+ of \d+ transactions failed on a dead link or switch")
@@ -78,8 +106,12 @@ class ReplayTest(command.CommandTest):
         text = (pathlib.Path(__file__).parents[2] / "configs" / f"{IDEAL}.yaml").read_text()
         head, _ = text.split("  fabric:\n")
         links = "".join(f"      - {{from: gpu{n}, to: cluster0, lanes: 8, lane_rate: {link}}}\n" for n in range(gpus))
-        return self.write(f"tiled{gpus}.yaml", head.replace(3 * "    - *gpu\n", (gpus - 1) * "    - *gpu\n")
-                          + "  fabric:\n    switches:\n      - {name: cluster0}\n    links:\n" + links)
+        return self.write(
+            f"tiled{gpus}.yaml",
+            head.replace(3 * "    - *gpu\n", (gpus - 1) * "    - *gpu\n")
+            + "  fabric:\n    switches:\n      - {name: cluster0}\n    links:\n"
+            + links,
+        )
 
     def test_tiles_of_a_larger_machine_play_side_by_side(self):
         self.run_app("transpose", IDEAL, "ideal", "--record", "x.recording")
@@ -89,13 +121,22 @@ class ReplayTest(command.CommandTest):
         for gpus, region in zip((8, 80), several):
             for g in range(gpus):  # On one switch of as many links nobody is in the way of other tiles.
                 for what in ("requests_sent", "packets_received"):
-                    self.assertEqual(region["statistics"][f"node0.fabric.gpu{g}.{what}"], alone["statistics"][f"node0.fabric.gpu{g % 4}.{what}"])
-            self.assertEqual(region["statistics"]["node0.replay.transactions"], gpus / 4 * alone["statistics"]["node0.replay.transactions"])
+                    self.assertEqual(
+                        region["statistics"][f"node0.fabric.gpu{g}.{what}"],
+                        alone["statistics"][f"node0.fabric.gpu{g % 4}.{what}"],
+                    )
+            self.assertEqual(
+                region["statistics"]["node0.replay.transactions"],
+                gpus / 4 * alone["statistics"]["node0.replay.transactions"],
+            )
             self.assertEqual(region["to_s"] - region["from_s"], alone["to_s"] - alone["from_s"])
         # Across: the first GPUs of all tiles come first.
         across = self.replay("x.recording", "tiled80.yaml", "across", "--tiles", "across")
         for g in range(80):
-            self.assertEqual(across["statistics"][f"node0.fabric.gpu{g}.requests_sent"], alone["statistics"][f"node0.fabric.gpu{g // 20}.requests_sent"])
+            self.assertEqual(
+                across["statistics"][f"node0.fabric.gpu{g}.requests_sent"],
+                alone["statistics"][f"node0.fabric.gpu{g // 20}.requests_sent"],
+            )
 
     def test_what_does_not_fit_is_refused_in_one_line(self):
         self.run_app("transpose", IDEAL, "ideal", "--record", "x.recording")
@@ -107,18 +148,41 @@ class ReplayTest(command.CommandTest):
         cases = [
             (["short.recording", BASELINE], "short.recording: is cut short"),
             (["changed.recording", BASELINE], "changed.recording: is damaged"),
-            (["old.recording", BASELINE], "old.recording: is a recording of version 7; this is version 1: record again"),
+            (
+                ["old.recording", BASELINE],
+                "old.recording: is a recording of version 7; this is version 1: record again",
+            ),
             (["nowhere.recording", BASELINE], "nowhere.recording: cannot be read: No such file or directory"),
             (["machine.yaml", BASELINE], "machine.yaml: is no recording"),
             (["x.recording", "bare"], "x.recording does not fit bare: it links no GPUs"),
             (["x.recording", "two_nodes"], "has 2 nodes: a recording is of one"),
-            (["x.recording", BASELINE, "--set", "node.gpus.*.memory.unit.l1.sectored=true"],
-             "node.gpus.0.memory.unit.l1.sectored is true, the recording was made with false: that changes what GPUs ask for"),
-            (["x.recording", BASELINE, "--set", "node.gpus.*.memory.l2_tlb.sets=64"], "node.gpus.0.memory.l2_tlb.sets is 64, the recording was made with 32"),
-            (["x.recording", BASELINE, "--set", "node.fabric.cluster0.netcrafter.trimming=true"], "cluster0.netcrafter.trimming changes what GPUs ask for"),
-            (["x.recording", self.tiled(6, "16 GB/s")], "it has 6 GPUs, the recording is of 4; a multiple of them would do"),
-            (["x.recording", BASELINE, "--tiles", "across"], "--tiles 'across': the machine has as many GPUs as the recording: there is one tile"),
-            (["x.recording", self.tiled(8, "16 GB/s"), "--tiles", "anywhere"], "--tiles: no arrangement is called 'anywhere': give beside or across"),
+            (
+                ["x.recording", BASELINE, "--set", "node.gpus.*.memory.unit.l1.sectored=true"],
+                (
+                    "node.gpus.0.memory.unit.l1.sectored is true, the recording was made with false: that changes what"
+                    " GPUs ask for"
+                ),
+            ),
+            (
+                ["x.recording", BASELINE, "--set", "node.gpus.*.memory.l2_tlb.sets=64"],
+                "node.gpus.0.memory.l2_tlb.sets is 64, the recording was made with 32",
+            ),
+            (
+                ["x.recording", BASELINE, "--set", "node.fabric.cluster0.netcrafter.trimming=true"],
+                "cluster0.netcrafter.trimming changes what GPUs ask for",
+            ),
+            (
+                ["x.recording", self.tiled(6, "16 GB/s")],
+                "it has 6 GPUs, the recording is of 4; a multiple of them would do",
+            ),
+            (
+                ["x.recording", BASELINE, "--tiles", "across"],
+                "--tiles 'across': the machine has as many GPUs as the recording: there is one tile",
+            ),
+            (
+                ["x.recording", self.tiled(8, "16 GB/s"), "--tiles", "anywhere"],
+                "--tiles: no arrangement is called 'anywhere': give beside or across",
+            ),
             (["x.recording"], "CONFIG is missing"),
         ]
         for arguments, expected in cases:
@@ -127,9 +191,14 @@ class ReplayTest(command.CommandTest):
                 self.assertEqual(result.returncode, 2, result.errors)
                 self.assertEqual(result.errors.count("\n"), 1, result.errors)
                 self.assertIn(expected, result.errors)
-        for arguments, expected in [(["run", "bare", "--record", "y", "--time", "1us"], "--record: node0 has no GPUs that are linked"),
-                                    (["run", IDEAL, "--app", "transpose", "--record", "nowhere/y"], "cannot be written"),
-                                    (["run", IDEAL, "--app", "transpose", "--record", "y", "--time", "1us"], "nothing was recorded, since no measured part has ended")]:
+        for arguments, expected in [
+            (["run", "bare", "--record", "y", "--time", "1us"], "--record: node0 has no GPUs that are linked"),
+            (["run", IDEAL, "--app", "transpose", "--record", "nowhere/y"], "cannot be written"),
+            (
+                ["run", IDEAL, "--app", "transpose", "--record", "y", "--time", "1us"],
+                "nothing was recorded, since no measured part has ended",
+            ),
+        ]:
             with self.subTest(expected):
                 result = self.run_command(*arguments)
                 self.assertEqual(result.returncode, 2, result.errors)

@@ -14,8 +14,14 @@ from command import FOREVER, CommandTest, finish, say, store
 class Results(CommandTest):
     def begin(self, config, *arguments):
         """Starts a run and gives it once its guest has said "ready"."""
-        process = subprocess.Popen([command.FABRICVP, "run", config, *arguments], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                                   stderr=subprocess.PIPE, cwd=self.folder, env={**os.environ, "TMPDIR": str(self.folder)})
+        process = subprocess.Popen(
+            [command.FABRICVP, "run", config, *arguments],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            cwd=self.folder,
+            env={**os.environ, "TMPDIR": str(self.folder)},
+        )
         self.addCleanup(lambda: (process.kill(), process.communicate()))
         self.assertEqual(process.stdout.readline(), b"ready\n")
         return process
@@ -44,7 +50,10 @@ class Results(CommandTest):
         self.assertEqual(run["command"][-2:], ["simulation.seed=7", "--quiet"])
         self.assertEqual((run["seed"], run["until"], run["outcome"], run["status"]), (7, "all", "guest_failure", 3))
         node = run["nodes"][0]
-        self.assertEqual((node["node"], node["outcome"], node["status"], node["detail"]), ("node0", "failed", 3, "node0 reported failure 3"))
+        self.assertEqual(
+            (node["node"], node["outcome"], node["status"], node["detail"]),
+            ("node0", "failed", 3, "node0 reported failure 3"),
+        )
         self.assertEqual(node["time_s"], run["time_s"])
 
     def test_a_guest_that_refuses_ends_the_run(self):
@@ -55,12 +64,16 @@ class Results(CommandTest):
             result = self.run_command("run", config, "--out", "out", "--set", f"simulation.until={until}", "--quiet")
             self.assertEqual((result.returncode, result.errors), (2, "fabricvp: node1: rows=3: a multiple of 4\n"))
             run = self.record()
-            self.assertEqual((run["outcome"], run["status"], run["detail"]), ("refused", 2, "node1: rows=3: a multiple of 4"))
+            self.assertEqual(
+                (run["outcome"], run["status"], run["detail"]), ("refused", 2, "node1: rows=3: a multiple of 4")
+            )
             self.assertEqual([node["outcome"] for node in run["nodes"]], ["running", "failed"])
         self.write("refuses.elf", command.elf(store(command.UART, 0xE9, 0) + finish(2)))
         self.assertEqual(self.run_command("run", config, "--quiet").errors, "fabricvp: node1: \\xe9\n")
         self.write("refuses.elf", command.elf(finish(2)))
-        self.assertEqual(self.run_command("run", config, "--quiet").errors, "fabricvp: node1 refuses what it was asked for\n")
+        self.assertEqual(
+            self.run_command("run", config, "--quiet").errors, "fabricvp: node1 refuses what it was asked for\n"
+        )
 
     def test_a_killed_run_leaves_no_results(self):
         process = self.begin(self.forever(), "--out", "out", "--trace")
@@ -85,8 +98,12 @@ class Results(CommandTest):
             self.assertIn("stats.json", self.names())
 
     def test_nohup_is_obeyed(self):
-        process = subprocess.Popen([command.FABRICVP, "run", self.forever(), "--time", "20ms", "--quiet"], stdin=subprocess.DEVNULL,
-                                   stdout=subprocess.PIPE, preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN))
+        process = subprocess.Popen(
+            [command.FABRICVP, "run", self.forever(), "--time", "20ms", "--quiet"],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN),
+        )
         self.assertEqual(process.stdout.readline(), b"ready\n")
         process.send_signal(signal.SIGHUP)
         process.communicate(timeout=command.PATIENCE)
@@ -99,11 +116,16 @@ class Results(CommandTest):
         self.assertIn("trace.json", self.names())
         self.assertIn("console.node0.input", self.names())
         self.succeed("run", self.machine(finish()), "--out", "out", "--quiet")
-        self.assertEqual(self.names(), ["config.resolved.yaml", "console.node0.log", "notes.txt", "run.json", "stats.csv", "stats.json"])
+        self.assertEqual(
+            self.names(),
+            ["config.resolved.yaml", "console.node0.log", "notes.txt", "run.json", "stats.csv", "stats.json"],
+        )
 
     def test_two_runs_at_once(self):
         process = self.begin(self.forever(), "--out", "out")
-        self.refused("run", self.forever(), "--time", "1ms", "--out", "out", says="out: another run is leaving its results there")
+        self.refused(
+            "run", self.forever(), "--time", "1ms", "--out", "out", says="out: another run is leaving its results there"
+        )
         process.terminate()
         process.communicate(timeout=command.PATIENCE)
         self.assertEqual(self.record()["outcome"], "interrupted")
@@ -112,7 +134,12 @@ class Results(CommandTest):
     def test_bad_input_leaves_earlier_results_alone(self):
         self.succeed("run", self.machine(finish()), "--out", "out", "--quiet")
         before = {p.name: p.read_bytes() for p in (self.folder / "out").iterdir()}
-        for bad in ("--set", "node.host.hrats=1"), ("--firmware", "nowhere.elf"), ("--console", "nowhere"), ("--trace-size", "1 kB"):
+        for bad in (
+            ("--set", "node.host.hrats=1"),
+            ("--firmware", "nowhere.elf"),
+            ("--console", "nowhere"),
+            ("--trace-size", "1 kB"),
+        ):
             self.run_command("run", self.folder / "machine.yaml", "--out", "out", *bad)
             self.assertEqual({p.name: p.read_bytes() for p in (self.folder / "out").iterdir()}, before, bad)
 

@@ -2,7 +2,6 @@
 """Runs from reset to the end: exit statuses, results, repeatability."""
 
 import json
-import os
 import re
 import signal
 import socket
@@ -10,10 +9,27 @@ import subprocess
 import time
 
 import command
-from command import DRAM, FINISHER, FOREVER, HART0_ONLY, RESET, UART, WAIT, CommandTest, elf, finish, li, load_byte, say, store
+from command import (
+    DRAM,
+    FINISHER,
+    FOREVER,
+    HART0_ONLY,
+    RESET,
+    UART,
+    WAIT,
+    CommandTest,
+    elf,
+    finish,
+    li,
+    load_byte,
+    say,
+    store,
+)
 
 # lbu t1,5(uart); andi t1,t1,1; beqz t1,-8; lbu t1,0(uart); sb t1,0(uart); j -20
-ECHO = li(5, UART) + b"".join(command._word(w) for w in (0x0052C303, 0x00137313, 0xFE030CE3, 0x0002C303, 0x00628023, 0xFEDFF06F))
+ECHO = li(5, UART) + b"".join(
+    command._word(w) for w in (0x0052C303, 0x00137313, 0xFE030CE3, 0x0002C303, 0x00628023, 0xFEDFF06F)
+)
 TOHOST = DRAM + 0x1000
 
 
@@ -27,7 +43,10 @@ class Runs(CommandTest):
         self.assertEqual(result.text, "hello\n")
         self.assertIn("node0 powered off", result.errors)
         out = self.folder / "out"
-        self.assertEqual(sorted(p.name for p in out.iterdir()), ["config.resolved.yaml", "console.node0.log", "run.json", "stats.csv", "stats.json"])
+        self.assertEqual(
+            sorted(p.name for p in out.iterdir()),
+            ["config.resolved.yaml", "console.node0.log", "run.json", "stats.csv", "stats.json"],
+        )
         self.assertEqual((out / "console.node0.log").read_text(), "hello\n")
         values = statistics(out)
         for path in "sim.time_s", "sim.wall_s", "sim.events", "sim.instructions":
@@ -41,7 +60,9 @@ class Runs(CommandTest):
         config = self.machine(say("x") + finish(), "  host: {memory: 16 MiB, hart: {clock: 500 MHz}}\n")
         self.succeed("run", config, "--out", "a", "--quiet")
         self.succeed("run", "a/config.resolved.yaml", "--out", "b", "--quiet")
-        self.assertEqual((self.folder / "a/config.resolved.yaml").read_text(), (self.folder / "b/config.resolved.yaml").read_text())
+        self.assertEqual(
+            (self.folder / "a/config.resolved.yaml").read_text(), (self.folder / "b/config.resolved.yaml").read_text()
+        )
         self.assertRegex(self.succeed("diff", "a", "b").text, r"0 of \d+ statistics differ")
 
     def test_quiet(self):
@@ -92,13 +113,25 @@ class Runs(CommandTest):
         program = self.write("t.elf", elf(FOREVER.ljust(0x1008, b"\0"), symbols=[("tohost", TOHOST)]))
         result = self.run_command("run", "bare", "--kernel", program, "--tohost", "--time", "1ms", "--out", "out")
         self.assertEqual(result.returncode, 1)
-        self.assertIn("node0: tohost: the guest has not said whether it passed; the time limit was reached", result.errors)
+        self.assertIn(
+            "node0: tohost: the guest has not said whether it passed; the time limit was reached", result.errors
+        )
         self.assertNotIn("tohost.test", statistics(self.folder / "out"))
 
     def test_bus_errors_are_told_once_and_counted(self):
         reads = b"".join(load_byte(0x2000_0000 + 0x1000 * i) for i in range(1, 9))  # traps at each, and goes on behind
-        handler = command._word(0x341023F3) + command._word(0x00438393) + command._word(0x34139073) + command._word(0x30200073)
-        set_up = command._word(0x00000317) + command._word(0x01030313) + command._word(0x30531073) + command._word(0x0140006F)
+        handler = (
+            command._word(0x341023F3)
+            + command._word(0x00438393)
+            + command._word(0x34139073)
+            + command._word(0x30200073)
+        )
+        set_up = (
+            command._word(0x00000317)
+            + command._word(0x01030313)
+            + command._word(0x30531073)
+            + command._word(0x0140006F)
+        )
         config = self.machine(set_up + handler + command._word(0x13) + reads + finish())
         for options, lines in ((), 1), (("--quiet",), 0):
             result = self.succeed("run", config, "--out", "out", *options)
@@ -123,7 +156,18 @@ class Runs(CommandTest):
     def test_recorded_input_types_the_same(self):
         config = self.machine(ECHO)
         self.succeed("run", config, "--time", "2ms", "--out", "a", "--quiet", stdin=b"typed once")
-        self.succeed("run", config, "--time", "2ms", "--out", "b", "--quiet", "--replay", "a/console.node0.input", stdin=b"ignored")
+        self.succeed(
+            "run",
+            config,
+            "--time",
+            "2ms",
+            "--out",
+            "b",
+            "--quiet",
+            "--replay",
+            "a/console.node0.input",
+            stdin=b"ignored",
+        )
         self.assertEqual((self.folder / "b/console.node0.log").read_text(), "typed once")
         self.assertRegex(self.succeed("diff", "a", "b").text, r"0 of \d+ statistics differ")
 
@@ -141,14 +185,20 @@ class Runs(CommandTest):
 
     def test_nobody_reads_the_output(self):
         config = self.machine(say("x" * 200) + finish())
-        process = subprocess.Popen([command.FABRICVP, "run", config, "--quiet"], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE)
+        process = subprocess.Popen(
+            [command.FABRICVP, "run", config, "--quiet"], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE
+        )
         process.stdout.close()
         self.assertEqual(process.wait(command.PATIENCE), 0)
 
     def test_interrupt_leaves_results(self):
         for number, status in (signal.SIGINT, 130), (signal.SIGTERM, 130):
-            process = subprocess.Popen([command.FABRICVP, "run", self.machine(say("ready\n") + FOREVER), "--out", str(self.folder / "out")],
-                                       stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+            process = subprocess.Popen(
+                [command.FABRICVP, "run", self.machine(say("ready\n") + FOREVER), "--out", str(self.folder / "out")],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+            )
             self.assertEqual(process.stdout.readline(), b"ready\n")
             process.send_signal(number)
             _, errors = process.communicate(timeout=command.PATIENCE)
@@ -157,8 +207,11 @@ class Runs(CommandTest):
             self.assertGreater(statistics(self.folder / "out")["sim.instructions"], 1000)
 
     def test_tcp_console(self):
-        process = subprocess.Popen([command.FABRICVP, "run", self.machine(say("hi\n") + ECHO), "--console", "tcp:0"],
-                                   stdin=subprocess.DEVNULL, stderr=subprocess.PIPE)
+        process = subprocess.Popen(
+            [command.FABRICVP, "run", self.machine(say("hi\n") + ECHO), "--console", "tcp:0"],
+            stdin=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+        )
         self.addCleanup(process.stderr.close)
         self.addCleanup(process.wait)
         self.addCleanup(process.terminate)
@@ -174,15 +227,21 @@ class Runs(CommandTest):
     def test_an_idle_machine_with_a_person_keeps_the_wall_clocks_pace(self):
         config = self.machine(say("zzz") + WAIT)
         began = time.monotonic()
-        process = subprocess.Popen([command.FABRICVP, "run", config, "--time", "500ms"], stdin=subprocess.PIPE,
-                                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        process = subprocess.Popen(
+            [command.FABRICVP, "run", config, "--time", "500ms"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
         self.assertEqual(process.wait(command.PATIENCE), 0)
         process.stdin.close()
         self.assertGreater(time.monotonic() - began, 0.45)
 
     def test_trace(self):
         config = self.machine(say("hello") + FOREVER)
-        self.succeed("run", config, "--time", "2ms", "--out", "out", "--trace", "--trace-filter", "node0.host.uart", "--quiet")
+        self.succeed(
+            "run", config, "--time", "2ms", "--out", "out", "--trace", "--trace-filter", "node0.host.uart", "--quiet"
+        )
         events = json.loads((self.folder / "out/trace.json").read_text())["traceEvents"]
         self.assertTrue(any(e["name"] == "node0.host.uart.transmitted" for e in events), events)
         self.assertEqual([p for p in self.folder.rglob("*.tmp")], [])

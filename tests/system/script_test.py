@@ -8,9 +8,13 @@ import command
 from command import FOREVER, UART, WAIT, CommandTest, _word, elf, finish, li, say
 
 # lbu t1,5(uart); andi t1,t1,1; beqz t1,-8; lbu t1,0(uart); sb t1,0(uart); j -20
-ECHO = li(5, UART) + b"".join(_word(w) for w in (0x0052C303, 0x00137313, 0xFE030CE3, 0x0002C303, 0x00628023, 0xFEDFF06F))
+ECHO = li(5, UART) + b"".join(
+    _word(w) for w in (0x0052C303, 0x00137313, 0xFE030CE3, 0x0002C303, 0x00628023, 0xFEDFF06F)
+)
 # The same, but for "q" it goes on behind: li t2,'q'; beq t1,t2,+12 before the echo.
-UNTIL_Q = li(5, UART) + b"".join(_word(w) for w in (0x07100393, 0x0052C303, 0x00137313, 0xFE030CE3, 0x0002C303, 0x00730663, 0x00628023, 0xFE9FF06F))
+UNTIL_Q = li(5, UART) + b"".join(
+    _word(w) for w in (0x07100393, 0x0052C303, 0x00137313, 0xFE030CE3, 0x0002C303, 0x00730663, 0x00628023, 0xFE9FF06F)
+)
 
 
 class Script(CommandTest):
@@ -22,19 +26,35 @@ class Script(CommandTest):
         return (self.folder / "out/console.node0.log").read_text()
 
     def test_a_dialogue(self):
-        result = self.run_script(say("ready> ") + ECHO, 'expect ready\nprompt "> "\ntype "a> "\nexpect "a> "\ncommand "bccc> "\n')
+        result = self.run_script(
+            say("ready> ") + ECHO, 'expect ready\nprompt "> "\ntype "a> "\nexpect "a> "\ncommand "bccc> "\n'
+        )
         self.assertEqual(result.returncode, 0, result.errors)
         self.assertIn("the script is done", result.errors)
         self.assertEqual(self.output(), "ready> a> bccc> ")
         self.assertEqual(json.loads((self.folder / "out/run.json").read_text())["outcome"], "event")
         # What it typed can be typed again.
-        self.succeed("run", self.folder / "machine.yaml", "--replay", "out/console.node0.input", "--time", "5ms", "--out", "again", "--quiet")
+        self.succeed(
+            "run",
+            self.folder / "machine.yaml",
+            "--replay",
+            "out/console.node0.input",
+            "--time",
+            "5ms",
+            "--out",
+            "again",
+            "--quiet",
+        )
         self.assertEqual((self.folder / "again/console.node0.log").read_text(), "ready> a> bccc> \n")
 
     def test_a_text_that_does_not_come(self):
         result = self.run_script(say("hello\n") + WAIT, "timeout 3 ms\nexpect login:\n")
         self.assertEqual(result.returncode, 1)
-        self.assertIn("boot.script:2: expect login:: not seen within 0.003 s of simulated time; the console ends with 'hello\\x0a'", result.errors)
+        self.assertIn(
+            "boot.script:2: expect login:: not seen within 0.003 s of simulated time; the console ends with"
+            " 'hello\\x0a'",
+            result.errors,
+        )
         self.assertAlmostEqual(json.loads((self.folder / "out/stats.json").read_text())["sim.time_s"], 0.003)
 
     def test_the_guest_may_finish(self):
@@ -60,8 +80,11 @@ class Script(CommandTest):
         self.assertEqual((self.folder / "out/console.node1.log").read_text(), ">two and more.")
 
     def test_mistakes(self):
-        for text, says in (("expect a\nexspect b\n", "boot.script:2: unknown word 'exspect', did you mean 'expect'?"),
-                           ("command ls\n", "boot.script:1: say before what the prompt is"), ("", "boot.script: is an empty script")):
+        for text, says in (
+            ("expect a\nexspect b\n", "boot.script:2: unknown word 'exspect', did you mean 'expect'?"),
+            ("command ls\n", "boot.script:1: say before what the prompt is"),
+            ("", "boot.script: is an empty script"),
+        ):
             result = self.run_script(FOREVER, text)
             self.assertEqual(result.returncode, 2)
             self.assertIn(says, result.errors)
@@ -71,7 +94,8 @@ class Script(CommandTest):
 
 
 class EndOfInput(CommandTest):
-    """A run without a time limit does not wait for what nobody will type. A slow bus makes guests poll seldom, for speed."""
+    """A run without a time limit does not wait for what nobody will type. A slow bus makes guests poll seldom, for
+    speed."""
 
     SLOW = "  host: {bus: {latency: 10 us}}\n"
 
@@ -81,7 +105,8 @@ class EndOfInput(CommandTest):
         self.assertIn("the guests wait for input, and nobody can type any more", result.errors)
 
     def test_a_guest_that_rests_with_a_timer(self):
-        """It wakes up every millisecond, so that something is scheduled for ever: mtimecmp += 10,000 in a loop of wfi."""
+        """It wakes up every millisecond, so that something is scheduled for ever: mtimecmp += 10,000 in a loop of
+        wfi."""
         clint = 0x2004000
         code = li(5, clint) + li(6, 0x80) + _word(0x30431073)  # csrw mie, t1 (MTIE)
         again = _word(0x0002B303) + li(7, 10_000) + _word(0x00730333) + _word(0x0062B023) + _word(0x10500073)
@@ -103,12 +128,17 @@ class EndOfInput(CommandTest):
 
     def test_a_guest_that_computes_may_finish(self):
         count = li(7, 30_000_000) + _word(0xFFF38393) + _word(0xFE039EE3)
-        result = self.succeed("run", self.machine(say("a") + count + say("b") + finish(), "  host: {hart: {clock: 10 MHz}}\n"), stdin=b"x")
+        result = self.succeed(
+            "run", self.machine(say("a") + count + say("b") + finish(), "  host: {hart: {clock: 10 MHz}}\n"), stdin=b"x"
+        )
         self.assertEqual(result.text, "ab")  # six silent seconds
 
     def test_while_the_pipe_is_open_somebody_may_type(self):
-        process = subprocess.Popen([command.FABRICVP, "run", self.machine(say(">") + ECHO, self.SLOW), "--quiet"], stdin=subprocess.PIPE,
-                                   stdout=subprocess.PIPE)
+        process = subprocess.Popen(
+            [command.FABRICVP, "run", self.machine(say(">") + ECHO, self.SLOW), "--quiet"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+        )
         self.addCleanup(process.stdout.close)
         self.assertEqual(process.stdout.read(1), b">")
         with self.assertRaises(subprocess.TimeoutExpired):

@@ -10,19 +10,64 @@ from command import CommandTest
 
 QUAD = pathlib.Path(os.environ["FABRICVP_CONFIGS"]) / "netcrafter_quad.yaml"
 #: sizes of a fraction of a second, several of them no multiple of a work-group
-SMALL = {"vectoradd": 5000, "transpose": 96, "fir": 5000, "spmv": 1500, "reduction": 50000, "histogram": 50000, "stencil": 60, "mm": 48,
-         "gups": 65536, "bitonicsort": 4096, "atax": 520, "mvt": 520, "mm2": 45, "syr2k": 45, "im2col": 2, "jacobi2d": 100,
-         "hpgmg_like": 16, "sp_like": 400, "euler3d_like": 1024, "amg_like": 8, "lulesh_like": 8, "comd_like": 3, "pagerank": 1000,
-         "mis": 1024, "lenet": 1, "vgg16": 1, "resnet18": 1, "atax_wavefronts": 130, "mvt_wavefronts": 130, "mm2_tiled": 64,
-         "syr2k_tiled": 64, "locks": 128}
+SMALL = {
+    "vectoradd": 5000,
+    "transpose": 96,
+    "fir": 5000,
+    "spmv": 1500,
+    "reduction": 50000,
+    "histogram": 50000,
+    "stencil": 60,
+    "mm": 48,
+    "gups": 65536,
+    "bitonicsort": 4096,
+    "atax": 520,
+    "mvt": 520,
+    "mm2": 45,
+    "syr2k": 45,
+    "im2col": 2,
+    "jacobi2d": 100,
+    "hpgmg_like": 16,
+    "sp_like": 400,
+    "euler3d_like": 1024,
+    "amg_like": 8,
+    "lulesh_like": 8,
+    "comd_like": 3,
+    "pagerank": 1000,
+    "mis": 1024,
+    "lenet": 1,
+    "vgg16": 1,
+    "resnet18": 1,
+    "atax_wavefronts": 130,
+    "mvt_wavefronts": 130,
+    "mm2_tiled": 64,
+    "syr2k_tiled": 64,
+    "locks": 128,
+}
 GROUPS = {"locks": 2, "atax": 3, "mvt": 3}  # work-groups where they are fewer than GPUs
 SLOW = {"vgg16", "resnet18"}  # in any size: on four GPUs only
 
 
 class SeveralGpus(CommandTest):
     def run_on(self, name, gpus):
-        result = self.run_command("run", QUAD, "--app", name, "--size", SMALL[name], "--gpus", gpus, "--placement", "lasp", "--dispatch",
-                                  "lasp", "--out", "out", "--quiet", timeout=500)
+        result = self.run_command(
+            "run",
+            QUAD,
+            "--app",
+            name,
+            "--size",
+            SMALL[name],
+            "--gpus",
+            gpus,
+            "--placement",
+            "lasp",
+            "--dispatch",
+            "lasp",
+            "--out",
+            "out",
+            "--quiet",
+            timeout=500,
+        )
         self.assertEqual(result.returncode, 0, f"{name} on {gpus}: {result.text}{result.errors}")
         self.assertRegex(result.text.replace("\r\n", "\n"), rf"(?m)^{name} +ok$")
         values = json.loads((self.folder / "out/stats.json").read_text())
@@ -35,7 +80,7 @@ class SeveralGpus(CommandTest):
 
     def test_every_application_has_a_size_here(self):
         lines = self.succeed("apps").text.splitlines()
-        self.assertEqual({line.split()[0] for line in lines[1:lines.index("")]}, set(SMALL))
+        self.assertEqual({line.split()[0] for line in lines[1 : lines.index("")]}, set(SMALL))
 
     def test_on_one(self):
         for name in SMALL.keys() - SLOW:

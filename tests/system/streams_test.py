@@ -14,17 +14,30 @@ CONFIGS = pathlib.Path(os.environ["FABRICVP_CONFIGS"])
 
 class Streams(CommandTest):
     def shell(self, line):
-        result = subprocess.run(["bash", "-c", line], cwd=self.folder, capture_output=True, text=True, timeout=command.PATIENCE,
-                                env={**os.environ, "FABRICVP": command.FABRICVP})
+        result = subprocess.run(
+            ["bash", "-c", line],
+            cwd=self.folder,
+            capture_output=True,
+            text=True,
+            timeout=command.PATIENCE,
+            env={**os.environ, "FABRICVP": command.FABRICVP},
+        )
         return result.returncode, result.stderr
 
     def test_output_that_cannot_be_written(self):
         self.machine(say("hello") + finish())
-        for line in ('"$FABRICVP" describe hello {}', '"$FABRICVP" apps {}', '"$FABRICVP" reference {}', '"$FABRICVP" --help {}',
-                     '"$FABRICVP" run machine.yaml --quiet {}'):
+        for line in (
+            '"$FABRICVP" describe hello {}',
+            '"$FABRICVP" apps {}',
+            '"$FABRICVP" reference {}',
+            '"$FABRICVP" --help {}',
+            '"$FABRICVP" run machine.yaml --quiet {}',
+        ):
             for where, why in (">/dev/full", "No space left on device"), (">&-", "Bad file descriptor"):
                 with self.subTest(line=line, where=where):
-                    self.assertEqual(self.shell(line.format(where)), (2, f"fabricvp: standard output: cannot write: {why}\n"))
+                    self.assertEqual(
+                        self.shell(line.format(where)), (2, f"fabricvp: standard output: cannot write: {why}\n")
+                    )
 
     def test_a_closed_stream_is_not_taken_by_a_file(self):
         self.machine(say("hello") + finish())
@@ -43,7 +56,9 @@ class Streams(CommandTest):
         refused = 0
         for config, more in ("machine.yaml", ""), (CONFIGS / "gpu.yaml", "--app reduction --size 1024"):
             for kilobytes in 40_000, 80_000, 200_000, 400_000, 1_000_000, 2_000_000:
-                status, errors = self.shell(f'ulimit -v {kilobytes}; "$FABRICVP" run {config} {more} --quiet --console none')
+                status, errors = self.shell(
+                    f'ulimit -v {kilobytes}; "$FABRICVP" run {config} {more} --quiet --console none'
+                )
                 if status == 127:
                     continue  # not even the program could be loaded
                 with self.subTest(config=config, kilobytes=kilobytes):

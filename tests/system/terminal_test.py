@@ -24,9 +24,14 @@ class Terminal(CommandTest):
 
     def start(self):
         config = self.machine(say("ready\n") + ECHO)
-        process = subprocess.Popen([command.FABRICVP, "run", config, "--out", str(self.folder / "out")], stdin=self.slave,
-                                   stdout=self.slave, stderr=subprocess.PIPE, start_new_session=True,
-                                   preexec_fn=lambda: __import__("fcntl").ioctl(0, termios.TIOCSCTTY, 0))
+        process = subprocess.Popen(
+            [command.FABRICVP, "run", config, "--out", str(self.folder / "out")],
+            stdin=self.slave,
+            stdout=self.slave,
+            stderr=subprocess.PIPE,
+            start_new_session=True,
+            preexec_fn=lambda: __import__("fcntl").ioctl(0, termios.TIOCSCTTY, 0),
+        )
         self.addCleanup(process.stderr.close)
         self.addCleanup(process.kill)
         self.expect(b"ready")

@@ -16,7 +16,19 @@ SMALL = {"transpose": 96, "jacobi2d": 100, "mm2": 256, "sp_like": 1024}
 
 class Workloads(CommandTest):
     def run_app(self, config, name, *options, size=None):
-        result = self.run_command("run", config, "--app", name, "--size", size or SMALL[name], "--out", "out", "--quiet", *options, timeout=300)
+        result = self.run_command(
+            "run",
+            config,
+            "--app",
+            name,
+            "--size",
+            size or SMALL[name],
+            "--out",
+            "out",
+            "--quiet",
+            *options,
+            timeout=300,
+        )
         self.assertEqual(result.returncode, 0, f"{name} {options}: {result.text}{result.errors}")
         text = result.text.replace("\r\n", "\n")
         self.assertRegex(text, rf"(?m)^{name} +ok$")
@@ -29,7 +41,9 @@ class Workloads(CommandTest):
         regions = json.loads((self.folder / "out/regions.json").read_text())
         self.assertEqual([r["label"] for r in regions], ["kernels"])
         kernels = regions[0]
-        self.assertAlmostEqual((kernels["to_s"] - kernels["from_s"]) * 1e6, int(re.search(r"# kernels (\d+) us", text)[1]), delta=2)
+        self.assertAlmostEqual(
+            (kernels["to_s"] - kernels["from_s"]) * 1e6, int(re.search(r"# kernels (\d+) us", text)[1]), delta=2
+        )
         # 36 work-groups of four wavefronts, none of those that fill or check.
         self.assertEqual(kernels["statistics"]["node0.gpu0.dispatcher.work_groups"], 36)
 
@@ -63,21 +77,29 @@ class Workloads(CommandTest):
         _, moving = self.run_app(QUAD, "sp_like", "--placement", "first_touch")
         kernels = json.loads((self.folder / "out/regions.json").read_text())[0]
         text, settled = self.run_app(QUAD, "sp_like", "--placement", "first_touch_settled")
-        # The same kernels in the same time, to what is printed: whole microseconds of a clock that ticks every 100 ns. A measured
-        # pass prints up to one more, since it marks its region between two readings of the clock.
-        late = (kernels["to_s"] - kernels["from_s"]) * 1e6 - int(re.search(r"# kernels that place pages (\d+) us", text)[1])
+        # The same kernels in the same time, to what is printed: whole microseconds of a clock that ticks every 100 ns.
+        # A measured pass prints up to one more, since it marks its region between two readings of the clock.
+        late = (kernels["to_s"] - kernels["from_s"]) * 1e6 - int(
+            re.search(r"# kernels that place pages (\d+) us", text)[1]
+        )
         self.assertTrue(-0.2 < late < 1.2, late)
         self.assertGreater(sum(moving.get(f"node0.gpu{g}.memory.gmmu.demands", 0) for g in range(4)), 0)
         regions = json.loads((self.folder / "out/regions.json").read_text())
         self.assertEqual([r["label"] for r in regions], ["kernels"])
         self.assertEqual(sum(regions[0]["statistics"].get(f"node0.gpu{g}.memory.gmmu.demands", 0) for g in range(4)), 0)
-        remote = [sum(values[f"node0.gpu{g}.fabric.{place}.reads"] for g in range(4) for place in ("same_cluster", "other_cluster"))
-                  for values in (settled, moving)]
+        remote = [
+            sum(
+                values[f"node0.gpu{g}.fabric.{place}.reads"]
+                for g in range(4)
+                for place in ("same_cluster", "other_cluster")
+            )
+            for values in (settled, moving)
+        ]
         self.assertAlmostEqual(remote[0] / remote[1], 1, delta=0.5)
 
     def test_narrow_columns_fall_to_all_gpus(self):
-        """The second factors of mm2 and transpose's output are bound to columns, whose rows are shorter than a page here: they
-        are spread over all GPUs, not heaped on the first."""
+        """The second factors of mm2 and transpose's output are bound to columns, whose rows are shorter than a page
+        here: they are spread over all GPUs, not heaped on the first."""
         for name, served in (("mm2_tiled", "served_reads"), ("transpose", "served_writes")):
             _, values = self.run_app(QUAD, name, "--placement", "lasp", "--dispatch", "lasp", size=256)
             of_each = [values[f"node0.gpu{g}.fabric.{served}"] for g in range(4)]
@@ -97,8 +119,12 @@ class Workloads(CommandTest):
         self.assertIn("--gpus 2", result.errors)
 
     def test_options_that_make_no_sense(self):
-        for options, wrong in ((("--placement", "near"), "--placement 'near'"), (("--dispatch", "first_touch"), "--dispatch 'first_touch'"),
-                               (("--gpus", "0"), "--gpus '0'"), (("--gpus", "x"), "--gpus 'x'")):
+        for options, wrong in (
+            (("--placement", "near"), "--placement 'near'"),
+            (("--dispatch", "first_touch"), "--dispatch 'first_touch'"),
+            (("--gpus", "0"), "--gpus '0'"),
+            (("--gpus", "x"), "--gpus 'x'"),
+        ):
             with self.subTest(options):
                 result = self.run_command("run", QUAD, "--app", "gups", *options)
                 self.assertEqual(result.returncode, 2)

@@ -5,15 +5,15 @@
 
 #include "gpu/kernels/arguments.h"
 
-struct amg_arguments {        /* a lane a row */
+struct amg_arguments {                 /* a lane a row */
     POINTER(const uint32_t) row_start; /* rows + 1 */
     POINTER(const uint32_t) column;
-    POINTER(const double) value;       /* of matrices to be relaxed, the diagonal stands first in each row */
-    POINTER(const double) right;       /* hand side */
+    POINTER(const double) value; /* of matrices to be relaxed, the diagonal stands first in each row */
+    POINTER(const double) right; /* hand side */
     POINTER(const double) from;
     POINTER(double) to;
     uint32_t rows;
 };
-#define AMG_WEIGHT (2.0 / 3)  /* of a step of Jacobi */
+#define AMG_WEIGHT (2.0 / 3) /* of a step of Jacobi */
 
 #endif

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "gpu.h"
 #include "amg.h"
+#include "gpu.h"
 
 /* A step of weighted Jacobi. */
-KERNEL(amg_relax, struct amg_arguments)
-{
+KERNEL(amg_relax, struct amg_arguments) {
     const size_t row = global_id(0);
     if (row >= args->rows) return;
     const uint32_t first = args->row_start[row], end = args->row_start[row + 1];

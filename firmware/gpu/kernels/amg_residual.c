@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "gpu.h"
 #include "amg.h"
+#include "gpu.h"
 
-KERNEL(amg_residual, struct amg_arguments)
-{
+KERNEL(amg_residual, struct amg_arguments) {
     const size_t row = global_id(0);
     if (row >= args->rows) return;
     double residual = args->right[row];
-    for (uint32_t k = args->row_start[row], end = args->row_start[row + 1]; k < end; ++k) residual -= args->value[k] * args->from[args->column[k]];
+    for (uint32_t k = args->row_start[row], end = args->row_start[row + 1]; k < end; ++k)
+        residual -= args->value[k] * args->from[args->column[k]];
     args->to[row] = residual;
 }

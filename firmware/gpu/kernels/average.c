@@ -2,8 +2,7 @@
 #include "gpu.h"
 #include "neural_network.h"
 
-KERNEL(average, struct average_arguments)
-{
+KERNEL(average, struct average_arguments) {
     const size_t plane = global_id(0);
     if (plane >= args->planes) return;
     float sum = 0;

@@ -2,8 +2,7 @@
 #include "gpu.h"
 #include "neural_network.h"
 
-KERNEL(bias_relu, struct channel_arguments)
-{
+KERNEL(bias_relu, struct channel_arguments) {
     const size_t i = global_id(0);
     if (i >= args->elements) return;
     const float x = args->x[i] + args->other[i / args->positions];

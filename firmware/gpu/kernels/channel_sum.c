@@ -2,10 +2,9 @@
 #include "neural_network.h"
 #include "reduce.h"
 
-KERNEL(channel_sum, struct channel_sum_arguments)
-{
+KERNEL(channel_sum, struct channel_sum_arguments) {
     LDS float room[REDUCE_GROUP];
-    const float *from = args->from + group_id(0) * args->positions;
+    const float* from = args->from + group_id(0) * args->positions;
     float sum = 0;
     for (size_t i = local_id(0); i < args->positions; i += REDUCE_GROUP) sum += from[i];
     sum = group_sum(sum, room);

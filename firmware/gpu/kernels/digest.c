@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "gpu.h"
 #include "digest.h"
+#include "gpu.h"
 
-KERNEL(digest, struct digest_arguments)
-{
+KERNEL(digest, struct digest_arguments) {
     LDS uint64_t sum[DIGEST_GROUP], weighted[DIGEST_GROUP];
     const size_t lane = local_id(0), block = group_id(0) * DIGEST_BLOCK;
     uint64_t s = 0, w = 0;

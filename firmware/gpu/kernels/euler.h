@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Euler's equations of a gas on cells with four faces each, in any order. Arrays hold one component of all cells after the
- * other. Plain C99. */
+/* Euler's equations of a gas on cells with four faces each, in any order. Arrays hold one component of all cells after
+ * the other. Plain C99. */
 #ifndef FABRICVP_GPU_KERNELS_EULER_H
 #define FABRICVP_GPU_KERNELS_EULER_H
 
 #include "gpu/kernels/arguments.h"
 
-enum { EULER_FACES = 4, EULER_VALUES = 5 };           /* density, momentum in x, y, z, energy; all by volume */
+enum { EULER_FACES = 4, EULER_VALUES = 5 };            /* density, momentum in x, y, z, energy; all by volume */
 enum euler_border { EULER_WALL = -1, EULER_FAR = -2 }; /* in the place of a neighbour */
 #define EULER_GAMMA 1.4f
 #define EULER_SMOOTHING 0.2f
@@ -15,16 +15,16 @@ enum euler_border { EULER_WALL = -1, EULER_FAR = -2 }; /* in the place of a neig
 #define EULER_FAR_MOMENTUM (1.2f * EULER_FAR_DENSITY)
 #define EULER_FAR_ENERGY (EULER_FAR_DENSITY * (0.5f * (1.2f * 1.2f)) + 1.0f / (EULER_GAMMA - 1))
 
-struct euler_arguments {      /* a lane a cell */
+struct euler_arguments {              /* a lane a cell */
     POINTER(const int32_t) neighbour; /* [face][cell], or enum euler_border */
     POINTER(const float) normal;      /* [dimension][face][cell], as long as the face is large */
     POINTER(const float) area;        /* [cell] */
     POINTER(float) value;             /* [value][cell] */
     POINTER(const float) old;         /* the same before the time step */
     POINTER(float) flux;
-    POINTER(float) factor;            /* [cell]: time step by volume */
+    POINTER(float) factor; /* [cell]: time step by volume */
     uint32_t cells;
-    float share;                      /* of the time step, in this stage */
+    float share; /* of the time step, in this stage */
 };
 
 static inline float euler_square_root(float x) {

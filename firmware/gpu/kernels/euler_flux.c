@@ -2,8 +2,7 @@
 #include "gas.h"
 
 /* Half of what flows here and there, and what smooths differences, through each face. */
-KERNEL(euler_flux, struct euler_arguments)
-{
+KERNEL(euler_flux, struct euler_arguments) {
     const size_t cells = args->cells, cell = global_id(0);
     if (cell >= cells) return;
     const struct values own = load_values(args->value, cell, cells);
@@ -21,8 +20,10 @@ KERNEL(euler_flux, struct euler_arguments)
         if (neighbour >= 0) other = load_values(args->value, (uint32_t)neighbour, cells);
         const struct gas beside = gas_of(other);
         if (neighbour >= 0) {
-            const float length = euler_square_root(normal[0] * normal[0] + normal[1] * normal[1] + normal[2] * normal[2]);
-            const float smooth = -length * EULER_SMOOTHING * 0.5f * (gas.speed + beside.speed + gas.sound + beside.sound);
+            const float length =
+                euler_square_root(normal[0] * normal[0] + normal[1] * normal[1] + normal[2] * normal[2]);
+            const float smooth =
+                -length * EULER_SMOOTHING * 0.5f * (gas.speed + beside.speed + gas.sound + beside.sound);
             for (unsigned i = 0; i < EULER_VALUES; ++i) sum.of[i] += smooth * (own.of[i] - other.of[i]);
         }
         for (unsigned d = 0; d < 3; ++d) {

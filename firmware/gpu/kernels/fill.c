@@ -1,16 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "gpu.h"
 #include "fill.h"
+#include "gpu.h"
 
-GPU_INLINE uint32_t bits(float f)
-{
+GPU_INLINE uint32_t bits(float f) {
     uint32_t u;
     __builtin_memcpy(&u, &f, 4);
     return u;
 }
 
-KERNEL(fill, struct fill_arguments)
-{
+KERNEL(fill, struct fill_arguments) {
     const size_t first = group_id(0) * group_size(0) * 4;
     for (unsigned k = 0; k < 4; ++k) {
         const size_t i = first + k * group_size(0) + local_id(0);

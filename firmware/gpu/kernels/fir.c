@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "gpu.h"
 #include "arguments.h"
+#include "gpu.h"
 
-KERNEL(fir, struct fir_arguments)
-{
+KERNEL(fir, struct fir_arguments) {
     const size_t i = global_id(0);
     if (i >= args->n) return;
     float sum = 0;

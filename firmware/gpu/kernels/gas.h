@@ -2,8 +2,8 @@
 #ifndef FABRICVP_GPU_KERNELS_GAS_H
 #define FABRICVP_GPU_KERNELS_GAS_H
 
-#include "gpu.h"
 #include "euler.h"
+#include "gpu.h"
 
 struct values {
     float of[EULER_VALUES];
@@ -12,15 +12,13 @@ struct gas {
     float velocity[3], speed, pressure, sound;
 };
 
-GPU_INLINE struct values load_values(const float *from, size_t cell, size_t cells)
-{
+GPU_INLINE struct values load_values(const float* from, size_t cell, size_t cells) {
     struct values v;
     for (unsigned i = 0; i < EULER_VALUES; ++i) v.of[i] = from[i * cells + cell];
     return v;
 }
 
-GPU_INLINE struct gas gas_of(struct values v)
-{
+GPU_INLINE struct gas gas_of(struct values v) {
     struct gas g;
     for (unsigned d = 0; d < 3; ++d) g.velocity[d] = v.of[1 + d] / v.of[0];
     const float square = g.velocity[0] * g.velocity[0] + g.velocity[1] * g.velocity[1] + g.velocity[2] * g.velocity[2];
@@ -31,11 +29,11 @@ GPU_INLINE struct gas gas_of(struct values v)
 }
 
 /* What flows along a dimension: of density, momentum, energy. */
-GPU_INLINE struct values flow(struct values v, struct gas g, unsigned d)
-{
+GPU_INLINE struct values flow(struct values v, struct gas g, unsigned d) {
     struct values f;
     f.of[0] = v.of[1 + d];
-    for (unsigned e = 0; e < 3; ++e) f.of[1 + e] = e == d ? v.of[1 + e] * g.velocity[d] + g.pressure : v.of[1 + e] * g.velocity[d];
+    for (unsigned e = 0; e < 3; ++e)
+        f.of[1 + e] = e == d ? v.of[1 + e] * g.velocity[d] + g.pressure : v.of[1 + e] * g.velocity[d];
     f.of[4] = g.velocity[d] * (v.of[4] + g.pressure);
     return f;
 }

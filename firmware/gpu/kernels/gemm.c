@@ -4,8 +4,7 @@
 
 enum { TILE = 16 };
 
-KERNEL(gemm, struct gemm_arguments)
-{
+KERNEL(gemm, struct gemm_arguments) {
     LDS float a[TILE][TILE + 1], b[TILE][TILE + 1];
     const uint32_t x = local_id(0), y = local_id(1), m = args->m, n = args->n, depth = args->k;
     const uint32_t top = group_id(1) * TILE, left = group_id(0) * TILE;

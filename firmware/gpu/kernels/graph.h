@@ -17,8 +17,8 @@ struct mis_arguments {
     POINTER(int32_t) member;           /* MIS_MEMBER or 0 */
     POINTER(int32_t) status;           /* enum mis_status */
     POINTER(int32_t) next_status;
-    POINTER(int32_t) lowest;           /* value among open neighbours */
-    POINTER(uint32_t) open;            /* 1: a vertex was open */
+    POINTER(int32_t) lowest; /* value among open neighbours */
+    POINTER(uint32_t) open;  /* 1: a vertex was open */
     uint32_t vertices;
 };
 

@@ -5,11 +5,11 @@
 
 #include "gpu/kernels/arguments.h"
 
-struct gups_arguments {       /* table[a & mask] ^= a for `updates` numbers a of a lane's part of the stream */
+struct gups_arguments { /* table[a & mask] ^= a for `updates` numbers a of a lane's part of the stream */
     POINTER(uint64_t) table;
     POINTER(const uint64_t) start; /* a lane: the number before its first one */
-    uint64_t mask;            /* entries - 1 */
-    uint64_t updates;         /* a lane */
+    uint64_t mask;                 /* entries - 1 */
+    uint64_t updates;              /* a lane */
 };
 
 /* The stream: a shift register with feedback over the polynomial x^63 + x^2 + x + 1. */

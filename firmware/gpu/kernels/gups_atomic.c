@@ -2,8 +2,7 @@
 #include "gpu.h"
 #include "gups.h"
 
-KERNEL(gups_atomic, struct gups_arguments)
-{
+KERNEL(gups_atomic, struct gups_arguments) {
     uint64_t *table = args->table, a = args->start[global_id(0)];
     const uint64_t mask = args->mask, updates = args->updates;
     for (uint64_t u = 0; u < updates; ++u) {

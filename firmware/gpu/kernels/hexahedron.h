@@ -10,8 +10,7 @@ struct hexahedron {
     double at[3][LULESH_CORNERS];
 };
 
-GPU_INLINE struct hexahedron load_hexahedron(const struct lulesh_arguments *args, size_t element)
-{
+GPU_INLINE struct hexahedron load_hexahedron(const struct lulesh_arguments* args, size_t element) {
     struct hexahedron h;
     for (unsigned c = 0; c < LULESH_CORNERS; ++c) {
         const size_t node = args->corner[(size_t)c * args->elements + element];
@@ -21,14 +20,14 @@ GPU_INLINE struct hexahedron load_hexahedron(const struct lulesh_arguments *args
 }
 
 /* As long as the face is large: half the product of its diagonals. */
-GPU_INLINE void face_normal(const struct hexahedron *h, unsigned f, double normal[3])
-{
+GPU_INLINE void face_normal(const struct hexahedron* h, unsigned f, double normal[3]) {
     double a[3], b[3];
     for (unsigned d = 0; d < 3; ++d) {
         a[d] = h->at[d][lulesh_face[f][2]] - h->at[d][lulesh_face[f][0]];
         b[d] = h->at[d][lulesh_face[f][3]] - h->at[d][lulesh_face[f][1]];
     }
-    for (unsigned d = 0; d < 3; ++d) normal[d] = 0.5 * (a[(d + 1) % 3] * b[(d + 2) % 3] - a[(d + 2) % 3] * b[(d + 1) % 3]);
+    for (unsigned d = 0; d < 3; ++d)
+        normal[d] = 0.5 * (a[(d + 1) % 3] * b[(d + 2) % 3] - a[(d + 2) % 3] * b[(d + 1) % 3]);
 }
 
 #endif

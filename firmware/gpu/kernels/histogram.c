@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "gpu.h"
 #include "arguments.h"
+#include "gpu.h"
 
-KERNEL(histogram, struct histogram_arguments)
-{
+KERNEL(histogram, struct histogram_arguments) {
     LDS uint32_t bins[HISTOGRAM_BINS];
     for (size_t b = local_id(0); b < HISTOGRAM_BINS; b += group_size(0)) bins[b] = 0;
     barrier();

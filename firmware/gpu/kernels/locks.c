@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "gpu.h"
 #include "arguments.h"
+#include "gpu.h"
 
-/* First a spin lock for which all lanes of all wavefronts compete; then lane 0 of each wavefront sends numbers through a
- * mailbox, which lane 63 receives. Both only end because lanes that wait let the others run. */
-KERNEL(locks, struct locks_arguments)
-{
+/* First a spin lock for which all lanes of all wavefronts compete; then lane 0 of each wavefront sends numbers through
+ * a mailbox, which lane 63 receives. Both only end because lanes that wait let the others run. */
+KERNEL(locks, struct locks_arguments) {
     for (uint64_t round = 0; round < args->rounds; ++round) {
         while (atomic_swap_u32(args->lock, 1)) gpu_pause();
         fence_acquire(GPU_SCOPE_SYSTEM);
@@ -15,7 +14,7 @@ KERNEL(locks, struct locks_arguments)
         atomic_swap_u32(args->lock, 0);
     }
     const size_t wave = group_id(0);
-    volatile uint64_t *mailbox = args->mailbox + wave * 8;
+    volatile uint64_t* mailbox = args->mailbox + wave * 8;
     if (lane_id() == 0) {
         for (uint64_t round = 1; round <= args->rounds; ++round) {
             while (load_scoped_u64(mailbox)) gpu_pause();

@@ -3,8 +3,7 @@
 
 /* A lane an element: its volume, by the flow of position through its faces; the work that its pressure has done; the
  * pressure of what energy is left. */
-KERNEL(lulesh_element, struct lulesh_arguments)
-{
+KERNEL(lulesh_element, struct lulesh_arguments) {
     const size_t element = global_id(0), elements = args->elements;
     if (element >= elements) return;
     const struct hexahedron h = load_hexahedron(args, element);
@@ -14,8 +13,9 @@ KERNEL(lulesh_element, struct lulesh_arguments)
         double normal[3];
         face_normal(&h, f, normal);
         for (unsigned d = 0; d < 3; ++d) {
-            const double *x = h.at[d];
-            const double middle = ((x[lulesh_face[f][0]] + x[lulesh_face[f][1]]) + (x[lulesh_face[f][2]] + x[lulesh_face[f][3]])) * 0.25;
+            const double* x = h.at[d];
+            const double middle =
+                ((x[lulesh_face[f][0]] + x[lulesh_face[f][1]]) + (x[lulesh_face[f][2]] + x[lulesh_face[f][3]])) * 0.25;
             volume += middle * normal[d] / 3;
         }
     }

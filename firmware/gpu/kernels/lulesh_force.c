@@ -2,8 +2,7 @@
 #include "hexahedron.h"
 
 /* A lane an element: its pressure pushes each of its corners by a quarter of the faces there. */
-KERNEL(lulesh_force, struct lulesh_arguments)
-{
+KERNEL(lulesh_force, struct lulesh_arguments) {
     const size_t element = global_id(0), elements = args->elements;
     if (element >= elements) return;
     const struct hexahedron h = load_hexahedron(args, element);
@@ -19,5 +18,6 @@ KERNEL(lulesh_force, struct lulesh_arguments)
             for (unsigned c = 0; c < 4; ++c) push[d][lulesh_face[f][c]] += normal[d] * quarter;
     }
     for (unsigned d = 0; d < 3; ++d)
-        for (unsigned c = 0; c < LULESH_CORNERS; ++c) args->force[(d * LULESH_CORNERS + c) * elements + element] = push[d][c];
+        for (unsigned c = 0; c < LULESH_CORNERS; ++c)
+            args->force[(d * LULESH_CORNERS + c) * elements + element] = push[d][c];
 }

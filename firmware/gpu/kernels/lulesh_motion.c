@@ -2,9 +2,9 @@
 #include "gpu.h"
 #include "lulesh.h"
 
-/* A lane a node: gathers the forces of the elements around it, and moves. Nodes on the planes x, y, z = 0 stay on them. */
-KERNEL(lulesh_motion, struct lulesh_arguments)
-{
+/* A lane a node: gathers the forces of the elements around it, and moves. Nodes on the planes x, y, z = 0 stay on them.
+ */
+KERNEL(lulesh_motion, struct lulesh_arguments) {
     const size_t node = global_id(0), nodes = args->nodes, elements = args->elements;
     if (node >= nodes) return;
     double force[3] = {0, 0, 0};

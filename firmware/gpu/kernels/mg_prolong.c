@@ -2,8 +2,7 @@
 #include "multigrid.h"
 
 /* n is that of the fine grid: adds what the coarse cell says. */
-KERNEL(mg_prolong, struct multigrid_arguments)
-{
+KERNEL(mg_prolong, struct multigrid_arguments) {
     struct cell c;
     if (!cell_of(&c, args->n)) return;
     const size_t n = args->n / 2;

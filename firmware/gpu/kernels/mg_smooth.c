@@ -2,8 +2,7 @@
 #include "multigrid.h"
 
 /* A step of damped Jacobi (weight 6/7) for 6u - Σ neighbours = right. */
-KERNEL(mg_smooth, struct multigrid_arguments)
-{
+KERNEL(mg_smooth, struct multigrid_arguments) {
     struct cell c;
     if (!cell_of(&c, args->n)) return;
     const double u = args->from[c.at];

@@ -3,8 +3,7 @@
 #include "graph.h"
 
 /* Another lane may have closed a neighbour a moment ago; what is noted of it then changes nothing. */
-KERNEL(mis_join, struct mis_arguments)
-{
+KERNEL(mis_join, struct mis_arguments) {
     const uint32_t v = (uint32_t)global_id(0);
     if (v >= args->vertices || args->value[v] >= args->lowest[v] || args->status[v] != MIS_OPEN) return;
     args->member[v] = MIS_MEMBER;

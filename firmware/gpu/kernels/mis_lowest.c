@@ -2,8 +2,7 @@
 #include "gpu.h"
 #include "graph.h"
 
-KERNEL(mis_lowest, struct mis_arguments)
-{
+KERNEL(mis_lowest, struct mis_arguments) {
     const uint32_t v = (uint32_t)global_id(0);
     if (v >= args->vertices || args->status[v] != MIS_OPEN) return;
     *args->open = 1;

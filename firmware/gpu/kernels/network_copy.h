@@ -8,7 +8,7 @@
 struct network_copy_arguments {
     POINTER(const float) from;
     POINTER(float) to;
-    uint32_t count, adds;      /* adds: to what is there */
+    uint32_t count, adds; /* adds: to what is there */
 };
 
 #endif

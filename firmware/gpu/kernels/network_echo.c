@@ -30,11 +30,13 @@ GPU_INLINE uint32_t unheard(struct echo* e, uint64_t round) {
     return status ? status : NETWORK_FAILED;
 }
 
-KERNEL(network_echo, struct network_echo_arguments)
-{
+KERNEL(network_echo, struct network_echo_arguments) {
     if (local_id(0)) return;
     const uint64_t group = group_id(0), at = group * 2 * args->pitch;
-    struct echo e = {.network = network_open(args->access + group), .args = args, .local = args->local + at, .remote = args->remote + at + args->pitch};
+    struct echo e = {.network = network_open(args->access + group),
+                     .args = args,
+                     .local = args->local + at,
+                     .remote = args->remote + at + args->pitch};
     const void* last = (const void*)(uintptr_t)(args->local + at + args->pitch + args->bytes - 8);
     uint64_t begin = gpu_time_ns();
     uint32_t failed = NETWORK_DONE, round = 1;

@@ -1,15 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "gpu.h"
 #include "gpu/kernels/network_exchange.h"
+#include "gpu.h"
 #include "network/network.h"
 
-GPU_INLINE void copy(uint32_t* to, const uint32_t* from, uint32_t bytes)
-{
+GPU_INLINE void copy(uint32_t* to, const uint32_t* from, uint32_t bytes) {
     for (uint32_t i = (uint32_t)local_id(0); i < bytes / 4; i += EXCHANGE_GROUP) to[i] = from[i];
 }
 
-GPU_INLINE uint32_t talk(const struct network_exchange_arguments* a)
-{
+GPU_INLINE uint32_t talk(const struct network_exchange_arguments* a) {
     struct network n = network_open(a->access);
     uint64_t seen;
     network_put(&n, a->peer, (uint64_t)(uintptr_t)a->out, a->remote, a->bytes);
@@ -20,8 +18,7 @@ GPU_INLINE uint32_t talk(const struct network_exchange_arguments* a)
     return status ? status : heard ? NETWORK_DONE : NETWORK_FAILED;
 }
 
-KERNEL(network_exchange, struct network_exchange_arguments)
-{
+KERNEL(network_exchange, struct network_exchange_arguments) {
     if (args->steps & EXCHANGE_PACK) {
         copy(args->out, args->from, args->bytes);
         fence_release(GPU_SCOPE_SYSTEM);

@@ -12,15 +12,14 @@ struct jacobi {
     struct network network;
     struct collective all;
     struct network_request last; /* of its rows */
-    bool any;                  /* was one sent? */
-    bool first, final;         /* of all work-groups */
+    bool any;                    /* was one sent? */
+    bool first, final;           /* of all work-groups */
 };
 
 GPU_INLINE float absolute(float x) { return x < 0 ? -x : x; }
 
 /* The work-group's rows. \returns the greatest change of this lane's points */
-GPU_INLINE uint32_t update(const struct network_jacobi_arguments* a, uint32_t iteration)
-{
+GPU_INLINE uint32_t update(const struct network_jacobi_arguments* a, uint32_t iteration) {
     const size_t width = a->columns, part = a->rows / group_count(0), begin = 1 + group_id(0) * part;
     const float* from = (const float*)(uintptr_t)a->grid[(iteration - 1) & 1];
     float* to = (float*)(uintptr_t)a->grid[iteration & 1];
@@ -37,29 +36,29 @@ GPU_INLINE uint32_t update(const struct network_jacobi_arguments* a, uint32_t it
 }
 
 /* Row and flag to the node above (0) or below (1), which has them at its other end. */
-GPU_INLINE void send_row(struct jacobi* j, unsigned below, uint32_t iteration)
-{
+GPU_INLINE void send_row(struct jacobi* j, unsigned below, uint32_t iteration) {
     const struct network_jacobi_arguments* a = j->args;
     const uint64_t pitch = 4ull * a->columns, mine = below ? a->rows : 1, theirs = below ? 0 : a->rows + 1;
     const unsigned peer = below ? a->team.rank + 1 : a->team.rank - 1;
-    network_put(&j->network, peer, a->grid[iteration & 1] + mine * pitch, a->remote_grid[below][iteration & 1] + theirs * pitch, (uint32_t)pitch);
-    j->last = network_put_data(&j->network, peer, COLLECTIVE_NUMBER(iteration), a->team.memory[peer] + offsetof(struct jacobi_flags, halo[0]) + 8 * !below, 8);
+    network_put(&j->network, peer, a->grid[iteration & 1] + mine * pitch,
+                a->remote_grid[below][iteration & 1] + theirs * pitch, (uint32_t)pitch);
+    j->last = network_put_data(&j->network, peer, COLLECTIVE_NUMBER(iteration),
+                               a->team.memory[peer] + offsetof(struct jacobi_flags, halo[0]) + 8 * !below, 8);
     j->any = true;
 }
 
 /* \returns whether rows of iteration `iteration` are here */
-GPU_INLINE bool hear_rows(const struct jacobi* j, uint32_t iteration)
-{
+GPU_INLINE bool hear_rows(const struct jacobi* j, uint32_t iteration) {
     const struct network_jacobi_arguments* a = j->args;
     const struct jacobi_flags* flags = (const struct jacobi_flags*)(uintptr_t)a->team.memory[a->team.rank];
     uint64_t seen;
     return (!j->first || !a->team.rank || network_hear_word(&flags->halo[0], iteration, a->patience, &seen)) &&
-           (!j->final || a->team.rank + 1 == a->team.nodes || network_hear_word(&flags->halo[1], iteration, a->patience, &seen));
+           (!j->final || a->team.rank + 1 == a->team.nodes ||
+            network_hear_word(&flags->halo[1], iteration, a->patience, &seen));
 }
 
 /* All work-groups have updated their rows. The first one finds out how much has changed, and lets the others go on. */
-GPU_INLINE bool meet(struct jacobi* j, uint32_t iteration)
-{
+GPU_INLINE bool meet(struct jacobi* j, uint32_t iteration) {
     const struct network_jacobi_arguments* a = j->args;
     const uint32_t rounds = iteration - a->first + 1;
     fence_release(GPU_SCOPE_AGENT);
@@ -82,8 +81,7 @@ GPU_INLINE bool meet(struct jacobi* j, uint32_t iteration)
 }
 
 /* What one lane of the work-group does between two updates. \returns false if the network fails */
-GPU_INLINE bool between(struct jacobi* j, uint32_t iteration)
-{
+GPU_INLINE bool between(struct jacobi* j, uint32_t iteration) {
     const struct network_jacobi_arguments* a = j->args;
     atomic_max_u32(&a->sync->change[iteration & 1], greatest);
     if (a->talks) {
@@ -95,8 +93,7 @@ GPU_INLINE bool between(struct jacobi* j, uint32_t iteration)
     return meet(j, iteration) && (!a->talks || hear_rows(j, iteration));
 }
 
-KERNEL(network_jacobi, struct network_jacobi_arguments)
-{
+KERNEL(network_jacobi, struct network_jacobi_arguments) {
     struct jacobi j = {.args = args, .first = group_id(0) == 0, .final = group_id(0) + 1 == group_count(0)};
     const bool speaks = args->talks && local_id(0) == 0 && (j.first || j.final);
     if (args->seen && j.first && local_id(0) == 0) {

@@ -5,8 +5,7 @@
 enum { UNROLLED = 8 };
 
 /* Each work-group reads its part of a buffer again and again, until it is told to stop: traffic that no cache keeps. */
-KERNEL(network_stream, struct network_stream_arguments)
-{
+KERNEL(network_stream, struct network_stream_arguments) {
     const size_t part = args->words / group_count(0), begin = group_id(0) * part, step = UNROLLED * group_size(0);
     uint32_t passes = 0, wrong = 0;
     while (!load_scoped_u32(args->stop)) {

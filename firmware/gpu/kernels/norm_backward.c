@@ -2,8 +2,7 @@
 #include "neural_network.h"
 #include "reduce.h"
 
-KERNEL(norm_backward, struct norm_arguments)
-{
+KERNEL(norm_backward, struct norm_arguments) {
     LDS float room[REDUCE_GROUP];
     const size_t channel = group_id(0), n = args->positions, first = channel * n;
     const float *g = args->out_gradient + first, *normal = args->normal + first;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Kernels that send only what they find: those of all nodes but the first look for multiples of a number in what they have, and
- * send them in letters to the first one. Work-groups of a node share one queue pair, under a lock; the first node has all of its
- * queue pairs' receives in one completion queue. For lanes and for harts. */
+/* Kernels that send only what they find: those of all nodes but the first look for multiples of a number in what they
+ * have, and send them in letters to the first one. Work-groups of a node share one queue pair, under a lock; the first
+ * node has all of its queue pairs' receives in one completion queue. For lanes and for harts. */
 #ifndef FABRICVP_GPU_KERNELS_PGAS_FIND_H
 #define FABRICVP_GPU_KERNELS_PGAS_FIND_H
 
@@ -14,26 +14,28 @@ enum { FIND_A_LETTER = PGAS_LETTER / 8 - 1 }; /* numbers, behind a word that say
 #define FIND_LAST (UINT64_C(1) << 32)         /* in that word: this team has no more */
 
 struct pgas_find_arguments {
-    POINTER(struct pgas_group) group;    /* one for all teams */
+    POINTER(struct pgas_group) group; /* one for all teams */
     POINTER(struct rdma_ticket) lock;
-    POINTER(struct pgas_inbox) inbox;    /* of the first node */
+    POINTER(struct pgas_inbox) inbox; /* of the first node */
     POINTER(uint64_t) cycles;
-    POINTER(const uint64_t) numbers;     /* `count` for each team */
-    uint64_t letters;                    /* offset: room for all letters of all teams; at the first node, for the numbers of each node */
+    POINTER(const uint64_t) numbers; /* `count` for each team */
+    uint64_t letters; /* offset: room for all letters of all teams; at the first node, for the numbers of each node */
     uint32_t count, divisor;
-    uint32_t teams;                      /* that send, of each node */
+    uint32_t teams; /* that send, of each node */
     uint32_t reserved;
-    POINTER(uint32_t) received;          /* at the first node: numbers, by node */
+    POINTER(uint32_t) received; /* at the first node: numbers, by node */
 };
 
 static inline uint32_t find_letters(uint32_t numbers) { return numbers / FIND_A_LETTER + 1; }
 
 /* Letters `from` to `to` of the team, whose numbers have been written. */
-RDMA_INLINE void find_send(const struct pgas_find_arguments* a, struct pgas_group* g, uint32_t from, uint32_t to, uint32_t numbers, bool last) {
+RDMA_INLINE void find_send(const struct pgas_find_arguments* a, struct pgas_group* g, uint32_t from, uint32_t to,
+                           uint32_t numbers, bool last) {
     const uint64_t first = a->letters + (uint64_t)team_number() * find_letters(a->count) * PGAS_LETTER;
     for (uint32_t i = from; i < to; ++i) {
         const uint64_t at = first + (uint64_t)i * PGAS_LETTER, left = numbers - i * FIND_A_LETTER;
-        *(volatile uint64_t*)(uintptr_t)(g->link[g->rank].data.at + at) = (left < FIND_A_LETTER ? left : FIND_A_LETTER) | (last && i + 1 == to ? FIND_LAST : 0);
+        *(volatile uint64_t*)(uintptr_t)(g->link[g->rank].data.at + at) =
+            (left < FIND_A_LETTER ? left : FIND_A_LETTER) | (last && i + 1 == to ? FIND_LAST : 0);
         rdma_lock((struct rdma_ticket*)(uintptr_t)a->lock);
         if (!g->failed && !pgas_send(&g->link[0], at, PGAS_LETTER)) pgas_give_up(g, 0, PGAS_ENDING);
         rdma_unlock((struct rdma_ticket*)(uintptr_t)a->lock);
@@ -42,7 +44,8 @@ RDMA_INLINE void find_send(const struct pgas_find_arguments* a, struct pgas_grou
 
 RDMA_INLINE void find_scan(const struct pgas_find_arguments* a, struct pgas_group* g, volatile uint32_t* found) {
     const uint64_t* const numbers = (const uint64_t*)(uintptr_t)a->numbers + (uint64_t)team_number() * a->count;
-    uint64_t* const letters = (uint64_t*)(uintptr_t)(g->link[g->rank].data.at + a->letters) + (uint64_t)team_number() * find_letters(a->count) * (PGAS_LETTER / 8);
+    uint64_t* const letters = (uint64_t*)(uintptr_t)(g->link[g->rank].data.at + a->letters) +
+                              (uint64_t)team_number() * find_letters(a->count) * (PGAS_LETTER / 8);
     uint32_t sent = 0;
     if (team_leads()) *found = 0;
     team_meet();
@@ -86,8 +89,10 @@ RDMA_INLINE void find_collect(const struct pgas_find_arguments* a, struct pgas_g
 RDMA_INLINE void pgas_find_run(const struct pgas_find_arguments* a, volatile uint32_t* found) {
     struct pgas_group* const g = (struct pgas_group*)(uintptr_t)a->group; /* where all teams have it */
     const uint64_t begin = rdma_cycles();
-    if (g->rank) find_scan(a, g, found);
-    else if (team_number() == 0 && team_leads()) find_collect(a, g);
+    if (g->rank)
+        find_scan(a, g, found);
+    else if (team_number() == 0 && team_leads())
+        find_collect(a, g);
     if (team_leads()) ((uint64_t*)(uintptr_t)a->cycles)[team_number()] = rdma_cycles() - begin;
 }
 

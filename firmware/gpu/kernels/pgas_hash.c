@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "gpu.h"
 #include "pgas_hash.h"
+#include "gpu.h"
 
 LDS struct pgas_group group;
 LDS struct pgas_together together;
 
-KERNEL(pgas_hash, struct pgas_hash_arguments)
-{
-    pgas_hash_run(args, &group, &together);
-}
+KERNEL(pgas_hash, struct pgas_hash_arguments) { pgas_hash_run(args, &group, &together); }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A hash table spread over nodes, which counts how often each key came. Whoever has keys claims buckets by compare-and-swap and adds
- * to their counters, wherever they are; nobody serves. Then it reads what stands there. For lanes and for harts. */
+/* A hash table spread over nodes, which counts how often each key came. Whoever has keys claims buckets by
+ * compare-and-swap and adds to their counters, wherever they are; nobody serves. Then it reads what stands there. For
+ * lanes and for harts. */
 #ifndef FABRICVP_GPU_KERNELS_PGAS_HASH_H
 #define FABRICVP_GPU_KERNELS_PGAS_HASH_H
 
@@ -8,19 +9,19 @@
 #include "gpu/pgas/together.h"
 
 struct hash_bucket {
-    uint64_t key;              /* 0: free */
+    uint64_t key; /* 0: free */
     uint64_t count;
 };
 struct pgas_hash_arguments {
     POINTER(struct pgas_group) groups; /* one a team */
     POINTER(struct team_crew) crew;
-    POINTER(uint64_t) cycles;          /* of each team: of the first part, of the second one */
-    uint64_t table;                    /* offset of this node's buckets */
-    uint64_t answers;                  /* offset of two words for each member of each team */
-    uint64_t found;                    /* offset: counters that were read, `lookups` of each team */
-    uint32_t log_buckets;              /* of a node */
-    uint32_t keys, lookups;            /* of a team */
-    uint32_t universe;                 /* as many keys are there */
+    POINTER(uint64_t) cycles; /* of each team: of the first part, of the second one */
+    uint64_t table;           /* offset of this node's buckets */
+    uint64_t answers;         /* offset of two words for each member of each team */
+    uint64_t found;           /* offset: counters that were read, `lookups` of each team */
+    uint32_t log_buckets;     /* of a node */
+    uint32_t keys, lookups;   /* of a team */
+    uint32_t universe;        /* as many keys are there */
 };
 
 static inline uint64_t hash_mix(uint64_t x) {
@@ -29,7 +30,8 @@ static inline uint64_t hash_mix(uint64_t x) {
 }
 static inline uint64_t hash_key(uint32_t id) { return (id + UINT64_C(1)) * UINT64_C(0x9e3779b97f4a7c15); }
 /* The `i`th key that a team comes with; the `i`th that it looks up is another one. */
-static inline uint32_t hash_id(const struct pgas_hash_arguments* a, uint32_t rank, uint32_t team, uint32_t i, uint32_t looks) {
+static inline uint32_t hash_id(const struct pgas_hash_arguments* a, uint32_t rank, uint32_t team, uint32_t i,
+                               uint32_t looks) {
     return (uint32_t)(hash_mix((uint64_t)(rank * 64 + team * 2 + looks + 1) << 32 | i) % a->universe);
 }
 static inline uint32_t hash_owner(uint64_t key, uint32_t ranks) { return (uint32_t)((key >> 40) % ranks); }
@@ -43,20 +45,25 @@ struct hash_member {
     bool claimed;
 };
 
-RDMA_INLINE struct rdma_work hash_request(const struct pgas_hash_arguments* a, const struct pgas_group* g, unsigned owner, unsigned opcode, uint64_t key,
-                                          uint32_t tries, uint64_t own) {
+RDMA_INLINE struct rdma_work hash_request(const struct pgas_hash_arguments* a, const struct pgas_group* g,
+                                          unsigned owner, unsigned opcode, uint64_t key, uint32_t tries, uint64_t own) {
     const uint64_t bucket = a->table + sizeof(struct hash_bucket) * hash_place(a, key, tries);
     const unsigned bytes = opcode == HCA_OP_READ ? sizeof(struct hash_bucket) : 8;
     return pgas_request(&g->link[owner], opcode, own, opcode == HCA_OP_FETCH_ADD ? bucket + 8 : bucket, bytes);
 }
 
-/* The member's next request with those of the others: `looks` at a bucket, or claims and counts. \returns how many were performed */
-RDMA_INLINE unsigned hash_ask(const struct pgas_hash_arguments* a, struct pgas_group* g, struct pgas_together* t, uint64_t own, const struct hash_member* m,
-                              bool looks, uint64_t* key, bool* answered) {
+/* The member's next request with those of the others: `looks` at a bucket, or claims and counts. \returns how many were
+ * performed */
+RDMA_INLINE unsigned hash_ask(const struct pgas_hash_arguments* a, struct pgas_group* g, struct pgas_together* t,
+                              uint64_t own, const struct hash_member* m, bool looks, uint64_t* key, bool* answered) {
     const bool busy = m->i < (looks ? a->lookups : a->keys) && m->tries >> a->log_buckets == 0;
     *key = hash_key(hash_id(a, g->rank, team_number(), m->i, looks));
     const unsigned owner = hash_owner(*key, g->ranks);
-    struct rdma_work work = hash_request(a, g, owner, looks ? HCA_OP_READ : m->claimed ? HCA_OP_FETCH_ADD : HCA_OP_COMPARE_SWAP, *key, m->tries, own);
+    struct rdma_work work = hash_request(a, g, owner,
+                                         looks        ? HCA_OP_READ
+                                         : m->claimed ? HCA_OP_FETCH_ADD
+                                                      : HCA_OP_COMPARE_SWAP,
+                                         *key, m->tries, own);
     if (!looks) work.swap_add = m->claimed ? 1 : *key; /* compared with 0 */
     const unsigned performed = pgas_together(g, t, busy, owner, &work);
     *answered = busy && performed;
@@ -64,7 +71,8 @@ RDMA_INLINE unsigned hash_ask(const struct pgas_hash_arguments* a, struct pgas_g
 }
 
 /* Counts all keys of the team. */
-RDMA_INLINE void hash_insert(const struct pgas_hash_arguments* a, struct pgas_group* g, struct pgas_together* t, uint64_t own) {
+RDMA_INLINE void hash_insert(const struct pgas_hash_arguments* a, struct pgas_group* g, struct pgas_together* t,
+                             uint64_t own) {
     const volatile uint64_t* const answer = (const volatile uint64_t*)(uintptr_t)(g->link[g->rank].data.at + own);
     struct hash_member m = {team_index(), 0, false};
     uint64_t key;
@@ -72,15 +80,20 @@ RDMA_INLINE void hash_insert(const struct pgas_hash_arguments* a, struct pgas_gr
     while (hash_ask(a, g, t, own, &m, false, &key, &answered)) {
         if (!answered) continue;
         const uint64_t stood = m.claimed ? 0 : rdma_load64(answer);
-        if (m.claimed) m = (struct hash_member){m.i + team_size(), 0, false};
-        else if (stood && stood != key) ++m.tries;
-        else m.claimed = true;
+        if (m.claimed)
+            m = (struct hash_member){m.i + team_size(), 0, false};
+        else if (stood && stood != key)
+            ++m.tries;
+        else
+            m.claimed = true;
     }
 }
 
-RDMA_INLINE void hash_look_up(const struct pgas_hash_arguments* a, struct pgas_group* g, struct pgas_together* t, uint64_t own) {
+RDMA_INLINE void hash_look_up(const struct pgas_hash_arguments* a, struct pgas_group* g, struct pgas_together* t,
+                              uint64_t own) {
     const volatile uint64_t* const answer = (const volatile uint64_t*)(uintptr_t)(g->link[g->rank].data.at + own);
-    uint64_t* const found = (uint64_t*)(uintptr_t)(g->link[g->rank].data.at + a->found) + (uint64_t)team_number() * a->lookups;
+    uint64_t* const found =
+        (uint64_t*)(uintptr_t)(g->link[g->rank].data.at + a->found) + (uint64_t)team_number() * a->lookups;
     struct hash_member m = {team_index(), 0, false};
     uint64_t key;
     bool answered;

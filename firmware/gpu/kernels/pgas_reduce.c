@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "gpu.h"
 #include "pgas_reduce.h"
+#include "gpu.h"
 
 LDS struct pgas_group group;
 
-KERNEL(pgas_reduce, struct pgas_reduce_arguments)
-{
-    pgas_reduce_run(args, &group);
-}
+KERNEL(pgas_reduce, struct pgas_reduce_arguments) { pgas_reduce_run(args, &group); }

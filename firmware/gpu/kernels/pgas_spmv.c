@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "gpu.h"
 #include "pgas_spmv.h"
+#include "gpu.h"
 
 LDS struct pgas_group group;
 
-KERNEL(pgas_spmv, struct pgas_spmv_arguments)
-{
-    pgas_spmv_run(args, &group);
-}
+KERNEL(pgas_spmv, struct pgas_spmv_arguments) { pgas_spmv_run(args, &group); }

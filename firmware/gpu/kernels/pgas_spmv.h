@@ -1,30 +1,31 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A sparse matrix times a vector, again and again: each node has some rows, and the part of the vector that belongs to them. What
- * its rows need of other parts it reads from their nodes before it multiplies. For lanes and for harts. */
+/* A sparse matrix times a vector, again and again: each node has some rows, and the part of the vector that belongs to
+ * them. What its rows need of other parts it reads from their nodes before it multiplies. For lanes and for harts. */
 #ifndef FABRICVP_GPU_KERNELS_PGAS_SPMV_H
 #define FABRICVP_GPU_KERNELS_PGAS_SPMV_H
 
 #include "arguments.h"
 #include "gpu/pgas/reduce.h"
 
-struct spmv_need {             /* of a node's part: elements of the whole vector */
+struct spmv_need { /* of a node's part: elements of the whole vector */
     uint32_t first, count;
 };
 struct pgas_spmv_arguments {
-    POINTER(struct pgas_group) groups;   /* the first team's */
+    POINTER(struct pgas_group) groups; /* the first team's */
     POINTER(struct team_crew) crew;
-    POINTER(uint64_t) cycles;            /* of it: all, waiting for other parts */
-    POINTER(const uint32_t) starts;      /* of each row, and of the end */
+    POINTER(uint64_t) cycles;       /* of it: all, waiting for other parts */
+    POINTER(const uint32_t) starts; /* of each row, and of the end */
     POINTER(const uint32_t) columns;
     POINTER(const float) weights;
-    uint64_t vector[2];                  /* offsets of whole vectors: read in even iterations, in odd ones */
-    uint32_t first, rows;                /* of this node */
+    uint64_t vector[2];   /* offsets of whole vectors: read in even iterations, in odd ones */
+    uint32_t first, rows; /* of this node */
     uint32_t iterations, reserved;
     struct spmv_need need[PGAS_MOST_RANKS];
 };
 
 /* One row's product, in the order of its elements: the same float everywhere. */
-RDMA_INLINE float spmv_row(const uint32_t* columns, const float* weights, uint32_t begin, uint32_t end, const float* x) {
+RDMA_INLINE float spmv_row(const uint32_t* columns, const float* weights, uint32_t begin, uint32_t end,
+                           const float* x) {
     float sum = 0;
     for (uint32_t k = begin; k < end; ++k) sum += weights[k] * x[columns[k]];
     return sum;
@@ -34,7 +35,8 @@ RDMA_INLINE bool spmv_fetch(const struct pgas_spmv_arguments* a, struct pgas_gro
     for (unsigned i = 1; i < g->ranks; ++i) {
         const unsigned r = (g->rank + i) % g->ranks;
         const uint64_t at = vector + 4ull * a->need[r].first;
-        if (a->need[r].count && !pgas_read(&g->link[r], at, at, 4 * a->need[r].count)) return pgas_give_up(g, r, PGAS_ENDING);
+        if (a->need[r].count && !pgas_read(&g->link[r], at, at, 4 * a->need[r].count))
+            return pgas_give_up(g, r, PGAS_ENDING);
     }
     return pgas_settle_all(g);
 }
@@ -50,14 +52,18 @@ RDMA_INLINE void pgas_spmv_run(const struct pgas_spmv_arguments* a, struct pgas_
     for (uint32_t i = 0; i < a->iterations; ++i) {
         const uint64_t then = rdma_cycles();
         if (leads) {
-            crew->stop = !pgas_meet(g) || !spmv_fetch(a, g, a->vector[i & 1]); /* met: what it reads is there, and of the other vector nothing is read any more */
+            crew->stop =
+                !pgas_meet(g) || !spmv_fetch(a, g, a->vector[i & 1]); /* met: what it reads is there, and of the other
+                                                                         vector nothing is read any more */
             fetching += rdma_cycles() - then;
         }
         if (!crew_meet(crew, 2 * i + 1)) break;
         const float* x = pgas_floats(g, a->vector[i & 1]);
         float* y = pgas_floats(g, a->vector[(i + 1) & 1]) + a->first;
-        for (uint32_t row = team_number() * team_size() + team_index(); row < a->rows; row += team_count() * team_size())
-            y[row] = spmv_row((const uint32_t*)(uintptr_t)a->columns, (const float*)(uintptr_t)a->weights, starts[row], starts[row + 1], x);
+        for (uint32_t row = team_number() * team_size() + team_index(); row < a->rows;
+             row += team_count() * team_size())
+            y[row] = spmv_row((const uint32_t*)(uintptr_t)a->columns, (const float*)(uintptr_t)a->weights, starts[row],
+                              starts[row + 1], x);
         crew_meet(crew, 2 * i + 2);
     }
     if (leads) {

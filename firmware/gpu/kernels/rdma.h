@@ -8,39 +8,40 @@
 
 /* Of a team of posters, which has a queue pair. The first two are kept from one kernel to the next. */
 struct rdma_team {
-    uint32_t head, consumer;   /* counters: of sends, of completions */
-    uint32_t ended;            /* messages of this kernel whose end is known */
-    uint32_t syndrome;         /* of the first completion that tells an error, enum hca_syndrome; 0: none */
-    uint32_t failed;           /* entry that it was about, counted from the kernel's first */
-    uint32_t polls;            /* looks at the completion queue */
-    uint64_t cycles;           /* from the first entry to the last completion */
+    uint32_t head, consumer;            /* counters: of sends, of completions */
+    uint32_t ended;                     /* messages of this kernel whose end is known */
+    uint32_t syndrome;                  /* of the first completion that tells an error, enum hca_syndrome; 0: none */
+    uint32_t failed;                    /* entry that it was about, counted from the kernel's first */
+    uint32_t polls;                     /* looks at the completion queue */
+    uint64_t cycles;                    /* from the first entry to the last completion */
     uint64_t writing, ringing, polling; /* of them, with RDMA_TIMED */
     uint64_t reserved;
 };
 
-enum { RDMA_MOST_TEAMS = 64 };  /* of a group, where a team has more than one lane */
+enum { RDMA_MOST_TEAMS = 64 }; /* of a group, where a team has more than one lane */
 
 enum rdma_flag {
-    RDMA_REUSE = 1,            /* entries are written in full once, before the clock starts */
-    RDMA_IN_ENTRY = 2,         /* inline: the payload stands in the entry; up to RDMA_MOST_INLINE bytes */
-    RDMA_READS = 4,            /* instead of writes */
-    RDMA_TIMED = 8             /* looks at the clock between steps */
+    RDMA_REUSE = 1,    /* entries are written in full once, before the clock starts */
+    RDMA_IN_ENTRY = 2, /* inline: the payload stands in the entry; up to RDMA_MOST_INLINE bytes */
+    RDMA_READS = 4,    /* instead of writes */
+    RDMA_TIMED = 8     /* looks at the clock between steps */
 };
 
 struct rdma_writes_arguments {
     POINTER(const struct rdma_pair) pairs; /* one a team */
     POINTER(const struct rdma_cq) cqs;     /* likewise */
     POINTER(struct rdma_team) teams;
-    uint64_t local, remote;    /* where the first team's messages begin; message m of team t is slot t * slots + m % slots */
+    uint64_t local,
+        remote; /* where the first team's messages begin; message m of team t is slot t * slots + m % slots */
     uint32_t lkey, rkey;
-    uint32_t bytes, pitch;     /* of a message; from slot to slot */
-    uint32_t slots;            /* a power of two */
-    uint32_t messages;         /* of a team, a multiple of `signal` */
-    uint32_t lanes;            /* of a team; work-items of a group follow each other in teams */
-    uint32_t batch;            /* entries a doorbell */
-    uint32_t signal;           /* of them for one completion; a power of two */
-    uint32_t window;           /* entries under way at most */
-    uint32_t flags;            /* enum rdma_flag */
+    uint32_t bytes, pitch; /* of a message; from slot to slot */
+    uint32_t slots;        /* a power of two */
+    uint32_t messages;     /* of a team, a multiple of `signal` */
+    uint32_t lanes;        /* of a team; work-items of a group follow each other in teams */
+    uint32_t batch;        /* entries a doorbell */
+    uint32_t signal;       /* of them for one completion; a power of two */
+    uint32_t window;       /* entries under way at most */
+    uint32_t flags;        /* enum rdma_flag */
     uint32_t reserved;
 };
 

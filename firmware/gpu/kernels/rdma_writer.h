@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One poster's part in a team's messages, for a lane and for a hart alike. Each of the team writes its own entries; who comes
- * last rings; the first one polls. */
+/* One poster's part in a team's messages, for a lane and for a hart alike. Each of the team writes its own entries; who
+ * comes last rings; the first one polls. */
 #ifndef FABRICVP_GPU_KERNELS_RDMA_WRITER_H
 #define FABRICVP_GPU_KERNELS_RDMA_WRITER_H
 
@@ -9,9 +9,9 @@
 
 /* What a team of several shares, in their local data share. */
 struct rdma_board {
-    uint32_t arrived;          /* at doorbells, all of them summed */
-    uint32_t rung;             /* doorbells */
-    uint32_t ended;            /* messages */
+    uint32_t arrived; /* at doorbells, all of them summed */
+    uint32_t rung;    /* doorbells */
+    uint32_t ended;   /* messages */
     uint32_t stop;
 };
 
@@ -33,11 +33,18 @@ RDMA_INLINE uint64_t rdma_slot(const struct rdma_writer* w, uint32_t message) {
 RDMA_INLINE unsigned rdma_fill(const struct rdma_writer* w, uint32_t counter, uint32_t message) {
     const struct rdma_writes_arguments* a = w->a;
     const uint64_t slot = rdma_slot(w, message);
-    const struct rdma_work work = {.opcode = a->flags & RDMA_READS ? HCA_OP_READ : HCA_OP_WRITE, .signalled = ((counter + 1) & (a->signal - 1)) == 0,
-                                   .remote = a->remote + slot, .rkey = a->rkey, .local = a->local + slot, .lkey = a->lkey, .bytes = a->bytes};
+    const struct rdma_work work = {.opcode = a->flags & RDMA_READS ? HCA_OP_READ : HCA_OP_WRITE,
+                                   .signalled = ((counter + 1) & (a->signal - 1)) == 0,
+                                   .remote = a->remote + slot,
+                                   .rkey = a->rkey,
+                                   .local = a->local + slot,
+                                   .lkey = a->lkey,
+                                   .bytes = a->bytes};
     unsigned size;
-    if (a->flags & RDMA_IN_ENTRY) size = rdma_write_inline(&w->pair, counter, &work, *(const uint64_t*)(uintptr_t)work.local, 0);
-    else size = rdma_write_entry(&w->pair, counter, &work);
+    if (a->flags & RDMA_IN_ENTRY)
+        size = rdma_write_inline(&w->pair, counter, &work, *(const uint64_t*)(uintptr_t)work.local, 0);
+    else
+        size = rdma_write_entry(&w->pair, counter, &work);
     rdma_link(&w->pair, counter, work.opcode, false, size);
     return size;
 }
@@ -100,14 +107,18 @@ RDMA_INLINE uint32_t rdma_part(const struct rdma_writer* w, uint32_t posted) {
 RDMA_INLINE void rdma_fill_part(const struct rdma_writer* w, uint32_t first, uint32_t posted, uint32_t part) {
     const struct rdma_writes_arguments* a = w->a;
     for (uint32_t i = w->lane; i < part; i += a->lanes) {
-        if (a->flags & RDMA_REUSE) rdma_renew(&w->pair, first + posted + i, a->remote + rdma_slot(w, posted + i), a->local + rdma_slot(w, posted + i));
-        else rdma_fill(w, first + posted + i, posted + i);
+        if (a->flags & RDMA_REUSE)
+            rdma_renew(&w->pair, first + posted + i, a->remote + rdma_slot(w, posted + i),
+                       a->local + rdma_slot(w, posted + i));
+        else
+            rdma_fill(w, first + posted + i, posted + i);
     }
 }
 
 enum { RDMA_ENTRY_SIZE = 3 }; /* of 16 bytes: of all that is posted here */
 RDMA_INLINE void rdma_ring_part(const struct rdma_writer* w, uint32_t first, uint32_t posted, uint32_t part) {
-    rdma_ring(&w->pair, first + posted, part, w->a->flags & RDMA_READS ? HCA_OP_READ : HCA_OP_WRITE, false, RDMA_ENTRY_SIZE);
+    rdma_ring(&w->pair, first + posted, part, w->a->flags & RDMA_READS ? HCA_OP_READ : HCA_OP_WRITE, false,
+              RDMA_ENTRY_SIZE);
 }
 
 /* Before the clock starts. */
@@ -160,10 +171,17 @@ RDMA_INLINE void rdma_write_all(struct rdma_writer* w) {
     if (w->lane == 0) rdma_tell(w, now - begin);
 }
 
-RDMA_INLINE void rdma_writer_begin(struct rdma_writer* w, const struct rdma_writes_arguments* a, unsigned team, unsigned lane, volatile struct rdma_board* board) {
+RDMA_INLINE void rdma_writer_begin(struct rdma_writer* w, const struct rdma_writes_arguments* a, unsigned team,
+                                   unsigned lane, volatile struct rdma_board* board) {
     const struct rdma_team* t = (const struct rdma_team*)(uintptr_t)a->teams + team;
-    *w = (struct rdma_writer){.a = a, .pair = ((const struct rdma_pair*)(uintptr_t)a->pairs)[team], .cq = ((const struct rdma_cq*)(uintptr_t)a->cqs)[team],
-                              .board = board, .team = team, .lane = lane, .head = t->head, .consumer = t->consumer};
+    *w = (struct rdma_writer){.a = a,
+                              .pair = ((const struct rdma_pair*)(uintptr_t)a->pairs)[team],
+                              .cq = ((const struct rdma_cq*)(uintptr_t)a->cqs)[team],
+                              .board = board,
+                              .team = team,
+                              .lane = lane,
+                              .head = t->head,
+                              .consumer = t->consumer};
 }
 
 #endif

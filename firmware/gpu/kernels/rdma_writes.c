@@ -5,8 +5,7 @@
 LDS struct rdma_board boards[RDMA_MOST_TEAMS];
 
 /* Teams of lanes post, ring and poll, without the host. */
-KERNEL(rdma_writes, struct rdma_writes_arguments)
-{
+KERNEL(rdma_writes, struct rdma_writes_arguments) {
     struct rdma_writer w;
     const unsigned teams = group_size(0) / args->lanes, team = local_id(0) / args->lanes;
     const bool alone = args->lanes == 1;

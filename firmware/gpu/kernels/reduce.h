@@ -7,8 +7,7 @@
 enum { REDUCE_GROUP = 256 };
 
 /* Sum over the work-group's 256 items, the same for all of them. `room` is LDS for 256 floats. */
-GPU_INLINE float group_sum(float own, float *room)
-{
+GPU_INLINE float group_sum(float own, float* room) {
     const size_t lane = local_id(0);
     barrier();
     room[lane] = own;

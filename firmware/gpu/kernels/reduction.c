@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "gpu.h"
 #include "arguments.h"
+#include "gpu.h"
 
 enum { GROUP = 256 };
 
-KERNEL(reduction, struct reduction_arguments)
-{
+KERNEL(reduction, struct reduction_arguments) {
     LDS uint64_t sum[GROUP];
     const size_t i = global_id(0), lane = local_id(0);
     sum[lane] = i < args->n ? args->from[i] : 0;

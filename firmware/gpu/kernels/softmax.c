@@ -3,8 +3,7 @@
 #include "neural_network.h"
 
 /* e^x for x ≤ 0: powers of two times a series on half of ln 2. */
-GPU_INLINE double exponential(double x)
-{
+GPU_INLINE double exponential(double x) {
     if (x < -700) return 0;
     const double turns = (double)(int64_t)(x * 1.4426950408889634 - 0.5), rest = x - turns * 0.6931471805599453;
     double sum = 1, term = 1;
@@ -19,8 +18,7 @@ GPU_INLINE double exponential(double x)
 }
 
 /* ln x for x ≥ 1: the exponent, and the series of the area tangent. */
-GPU_INLINE double logarithm(double x)
-{
+GPU_INLINE double logarithm(double x) {
     uint64_t bits;
     __builtin_memcpy(&bits, &x, 8);
     const int64_t exponent = (int64_t)(bits >> 52) - 1023;
@@ -35,11 +33,10 @@ GPU_INLINE double logarithm(double x)
     return 2 * sum + (double)exponent * 0.6931471805599453;
 }
 
-KERNEL(softmax, struct softmax_arguments)
-{
+KERNEL(softmax, struct softmax_arguments) {
     const size_t sample = global_id(0), batch = args->batch;
     if (sample >= batch) return;
-    const float *logits = args->logits + sample;
+    const float* logits = args->logits + sample;
     double most = logits[0], sum = 0;
     for (uint32_t c = 1; c < args->classes; ++c)
         if (logits[c * batch] > most) most = logits[c * batch];

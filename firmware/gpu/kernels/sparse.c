@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "gpu.h"
 #include "sparse.h"
+#include "gpu.h"
 
-KERNEL(sparse, struct sparse_arguments)
-{
+KERNEL(sparse, struct sparse_arguments) {
     const size_t row = global_id(0);
     if (row >= args->rows) return;
     const uint32_t first = args->row_start[row], entries = args->row_start[row + 1] - first;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Sparse matrices of floats in compressed rows, made from hashes so that lanes can make them and the host knows them; and
- * the arguments of what multiplies them with vectors. Plain C99. */
+/* Sparse matrices of floats in compressed rows, made from hashes so that lanes can make them and the host knows them;
+ * and the arguments of what multiplies them with vectors. Plain C99. */
 #ifndef FABRICVP_GPU_KERNELS_SPARSE_H
 #define FABRICVP_GPU_KERNELS_SPARSE_H
 
 #include "gpu/kernels/arguments.h"
 #include "gpu/kernels/random.h"
 
-struct spmv_arguments {       /* y = A·x; spmv: a lane a row, pagerank: a wavefront a row */
+struct spmv_arguments {                /* y = A·x; spmv: a lane a row, pagerank: a wavefront a row */
     POINTER(const uint32_t) row_start; /* rows + 1 */
     POINTER(const uint32_t) column;
     POINTER(const float) value;
@@ -16,15 +16,16 @@ struct spmv_arguments {       /* y = A·x; spmv: a lane a row, pagerank: a wavef
     uint64_t rows;
 };
 
-struct sparse_arguments {     /* a lane a row of the generated matrix */
+struct sparse_arguments { /* a lane a row of the generated matrix */
     POINTER(const uint32_t) row_start;
     POINTER(uint32_t) column;
     POINTER(float) value;
     uint64_t rows;
-    float scale;              /* values are below it */
+    float scale; /* values are below it */
 };
 
-/* Entry i of `entries` of a row lies anywhere in the i-th part of the row: columns are uniform, rise, and never repeat. */
+/* Entry i of `entries` of a row lies anywhere in the i-th part of the row: columns are uniform, rise, and never repeat.
+ */
 static inline uint64_t sparse_random(uint64_t row, uint32_t i) { return hash64(row << 32 | i); }
 static inline uint32_t sparse_column(uint64_t random, uint32_t i, uint32_t entries, uint64_t columns) {
     const uint64_t from = columns * i / entries, to = columns * (i + 1) / entries;

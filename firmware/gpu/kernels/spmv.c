@@ -3,8 +3,7 @@
 #include "sparse.h"
 
 /* A lane a row, as SHOC's scalar kernel for compressed rows. */
-KERNEL(spmv, struct spmv_arguments)
-{
+KERNEL(spmv, struct spmv_arguments) {
     const size_t row = global_id(0);
     if (row >= args->rows) return;
     float sum = 0;

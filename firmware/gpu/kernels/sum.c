@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "gpu.h"
 #include "dense.h"
+#include "gpu.h"
 
 enum { GROUP = 256 };
 
-KERNEL(sum, struct sum_arguments)
-{
+KERNEL(sum, struct sum_arguments) {
     LDS uint64_t sum[GROUP];
     const size_t lane = local_id(0);
     uint64_t own = 0;

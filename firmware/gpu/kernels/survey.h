@@ -7,7 +7,7 @@
 
 enum { SURVEY_LITERALS = 3, SURVEY_GROUP = 256 };
 struct survey_arguments {
-    POINTER(const uint32_t) literal;   /* of edges; 3c … 3c + 2 are those of clause c: variable × 2 + (1 if negated) */
+    POINTER(const uint32_t) literal; /* of edges; 3c … 3c + 2 are those of clause c: variable × 2 + (1 if negated) */
     POINTER(const uint32_t) row_start; /* variables + 1 */
     POINTER(const uint32_t) edge;      /* edges of each variable, by rows */
     POINTER(const float) survey;       /* of edges: what its clause warns its variable of */

@@ -3,8 +3,7 @@
 #include "survey.h"
 
 /* A lane a variable: how far it leans to one value. */
-KERNEL(survey_bias, struct survey_arguments)
-{
+KERNEL(survey_bias, struct survey_arguments) {
     const size_t variable = global_id(0);
     if (variable >= args->variables) return;
     float plain = 1, negated = 1;

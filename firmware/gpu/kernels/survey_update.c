@@ -5,8 +5,7 @@
 enum { GROUP = SURVEY_GROUP };
 
 /* How strongly a variable is drawn against a clause by all its other clauses. */
-GPU_INLINE float drawn_away(const struct survey_arguments *args, uint32_t own_edge)
-{
+GPU_INLINE float drawn_away(const struct survey_arguments* args, uint32_t own_edge) {
     const uint32_t literal = args->literal[own_edge], variable = literal / 2;
     float same = 1, opposite = 1; /* products over clauses with the same sign, and with the other */
     for (uint32_t k = args->row_start[variable], end = args->row_start[variable + 1]; k < end; ++k) {
@@ -23,8 +22,7 @@ GPU_INLINE float drawn_away(const struct survey_arguments *args, uint32_t own_ed
 }
 
 /* A lane a clause. */
-KERNEL(survey_update, struct survey_arguments)
-{
+KERNEL(survey_update, struct survey_arguments) {
     LDS uint32_t largest[GROUP];
     const size_t clause = global_id(0), lane = local_id(0);
     uint32_t change = 0;
@@ -33,7 +31,8 @@ KERNEL(survey_update, struct survey_arguments)
         float away[SURVEY_LITERALS];
         for (unsigned l = 0; l < SURVEY_LITERALS; ++l) away[l] = drawn_away(args, first + l);
         for (unsigned l = 0; l < SURVEY_LITERALS; ++l) {
-            const float next = away[(l + 1) % SURVEY_LITERALS] * away[(l + 2) % SURVEY_LITERALS], old = args->survey[first + l];
+            const float next = away[(l + 1) % SURVEY_LITERALS] * away[(l + 2) % SURVEY_LITERALS],
+                        old = args->survey[first + l];
             const float difference = next > old ? next - old : old - next;
             uint32_t bits; /* order as the numbers, which are not negative */
             __builtin_memcpy(&bits, &difference, 4);

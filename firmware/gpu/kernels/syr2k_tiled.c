@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "gpu.h"
 #include "dense.h"
+#include "gpu.h"
 
 enum { TILE = SYR2K_TILE };
 
-KERNEL(syr2k_tiled, struct syr2k_arguments)
-{
+KERNEL(syr2k_tiled, struct syr2k_arguments) {
     /* Rows of both factors for this block's rows and for its columns, transposed and padded against bank conflicts. */
     LDS float a_row[TILE][TILE + 1], b_row[TILE][TILE + 1], a_column[TILE][TILE + 1], b_column[TILE][TILE + 1];
     const size_t x = local_id(0), y = local_id(1), m = args->m, across = group_id(0) * TILE, down = group_id(1) * TILE;

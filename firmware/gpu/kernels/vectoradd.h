@@ -7,7 +7,7 @@
 /* c = a + b, one element a work-item. */
 struct vectoradd_arguments {
     const float *a, *b;
-    float *c;
+    float* c;
     uint64_t n;
 };
 

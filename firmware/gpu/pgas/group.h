@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Several nodes in one partitioned global address space. A caller, a work-group or a hart, has a link to each of them, its own
- * included: what goes there turns round in the adapter, whose atomics are atomic for all. Every wait has an end: a link that
- * fails, or the caller's patience; who was waited for in vain then stands in the group, and nothing is done any more. */
+/* Several nodes in one partitioned global address space. A caller, a work-group or a hart, has a link to each of them,
+ * its own included: what goes there turns round in the adapter, whose atomics are atomic for all. Every wait has an
+ * end: a link that fails, or the caller's patience; who was waited for in vain then stands in the group, and nothing is
+ * done any more. */
 #ifndef FABRICVP_GPU_PGAS_GROUP_H
 #define FABRICVP_GPU_PGAS_GROUP_H
 
@@ -12,10 +13,10 @@ enum { PGAS_SILENCE = 0x100 };                 /* beside enum hca_syndrome: noth
 
 struct pgas_group {
     uint32_t rank, ranks;
-    uint32_t first_slot;       /* of this caller */
-    uint32_t epoch;            /* of collective operations and barriers so far */
-    uint64_t patience;         /* of a wait, in cycles of the caller */
-    uint32_t failed;           /* PGAS_SILENCE or enum hca_syndrome; 0: all is well */
+    uint32_t first_slot; /* of this caller */
+    uint32_t epoch;      /* of collective operations and barriers so far */
+    uint64_t patience;   /* of a wait, in cycles of the caller */
+    uint32_t failed;     /* PGAS_SILENCE or enum hca_syndrome; 0: all is well */
     uint32_t failed_rank, failed_slot;
     uint32_t reserved;
     struct pgas_link link[PGAS_MOST_RANKS];
@@ -32,9 +33,9 @@ RDMA_INLINE bool pgas_give_up(struct pgas_group* g, unsigned rank, unsigned slot
     return false;
 }
 
-/* Waits until rank `rank` has said `value` or more in `slot` of this caller. What it wrote before can be loaded then. Now and then
- * it looks whether a request of its own has failed. */
-enum { PGAS_EVERY = 16 };      /* looks */
+/* Waits until rank `rank` has said `value` or more in `slot` of this caller. What it wrote before can be loaded then.
+ * Now and then it looks whether a request of its own has failed. */
+enum { PGAS_EVERY = 16 }; /* looks */
 RDMA_INLINE bool pgas_hear(struct pgas_group* g, unsigned rank, unsigned slot, uint64_t value) {
     const uint64_t begin = rdma_cycles();
     for (unsigned looks = 1; (int64_t)(pgas_look(&g->link[rank], g->first_slot + slot) - value) < 0; ++looks) {
@@ -72,7 +73,8 @@ enum { PGAS_MEETING = PGAS_SLOTS - 1 }; /* its slot */
 RDMA_INLINE bool pgas_meet(struct pgas_group* g) {
     ++g->epoch;
     for (unsigned i = 1; i < g->ranks && !g->failed; ++i) pgas_say(g, (g->rank + i) % g->ranks, PGAS_MEETING, g->epoch);
-    for (unsigned i = 1; i < g->ranks && !g->failed; ++i) pgas_hear(g, (g->rank + i) % g->ranks, PGAS_MEETING, g->epoch);
+    for (unsigned i = 1; i < g->ranks && !g->failed; ++i)
+        pgas_hear(g, (g->rank + i) % g->ranks, PGAS_MEETING, g->epoch);
     return !g->failed;
 }
 

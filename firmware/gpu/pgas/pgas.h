@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A partitioned global address space in the manner of GPI-2, for kernels (one lane of a work-group calls; include gpu.h before)
- * and for harts alike: writes to the other node's segment, notifications, waiting for them, a barrier. A link is a queue pair to
- * one other node, of one caller. A notification is a word of the other one's board; behind a write of the same link it arrives
- * after that write's data, in the order in which their memory takes them. */
+/* A partitioned global address space in the manner of GPI-2, for kernels (one lane of a work-group calls; include gpu.h
+ * before) and for harts alike: writes to the other node's segment, notifications, waiting for them, a barrier. A link
+ * is a queue pair to one other node, of one caller. A notification is a word of the other one's board; behind a write
+ * of the same link it arrives after that write's data, in the order in which their memory takes them. */
 #ifndef FABRICVP_GPU_PGAS_PGAS_H
 #define FABRICVP_GPU_PGAS_PGAS_H
 
 #include "gpu/verbs/verbs.h"
 
 struct pgas_segment {
-    uint64_t at;               /* as its owner sees it */
-    uint64_t own, other;       /* addresses for its key: here, and of the other node's */
+    uint64_t at;         /* as its owner sees it */
+    uint64_t own, other; /* addresses for its key: here, and of the other node's */
     uint32_t key, other_key;
 };
 
@@ -20,7 +20,7 @@ struct pgas_link {
     struct rdma_cq cq;
     struct pgas_segment data, board; /* board: notifications, PGAS_BOARD_BYTES */
     uint32_t posted, ended, consumer;
-    uint32_t syndrome;         /* of the first request that failed; from then on nothing is posted */
+    uint32_t syndrome; /* of the first request that failed; from then on nothing is posted */
     uint32_t barriers, reserved;
 };
 
@@ -49,9 +49,15 @@ RDMA_INLINE bool pgas_room(struct pgas_link* l, uint32_t entries) {
 }
 
 /* A request with memory of both segments, given by offsets. */
-RDMA_INLINE struct rdma_work pgas_request(const struct pgas_link* l, unsigned opcode, uint64_t own, uint64_t other, uint32_t bytes) {
-    return (struct rdma_work){.opcode = opcode, .signalled = true, .remote = l->data.other + other, .rkey = l->data.other_key,
-                              .local = l->data.own + own, .lkey = l->data.key, .bytes = bytes};
+RDMA_INLINE struct rdma_work pgas_request(const struct pgas_link* l, unsigned opcode, uint64_t own, uint64_t other,
+                                          uint32_t bytes) {
+    return (struct rdma_work){.opcode = opcode,
+                              .signalled = true,
+                              .remote = l->data.other + other,
+                              .rkey = l->data.other_key,
+                              .local = l->data.own + own,
+                              .lkey = l->data.key,
+                              .bytes = bytes};
 }
 
 /* Entry `counter`, which is not announced yet. \returns its size */
@@ -62,7 +68,11 @@ RDMA_INLINE unsigned pgas_put(const struct pgas_link* l, uint32_t counter, const
 }
 
 RDMA_INLINE unsigned pgas_put_notification(struct pgas_link* l, uint32_t counter, unsigned slot, uint64_t value) {
-    const struct rdma_work w = {.opcode = HCA_OP_WRITE, .signalled = true, .remote = l->board.other + 8 * slot, .rkey = l->board.other_key, .bytes = 8};
+    const struct rdma_work w = {.opcode = HCA_OP_WRITE,
+                                .signalled = true,
+                                .remote = l->board.other + 8 * slot,
+                                .rkey = l->board.other_key,
+                                .bytes = 8};
     const unsigned size = rdma_write_inline(&l->pair, counter, &w, value, 0);
     rdma_link(&l->pair, counter, w.opcode, false, size);
     return size;
@@ -81,7 +91,8 @@ RDMA_INLINE bool pgas_post(struct pgas_link* l, const struct rdma_work* w) {
     return true;
 }
 
-/* Writes `bytes` (not 0) from offset `from` of the own segment to offset `to` of the other one's. \returns false if the link has failed */
+/* Writes `bytes` (not 0) from offset `from` of the own segment to offset `to` of the other one's. \returns false if the
+ * link has failed */
 RDMA_INLINE bool pgas_write(struct pgas_link* l, uint64_t from, uint64_t to, uint32_t bytes) {
     const struct rdma_work w = pgas_request(l, HCA_OP_WRITE, from, to, bytes);
     return pgas_post(l, &w);
@@ -101,7 +112,8 @@ RDMA_INLINE bool pgas_notify(struct pgas_link* l, unsigned slot, uint64_t value)
 }
 
 /* Both, with one doorbell and one completion. */
-RDMA_INLINE bool pgas_write_notify(struct pgas_link* l, uint64_t from, uint64_t to, uint32_t bytes, unsigned slot, uint64_t value) {
+RDMA_INLINE bool pgas_write_notify(struct pgas_link* l, uint64_t from, uint64_t to, uint32_t bytes, unsigned slot,
+                                   uint64_t value) {
     if (!pgas_room(l, 2)) return false;
     struct rdma_work w = pgas_request(l, HCA_OP_WRITE, from, to, bytes);
     w.signalled = false;
@@ -111,7 +123,9 @@ RDMA_INLINE bool pgas_write_notify(struct pgas_link* l, uint64_t from, uint64_t 
     return true;
 }
 
-RDMA_INLINE uint64_t pgas_look(const struct pgas_link* l, unsigned slot) { return rdma_load64((const volatile uint64_t*)(uintptr_t)l->board.at + slot); }
+RDMA_INLINE uint64_t pgas_look(const struct pgas_link* l, unsigned slot) {
+    return rdma_load64((const volatile uint64_t*)(uintptr_t)l->board.at + slot);
+}
 
 /* Waits until `slot` of the own board holds `value`. What was written before it on that link can be loaded then. */
 RDMA_INLINE void pgas_wait(const struct pgas_link* l, unsigned slot, uint64_t value) {

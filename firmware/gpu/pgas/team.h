@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Those who work on one thing at a node: all work-items of a work-group, or one hart alone. What they do together has one source,
- * in which the first of them talks to the network. */
+/* Those who work on one thing at a node: all work-items of a work-group, or one hart alone. What they do together has
+ * one source, in which the first of them talks to the network. */
 #ifndef FABRICVP_GPU_PGAS_TEAM_H
 #define FABRICVP_GPU_PGAS_TEAM_H
 
@@ -32,17 +32,19 @@ RDMA_INLINE bool team_leads(void) { return team_index() == 0; }
 /* The group of this team, from where it is kept to where it is at hand, and back. */
 RDMA_INLINE void team_copy(struct pgas_group* to, const struct pgas_group* from) {
     team_meet();
-    for (unsigned i = team_index(); i < sizeof *to / 8; i += team_size()) ((volatile uint64_t*)to)[i] = ((const volatile uint64_t*)from)[i];
+    for (unsigned i = team_index(); i < sizeof *to / 8; i += team_size())
+        ((volatile uint64_t*)to)[i] = ((const volatile uint64_t*)from)[i];
     team_meet();
 }
 
 /* All teams of a kernel, which are resident at once. Starts as zeros. */
 struct team_crew {
     uint32_t arrived, released;
-    volatile uint32_t stop;    /* set by the first of them, in front of a meeting */
+    volatile uint32_t stop; /* set by the first of them, in front of a meeting */
     uint32_t reserved;
 };
-/* Each team has come here for the `number`th time, and sees what the others have stored. \returns false if they have to stop */
+/* Each team has come here for the `number`th time, and sees what the others have stored. \returns false if they have to
+ * stop */
 RDMA_INLINE bool crew_meet(struct team_crew* crew, uint32_t number) {
 #ifdef FABRICVP_GPU_H
     fence_release(GPU_SCOPE_AGENT);

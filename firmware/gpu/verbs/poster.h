@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What posting and polling need of the machine they run on: a lane of a GPU (include gpu.h before) or a hart of the host. */
+/* What posting and polling need of the machine they run on: a lane of a GPU (include gpu.h before) or a hart of the
+ * host. */
 #ifndef FABRICVP_GPU_VERBS_POSTER_H
 #define FABRICVP_GPU_VERBS_POSTER_H
 
@@ -9,7 +10,8 @@
 #define RDMA_INLINE static inline __attribute__((always_inline))
 
 #ifdef FABRICVP_GPU_H
-/* What stands in front of records and doorbells: 2: a fence of system scope; 1: one of the GPU; 0: none, to measure what they cost. */
+/* What stands in front of records and doorbells: 2: a fence of system scope; 1: one of the GPU; 0: none, to measure
+ * what they cost. */
 #ifndef RDMA_FENCES
 #define RDMA_FENCES 2
 #endif

@@ -1,26 +1,26 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What whoever posts and polls by himself is told of a queue pair and a completion queue that a driver has made: addresses as
- * he sees them (a lane: of its GPU's address space; a hart: the host's), numbers and sizes. Plain C99. */
+/* What whoever posts and polls by himself is told of a queue pair and a completion queue that a driver has made:
+ * addresses as he sees them (a lane: of its GPU's address space; a hart: the host's), numbers and sizes. Plain C99. */
 #ifndef FABRICVP_GPU_VERBS_QUEUES_H
 #define FABRICVP_GPU_VERBS_QUEUES_H
 
 #include <stdint.h>
 
 struct rdma_pair {
-    uint64_t sends;            /* ring of send entries */
-    uint64_t send_record;      /* doorbell record: how many were posted */
-    uint64_t receives;         /* ring of receive entries */
+    uint64_t sends;       /* ring of send entries */
+    uint64_t send_record; /* doorbell record: how many were posted */
+    uint64_t receives;    /* ring of receive entries */
     uint64_t receive_record;
-    uint64_t doorbell;         /* the 8 bytes that announce sends */
+    uint64_t doorbell; /* the 8 bytes that announce sends */
     uint32_t number;
-    uint32_t start;            /* offset of the send ring in the queue pair's buffer */
+    uint32_t start; /* offset of the send ring in the queue pair's buffer */
     uint8_t log_sends, log_stride, log_receives, log_receive_stride; /* entries, bytes from one to the next */
-    uint32_t cq;               /* index of its completion queue among those that come along */
+    uint32_t cq; /* index of its completion queue among those that come along */
 };
 
 struct rdma_cq {
     uint64_t entries;
-    uint64_t record;           /* doorbell record: how many were taken */
+    uint64_t record; /* doorbell record: how many were taken */
     uint32_t number, log_size;
 };
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A lock for several work-groups that post to one queue pair, in the order in which they come. What it guards, the state of the
- * queue above all, lies in the GPU's memory. For kernels; one lane of a work-group calls. */
+/* A lock for several work-groups that post to one queue pair, in the order in which they come. What it guards, the
+ * state of the queue above all, lies in the GPU's memory. For kernels; one lane of a work-group calls. */
 #ifndef FABRICVP_GPU_VERBS_TICKET_H
 #define FABRICVP_GPU_VERBS_TICKET_H
 
 #include "gpu/verbs/poster.h"
 
-struct rdma_ticket {           /* starts as zeros */
+struct rdma_ticket { /* starts as zeros */
     uint32_t next, serving;
 };
 

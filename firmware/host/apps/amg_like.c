@@ -17,7 +17,7 @@ struct compressed { /* in host memory and on the device */
 };
 
 struct level {
-    uint32_t n; /* a side */
+    uint32_t n;                         /* a side */
     struct compressed matrix, down, up; /* down and up: to and from the next coarser level */
     double *x, *other, *right;
     gpu_address x_at, other_at, right_at;
@@ -58,7 +58,9 @@ static void make_finest(struct app* app, struct compressed* m, uint32_t n) {
     m->row_start[m->rows] = k;
 }
 
-static uint32_t parent(uint32_t row, uint32_t n) { return ((row / n / n / 2) * (n / 2) + row / n % n / 2) * (n / 2) + row % n / 2; }
+static uint32_t parent(uint32_t row, uint32_t n) {
+    return ((row / n / n / 2) * (n / 2) + row / n % n / 2) * (n / 2) + row % n / 2;
+}
 
 static void make_transfers(struct app* app, struct level* fine) {
     const uint32_t rows = fine->matrix.rows, coarse = rows / CHILDREN, n = fine->n;
@@ -100,7 +102,8 @@ static void make_coarser(struct app* app, struct compressed* m, const struct lev
 
 /* ---- on the GPUs ---- */
 
-static bool apply(struct app* app, const char* kernel, const struct compressed* m, gpu_address right, gpu_address from, gpu_address to) {
+static bool apply(struct app* app, const char* kernel, const struct compressed* m, gpu_address right, gpu_address from,
+                  gpu_address to) {
     struct amg_arguments a = m->on_device;
     a.right = right;
     a.from = from;
@@ -135,7 +138,8 @@ static double times(const struct compressed* m, uint32_t row, const double* x, d
 static void host_relax(struct level* l, unsigned steps) {
     for (unsigned s = 0; s < steps; ++s) {
         for (uint32_t row = 0; row < l->matrix.rows; ++row)
-            l->other[row] = l->x[row] + times(&l->matrix, row, l->x, l->right[row], -1) * AMG_WEIGHT / l->matrix.value[l->matrix.row_start[row]];
+            l->other[row] = l->x[row] + times(&l->matrix, row, l->x, l->right[row], -1) * AMG_WEIGHT /
+                                            l->matrix.value[l->matrix.row_start[row]];
         double* x = l->x;
         l->x = l->other;
         l->other = x;
@@ -181,7 +185,8 @@ bool app_amg_like(struct app* app) {
         l->x = app_host(app, bytes);
         l->other = app_host(app, bytes);
         l->right = app_host(app, bytes);
-        for (uint32_t row = 0; i == 0 && row < l->matrix.rows; ++row) l->right[row] = (double)(int64_t)hash64(row) * 0x1p-63;
+        for (uint32_t row = 0; i == 0 && row < l->matrix.rows; ++row)
+            l->right[row] = (double)(int64_t)hash64(row) * 0x1p-63;
         l->x_at = app_uploaded(app, l->x, bytes);
         l->other_at = app_uploaded(app, l->other, bytes);
         l->right_at = app_uploaded(app, l->right, bytes);

@@ -8,7 +8,9 @@
 #include "host/region.h"
 #include "host/timer.h"
 
-struct gpu_kernel app_kernel(struct app* app, const char* name) { return gpu_linked_kernel(app->node, name, name); }
+struct gpu_kernel app_kernel(struct app* app, const char* name) {
+    return gpu_linked_kernel(app->node, name, name);
+}
 
 gpu_address app_buffer_as(struct app* app, uint64_t bytes, enum gpu_locality locality, uint64_t pitch) {
     return gpu_allocate_by(app->node, bytes, app->placement, (struct gpu_layout){locality, pitch});
@@ -34,7 +36,8 @@ unsigned app_await(struct app* app, struct gpu_queue_handle* queue, uint64_t pac
     return app->fault = fault;
 }
 
-bool app_run(struct app* app, struct gpu_kernel kernel, const struct gpu_grid* grid, const void* arguments, uint32_t bytes) {
+bool app_run(struct app* app, struct gpu_kernel kernel, const struct gpu_grid* grid, const void* arguments,
+             uint32_t bytes) {
     const unsigned gpus = app->node->count;
     uint64_t packet[GPU_MOST];
     bool used[GPU_MOST];
@@ -50,7 +53,8 @@ bool app_run(struct app* app, struct gpu_kernel kernel, const struct gpu_grid* g
     return !app->failed;
 }
 
-bool app_run_1d(struct app* app, struct gpu_kernel kernel, uint64_t items, uint32_t group, const void* arguments, uint32_t bytes) {
+bool app_run_1d(struct app* app, struct gpu_kernel kernel, uint64_t items, uint32_t group, const void* arguments,
+                uint32_t bytes) {
     if (items > UINT32_MAX) {
         console_printf("a grid of %lu work-items is larger than a packet can say\n", items);
         app->failed = true;
@@ -81,7 +85,8 @@ void app_download(struct app* app, void* to, gpu_address from, uint64_t bytes) {
     note_copy(app, "a download", gpu_copy_from(app->node, to, from, bytes));
 }
 
-void app_fill(struct app* app, gpu_address to, uint64_t words, enum fill_kind kind, uint64_t seed, uint32_t range, float scale) {
+void app_fill(struct app* app, gpu_address to, uint64_t words, enum fill_kind kind, uint64_t seed, uint32_t range,
+              float scale) {
     const struct fill_arguments arguments = {to, words, seed, kind, range, scale};
     app_run_1d(app, app_kernel(app, "fill"), (words + 1023) / 1024 * 256, 256, &arguments, sizeof arguments);
 }

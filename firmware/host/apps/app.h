@@ -13,16 +13,16 @@
 
 struct app {
     struct gpu_node* node;
-    struct gpu_queue_handle* queue;          /* one a GPU */
-    uint64_t size;                           /* what the user asked for; its meaning is in abi/apps.h */
-    const char* line;                        /* the command line from the application's name on */
-    uint64_t random;                         /* state of app_random() */
+    struct gpu_queue_handle* queue; /* one a GPU */
+    uint64_t size;                  /* what the user asked for; its meaning is in abi/apps.h */
+    const char* line;               /* the command line from the application's name on */
+    uint64_t random;                /* state of app_random() */
     enum gpu_placement_policy placement;
     enum gpu_dispatch_policy dispatch;
-    uint64_t began, measured;                /* ticks of the timer between app_measure_begin() and _end() */
-    bool rehearsal;                          /* this pass only shows who touches which page first */
-    bool failed;                             /* a kernel faulted */
-    unsigned fault;                          /* the last one's enum gpu_fault, or GPU_TIMED_OUT */
+    uint64_t began, measured; /* ticks of the timer between app_measure_begin() and _end() */
+    bool rehearsal;           /* this pass only shows who touches which page first */
+    bool failed;              /* a kernel faulted */
+    unsigned fault;           /* the last one's enum gpu_fault, or GPU_TIMED_OUT */
 };
 
 /* Every application is such a function. \returns true if the result is right */
@@ -46,19 +46,22 @@ void app_download(struct app* app, void* to, gpu_address from, uint64_t bytes);
 void* app_host(struct app* app, uint64_t bytes);
 
 /* Runs a grid, spread over all GPUs as the user asked, to its end. \returns false if it faulted */
-bool app_run(struct app* app, struct gpu_kernel kernel, const struct gpu_grid* grid, const void* arguments, uint32_t bytes);
+bool app_run(struct app* app, struct gpu_kernel kernel, const struct gpu_grid* grid, const void* arguments,
+             uint32_t bytes);
 /* Waits for a packet. \returns 0, or why it failed, which the console tells */
 unsigned app_await(struct app* app, struct gpu_queue_handle* queue, uint64_t packet);
 /* One-dimensional. */
-bool app_run_1d(struct app* app, struct gpu_kernel kernel, uint64_t items, uint32_t group, const void* arguments, uint32_t bytes);
+bool app_run_1d(struct app* app, struct gpu_kernel kernel, uint64_t items, uint32_t group, const void* arguments,
+                uint32_t bytes);
 
-/* Around what is measured: statistics in between are kept under the label "kernels". TLBs and walk caches are empty when it
- * begins. */
+/* Around what is measured: statistics in between are kept under the label "kernels". TLBs and walk caches are empty
+ * when it begins. */
 void app_measure_begin(struct app* app);
 void app_measure_end(struct app* app);
 
 /* Input made by the lanes themselves (gpu/kernels/fill.h). */
-void app_fill(struct app* app, gpu_address to, uint64_t words, enum fill_kind kind, uint64_t seed, uint32_t range, float scale);
+void app_fill(struct app* app, gpu_address to, uint64_t words, enum fill_kind kind, uint64_t seed, uint32_t range,
+              float scale);
 
 /* Compares device memory with what the host expects, without fetching it: by digests that lanes make. For all words in
  * order, call app_expect(); then app_check_end(). */

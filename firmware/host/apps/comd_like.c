@@ -4,8 +4,8 @@
 #include "gpu/kernels/random.h"
 #include "host/apps/app.h"
 
-/* One step of molecular dynamics, and the forces after it. A cell is as wide as the cutoff and holds 12 to 19 atoms, which
- * sit near the points of a lattice of 3×3×3. */
+/* One step of molecular dynamics, and the forces after it. A cell is as wide as the cutoff and holds 12 to 19 atoms,
+ * which sit near the points of a lattice of 3×3×3. */
 enum { LATTICE = 3, LEAST = 12, MORE = 8, SMALLEST = 3, GROUP = 128 };
 #define CUTOFF 2.5
 #define STEP 0.001
@@ -32,7 +32,8 @@ static void fill_box(struct app* app, struct box* b) {
     for (uint32_t c = 0; c < b->cells; ++c) {
         const uint32_t at[3] = {c % n, c / n % n, c / n / n};
         for (uint32_t k = 0; k < COMD_NEIGHBOURS; ++k) {
-            const uint32_t x = (at[0] + n + k % 3 - 1) % n, y = (at[1] + n + k / 3 % 3 - 1) % n, z = (at[2] + n + k / 9 - 1) % n;
+            const uint32_t x = (at[0] + n + k % 3 - 1) % n, y = (at[1] + n + k / 3 % 3 - 1) % n,
+                           z = (at[2] + n + k / 9 - 1) % n;
             b->neighbour[(uint64_t)c * COMD_NEIGHBOURS + k] = (z * n + y) * n + x;
         }
         b->count[c] = LEAST + (uint32_t)(hash64(c) % MORE);
@@ -42,7 +43,8 @@ static void fill_box(struct app* app, struct box* b) {
             const uint32_t point[3] = {slot % LATTICE, slot / LATTICE % LATTICE, slot / LATTICE / LATTICE};
             for (uint32_t d = 0; d < 3; ++d) {
                 const uint64_t seed = 8ull * place + d;
-                b->position[(uint64_t)d * b->places + place] = (at[d] + (point[d] + 0.45 + 0.1 * unit(seed)) / LATTICE) * CUTOFF;
+                b->position[(uint64_t)d * b->places + place] =
+                    (at[d] + (point[d] + 0.45 + 0.1 * unit(seed)) / LATTICE) * CUTOFF;
                 b->velocity[(uint64_t)d * b->places + place] = unit(~seed) - 0.5;
             }
         }
@@ -58,7 +60,8 @@ static void host_forces(struct box* b) {
             double f[3] = {0, 0, 0}, energy = 0;
             for (uint32_t k = 0; k < COMD_NEIGHBOURS; ++k) {
                 const uint32_t other_cell = b->neighbour[(uint64_t)c * COMD_NEIGHBOURS + k];
-                for (uint32_t other = other_cell * COMD_SLOTS; other < other_cell * COMD_SLOTS + b->count[other_cell]; ++other) {
+                for (uint32_t other = other_cell * COMD_SLOTS; other < other_cell * COMD_SLOTS + b->count[other_cell];
+                     ++other) {
                     double d[3];
                     for (unsigned i = 0; i < 3; ++i) {
                         d[i] = b->position[i * p + own] - b->position[i * p + other];
@@ -80,18 +83,19 @@ static void host_forces(struct box* b) {
 bool app_comd_like(struct app* app) {
     struct box b = {.n = app->size < SMALLEST ? SMALLEST : (uint32_t)app->size};
     fill_box(app, &b);
-    const struct comd_arguments a = {.atom = app_uploaded(app, b.atom, b.atoms * 4ull),
-                                     .neighbour = app_uploaded(app, b.neighbour, (uint64_t)b.cells * COMD_NEIGHBOURS * 4),
-                                     .count = app_uploaded(app, b.count, b.cells * 4ull),
-                                     .position = app_uploaded(app, b.position, b.places * 24ull),
-                                     .velocity = app_uploaded(app, b.velocity, b.places * 24ull),
-                                     .force = app_uploaded(app, b.force, b.places * 24ull),
-                                     .energy = app_uploaded(app, b.energy, b.places * 8ull),
-                                     .atoms = b.atoms,
-                                     .places = b.places,
-                                     .cutoff = CUTOFF,
-                                     .side = b.n * CUTOFF,
-                                     .step = STEP};
+    const struct comd_arguments a = {
+        .atom = app_uploaded(app, b.atom, b.atoms * 4ull),
+        .neighbour = app_uploaded(app, b.neighbour, (uint64_t)b.cells * COMD_NEIGHBOURS * 4),
+        .count = app_uploaded(app, b.count, b.cells * 4ull),
+        .position = app_uploaded(app, b.position, b.places * 24ull),
+        .velocity = app_uploaded(app, b.velocity, b.places * 24ull),
+        .force = app_uploaded(app, b.force, b.places * 24ull),
+        .energy = app_uploaded(app, b.energy, b.places * 8ull),
+        .atoms = b.atoms,
+        .places = b.places,
+        .cutoff = CUTOFF,
+        .side = b.n * CUTOFF,
+        .step = STEP};
     app_measure_begin(app);
     const bool ran = app_run_1d(app, app_kernel(app, "comd_force"), b.atoms, GROUP, &a, sizeof a) &&
                      app_run_1d(app, app_kernel(app, "comd_advance"), b.atoms, GROUP, &a, sizeof a) &&
@@ -104,6 +108,8 @@ bool app_comd_like(struct app* app) {
         b.position[i] += STEP * b.velocity[i];
     }
     host_forces(&b);
-    return app_doubles_are(app, a.position, b.position, 3ull * b.places, "positions at") && app_doubles_are(app, a.velocity, b.velocity, 3ull * b.places, "velocities at") &&
-           app_doubles_are(app, a.force, b.force, 3ull * b.places, "forces at") && app_doubles_are(app, a.energy, b.energy, b.places, "energies at");
+    return app_doubles_are(app, a.position, b.position, 3ull * b.places, "positions at") &&
+           app_doubles_are(app, a.velocity, b.velocity, 3ull * b.places, "velocities at") &&
+           app_doubles_are(app, a.force, b.force, 3ull * b.places, "forces at") &&
+           app_doubles_are(app, a.energy, b.energy, b.places, "energies at");
 }

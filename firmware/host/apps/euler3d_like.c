@@ -6,8 +6,8 @@
 
 enum { STAGES = 3, BLOCK = 4096, SMALLEST = 64, GROUP = 192 };
 
-/* A sheet of cells, walls at two sides, undisturbed flow at the others; cells are numbered at random within blocks, as a
- * mesh generator that works from part to part leaves them. */
+/* A sheet of cells, walls at two sides, undisturbed flow at the others; cells are numbered at random within blocks, as
+ * a mesh generator that works from part to part leaves them. */
 struct mesh {
     uint32_t cells, width;
     int32_t* neighbour;
@@ -24,7 +24,9 @@ static uint32_t number_of(uint32_t place, uint32_t cells) {
     return (place & ~mask) | v;
 }
 
-static float between(uint64_t seed, float least, float most) { return least + (float)(hash64(seed) >> 40) * 0x1p-24f * (most - least); }
+static float between(uint64_t seed, float least, float most) {
+    return least + (float)(hash64(seed) >> 40) * 0x1p-24f * (most - least);
+}
 
 static void make_mesh(struct app* app, struct mesh* m) {
     const uint32_t n = m->cells, w = m->width, h = n / w;
@@ -34,19 +36,24 @@ static void make_mesh(struct app* app, struct mesh* m) {
     m->value = app_host(app, 4ull * EULER_VALUES * n);
     for (uint32_t place = 0; place < n; ++place) {
         const uint32_t x = place % w, y = place / w, cell = number_of(place, n);
-        const int64_t beside[EULER_FACES] = {x ? (int64_t)place - 1 : EULER_WALL, x + 1 < w ? (int64_t)place + 1 : EULER_WALL,
-                                             y ? (int64_t)place - w : EULER_FAR, y + 1 < h ? (int64_t)place + w : EULER_FAR};
+        const int64_t beside[EULER_FACES] = {
+            x ? (int64_t)place - 1 : EULER_WALL, x + 1 < w ? (int64_t)place + 1 : EULER_WALL,
+            y ? (int64_t)place - w : EULER_FAR, y + 1 < h ? (int64_t)place + w : EULER_FAR};
         for (unsigned face = 0; face < EULER_FACES; ++face) {
-            m->neighbour[(uint64_t)face * n + cell] = beside[face] < 0 ? (int32_t)beside[face] : (int32_t)number_of((uint32_t)beside[face], n);
+            m->neighbour[(uint64_t)face * n + cell] =
+                beside[face] < 0 ? (int32_t)beside[face] : (int32_t)number_of((uint32_t)beside[face], n);
             /* Both cells at a face see the same normal, with opposite signs. */
-            const uint64_t seed = face < 2 ? 2 * ((uint64_t)y * (w + 1) + x + face % 2) : 2 * ((uint64_t)(y + face % 2) * w + x) + 1;
+            const uint64_t seed =
+                face < 2 ? 2 * ((uint64_t)y * (w + 1) + x + face % 2) : 2 * ((uint64_t)(y + face % 2) * w + x) + 1;
             const float sign = face % 2 ? 1 : -1;
             for (unsigned d = 0; d < 3; ++d)
-                m->normal[((uint64_t)d * EULER_FACES + face) * n + cell] = sign * between(8 * seed + d, d == face / 2 ? 0.9f : -0.1f, d == face / 2 ? 1.1f : 0.1f);
+                m->normal[((uint64_t)d * EULER_FACES + face) * n + cell] =
+                    sign * between(8 * seed + d, d == face / 2 ? 0.9f : -0.1f, d == face / 2 ? 1.1f : 0.1f);
         }
         m->area[cell] = between(~(uint64_t)place, 0.8f, 1.2f);
         const float far[EULER_VALUES] = {EULER_FAR_DENSITY, EULER_FAR_MOMENTUM, 0, 0, EULER_FAR_ENERGY};
-        for (unsigned i = 0; i < EULER_VALUES; ++i) m->value[(uint64_t)i * n + cell] = far[i] * between(~(8ull * place + i), 0.95f, 1.05f);
+        for (unsigned i = 0; i < EULER_VALUES; ++i)
+            m->value[(uint64_t)i * n + cell] = far[i] * between(~(8ull * place + i), 0.95f, 1.05f);
     }
 }
 
@@ -58,7 +65,8 @@ struct cell {
 
 static struct cell cell_of(const float v[EULER_VALUES]) {
     struct cell c;
-    const float vx = v[1] / v[0], vy = v[2] / v[0], vz = v[3] / v[0], velocity[3] = {vx, vy, vz}, square = vx * vx + vy * vy + vz * vz;
+    const float vx = v[1] / v[0], vy = v[2] / v[0], vz = v[3] / v[0], velocity[3] = {vx, vy, vz},
+                square = vx * vx + vy * vy + vz * vz;
     c.speed = euler_square_root(square);
     c.pressure = (EULER_GAMMA - 1) * (v[4] - 0.5f * v[0] * square);
     c.sound = euler_square_root(EULER_GAMMA * c.pressure / v[0]);
@@ -71,12 +79,14 @@ static struct cell cell_of(const float v[EULER_VALUES]) {
     return c;
 }
 
-static void stage(const struct mesh* m, struct cell* cells, const float* old, float* flux, float* factor, unsigned number) {
+static void stage(const struct mesh* m, struct cell* cells, const float* old, float* flux, float* factor,
+                  unsigned number) {
     const uint32_t n = m->cells;
     const float far[EULER_VALUES] = {EULER_FAR_DENSITY, EULER_FAR_MOMENTUM, 0, 0, EULER_FAR_ENERGY};
     const struct cell beyond = cell_of(far);
     for (uint32_t i = 0; i < n; ++i) {
-        const float v[EULER_VALUES] = {m->value[i], m->value[n + i], m->value[2 * n + i], m->value[3 * n + i], m->value[4 * n + i]};
+        const float v[EULER_VALUES] = {m->value[i], m->value[n + i], m->value[2 * n + i], m->value[3 * n + i],
+                                       m->value[4 * n + i]};
         cells[i] = cell_of(v);
         if (number == 0) factor[i] = 0.5f / (euler_square_root(m->area[i]) * (cells[i].speed + cells[i].sound));
     }
@@ -101,7 +111,8 @@ static void stage(const struct mesh* m, struct cell* cells, const float* old, fl
                 for (unsigned d = 0; d < 3; ++d) *sum += 0.5f * normal[d] * (there->flow[d][v] + here->flow[d][v]);
             }
         }
-    for (uint32_t i = 0; i < EULER_VALUES * n; ++i) m->value[i] = old[i] + factor[i % n] * (1.0f / (float)(STAGES - number)) * flux[i];
+    for (uint32_t i = 0; i < EULER_VALUES * n; ++i)
+        m->value[i] = old[i] + factor[i % n] * (1.0f / (float)(STAGES - number)) * flux[i];
 }
 
 bool app_euler3d_like(struct app* app) {

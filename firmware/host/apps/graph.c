@@ -5,14 +5,15 @@
 #include "host/console.h"
 #include "host/heap.h"
 
-/* R-MAT with probabilities 0.57, 0.19, 0.1875, 0.0525, drawn row by row: how many edges leave a vertex is their expected
- * number, rounded at random; where each goes is drawn under the condition of the source's bits: a bit of the target is 1
- * with probability 1/4 where the source's is 0, else 7/32. */
+/* R-MAT with probabilities 0.57, 0.19, 0.1875, 0.0525, drawn row by row: how many edges leave a vertex is their
+ * expected number, rounded at random; where each goes is drawn under the condition of the source's bits: a bit of the
+ * target is 1 with probability 1/4 where the source's is 0, else 7/32. */
 #define RMAT_ZERO 0.76 /* that a bit of the source is 0 */
 
 static uint32_t target_of(uint32_t source, uint64_t edge, uint32_t mask) {
     const uint64_t a = hash64(2 * edge), b = hash64(2 * edge + 1);
-    const uint32_t quarter = (uint32_t)a & (uint32_t)(a >> 32), seven_eighths = (uint32_t)b | (uint32_t)(b >> 16) | (uint32_t)(b >> 32);
+    const uint32_t quarter = (uint32_t)a & (uint32_t)(a >> 32),
+                   seven_eighths = (uint32_t)b | (uint32_t)(b >> 16) | (uint32_t)(b >> 32);
     return quarter & (~source | seven_eighths) & mask;
 }
 
@@ -43,7 +44,8 @@ void graph_generate(struct app* app, struct graph* g, unsigned scale, uint64_t e
         const uint64_t leave = (uint64_t)(expected[ones] + (double)(hash64(~(uint64_t)v) >> 11) * 0x1p-53);
         for (uint64_t e = 0; e < leave; ++e) {
             const uint32_t target = target_of(v, drawn++, n - 1);
-            if (target != v && kept < edges + n) pairs[kept++] = (struct pair){shuffled(v, scale), shuffled(target, scale)};
+            if (target != v && kept < edges + n)
+                pairs[kept++] = (struct pair){shuffled(v, scale), shuffled(target, scale)};
         }
     }
     g->entries = 2 * kept;

@@ -11,8 +11,8 @@ struct graph {
     uint32_t *row_start, *neighbour; /* vertices + 1; entries */
 };
 
-/* 2^scale vertices and about `edges` edges after the R-MAT model, without loops; labels are shuffled, so that neither hubs
- * nor neighbours lie beside each other. */
+/* 2^scale vertices and about `edges` edges after the R-MAT model, without loops; labels are shuffled, so that neither
+ * hubs nor neighbours lie beside each other. */
 void graph_generate(struct app* app, struct graph* g, unsigned scale, uint64_t edges);
 enum { GRAPH_SCALE_MOST = 25 };
 

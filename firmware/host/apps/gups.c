@@ -4,17 +4,18 @@
 #include "host/apps/app.h"
 #include "host/console.h"
 
-/* An eighth of the updates that there are entries (HPCC: four times as many); a lane makes 32 of them, so that the part of
- * the stream that is under way at a time stays as small, whatever the size. */
+/* An eighth of the updates that there are entries (HPCC: four times as many); a lane makes 32 of them, so that the part
+ * of the stream that is under way at a time stays as small, whatever the size. */
 enum { UPDATES_A_LANE = 32, ENTRIES_AN_UPDATE = 8, LOST_MOST = 100 };
 
-/* One lane after the other, which no update is lost to. As in HPCC, one in a hundred may be wrong on the GPU; with atomics
- * none. */
+/* One lane after the other, which no update is lost to. As in HPCC, one in a hundred may be wrong on the GPU; with
+ * atomics none. */
 bool app_gups(struct app* app) {
     const bool atomics = app_option(app, "atomics") != 0;
     uint64_t entries = UPDATES_A_LANE * ENTRIES_AN_UPDATE;
     while (entries < app->size) entries *= 2;
-    const uint64_t bytes = entries * sizeof(uint64_t), lanes = entries / ENTRIES_AN_UPDATE / UPDATES_A_LANE, updates = lanes * UPDATES_A_LANE;
+    const uint64_t bytes = entries * sizeof(uint64_t), lanes = entries / ENTRIES_AN_UPDATE / UPDATES_A_LANE,
+                   updates = lanes * UPDATES_A_LANE;
     const struct gups_arguments a = {app_buffer(app, bytes), app_buffer(app, lanes * 8), entries - 1, UPDATES_A_LANE};
     uint64_t *table = app_host(app, bytes), *start = app_host(app, lanes * 8), *seen = app_host(app, bytes);
     for (uint64_t i = 0; i < entries; ++i) table[i] = i;

@@ -14,9 +14,11 @@ struct level {
 
 static uint64_t cells(const struct level* l) { return (uint64_t)l->n * l->n * l->n; }
 
-static bool sweep(struct app* app, const char* kernel, gpu_address from, gpu_address right, gpu_address to, uint32_t n) {
+static bool sweep(struct app* app, const char* kernel, gpu_address from, gpu_address right, gpu_address to,
+                  uint32_t n) {
     const struct multigrid_arguments a = {from, right, to, n};
-    const struct gpu_grid grid = {.items = {n, n, n}, .group = {n < 64 ? (uint16_t)n : 64, 4, 1}, .binding = GPU_BIND_KERNEL};
+    const struct gpu_grid grid = {
+        .items = {n, n, n}, .group = {n < 64 ? (uint16_t)n : 64, 4, 1}, .binding = GPU_BIND_KERNEL};
     return app_run(app, app_kernel(app, kernel), &grid, &a, sizeof a);
 }
 
@@ -44,7 +46,8 @@ static bool cycle(struct app* app, struct level* l, unsigned levels) {
 static double around(const double* u, uint32_t n, uint32_t x, uint32_t y, uint32_t z) {
     const double* c = u + ((uint64_t)z * n + y) * n + x;
     const int64_t line = n, plane = (int64_t)n * n;
-    const double across = (x ? c[-1] : 0) + (x + 1 < n ? c[1] : 0), along = (y ? c[-line] : 0) + (y + 1 < n ? c[line] : 0);
+    const double across = (x ? c[-1] : 0) + (x + 1 < n ? c[1] : 0),
+                 along = (y ? c[-line] : 0) + (y + 1 < n ? c[line] : 0);
     return (across + along) + ((z ? c[-plane] : 0) + (z + 1 < n ? c[plane] : 0));
 }
 

@@ -11,7 +11,15 @@ bool app_im2col(struct app* app) {
     const uint64_t in = (uint64_t)CHANNELS * positions, out = (uint64_t)rows * positions;
     const struct im2col_arguments a = {app_buffer_as(app, in * 4, GPU_BY_COLUMNS, (uint64_t)positions * 4),
                                        app_buffer_as(app, out * 4, GPU_BY_COLUMNS, (uint64_t)positions * 4),
-                                       CHANNELS, batch, SIDE, SIDE, KERNEL, 1, 1, SIDE, SIDE};
+                                       CHANNELS,
+                                       batch,
+                                       SIDE,
+                                       SIDE,
+                                       KERNEL,
+                                       1,
+                                       1,
+                                       SIDE,
+                                       SIDE};
     app_fill(app, a.image, in, FILL_HASH, 1, 0, 0);
     const struct gpu_grid grid = {.items = {positions, rows, 1}, .group = {256, 1, 1}, .binding = GPU_BIND_COLUMNS};
     app_measure_begin(app);
@@ -21,7 +29,8 @@ bool app_im2col(struct app* app) {
     struct app_check check;
     app_check_begin(app, &check, a.columns, out);
     for (uint32_t row = 0; row < rows; ++row) {
-        const uint32_t channel = row / 9, down = row % 9 / 3, right = row % 3; /* shifts by 0, 1, 2 stand for -1, 0, 1 */
+        const uint32_t channel = row / 9, down = row % 9 / 3,
+                       right = row % 3; /* shifts by 0, 1, 2 stand for -1, 0, 1 */
         for (uint32_t line = 0; line < batch * SIDE; ++line) {
             const uint32_t y = line % SIDE + down;
             const bool inside = y >= 1 && y <= SIDE;

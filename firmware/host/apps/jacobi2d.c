@@ -8,7 +8,8 @@ enum { STEPS = 2 };
 bool app_jacobi2d(struct app* app) {
     const uint32_t n = (uint32_t)app->size;
     const uint64_t cells = (uint64_t)n * n, pitch = n * sizeof(float);
-    const gpu_address buffer[2] = {app_buffer_as(app, cells * 4, GPU_BY_ROWS, pitch), app_buffer_as(app, cells * 4, GPU_BY_ROWS, pitch)};
+    const gpu_address buffer[2] = {app_buffer_as(app, cells * 4, GPU_BY_ROWS, pitch),
+                                   app_buffer_as(app, cells * 4, GPU_BY_ROWS, pitch)};
     app_fill(app, buffer[0], cells, FILL_UNIFORM, 1, 0, 1);
     const struct gpu_grid grid = {.items = {n, n, 1}, .group = {64, 4, 1}, .binding = GPU_BIND_ROWS};
     bool ran = true;
@@ -31,7 +32,8 @@ bool app_jacobi2d(struct app* app) {
         for (uint32_t s = 1; s <= STEPS; ++s) {
             if (front < s || front - s >= n) continue;
             const uint32_t y = front - s;
-            const float *here = rows[s - 1][y % 3], *above = rows[s - 1][(y + 2) % 3], *below = rows[s - 1][(y + 1) % 3];
+            const float *here = rows[s - 1][y % 3], *above = rows[s - 1][(y + 2) % 3],
+                        *below = rows[s - 1][(y + 1) % 3];
             float* to = rows[s][y % 3];
             for (uint32_t x = 0; x < n; ++x) {
                 const bool border = x == 0 || y == 0 || x == n - 1 || y == n - 1;

@@ -19,24 +19,31 @@ static bool wrong(const char* what) {
     return false;
 }
 
-static struct kernel_job_buffer* buffers_of(struct kernel_job* job) { return (struct kernel_job_buffer*)((uint8_t*)job + job->buffers); }
+static struct kernel_job_buffer* buffers_of(struct kernel_job* job) {
+    return (struct kernel_job_buffer*)((uint8_t*)job + job->buffers);
+}
 
 static bool well_formed(const struct app* app, struct kernel_job* job) {
-    if (job->argument_bytes > GPU_KERNARG_BYTES || !inside(job, job->arguments, job->argument_bytes)) return wrong("its arguments are too long");
-    if (job->buffer_count > MOST_BUFFERS || job->buffers % 8 || !inside(job, job->buffers, job->buffer_count * sizeof(struct kernel_job_buffer)))
+    if (job->argument_bytes > GPU_KERNARG_BYTES || !inside(job, job->arguments, job->argument_bytes))
+        return wrong("its arguments are too long");
+    if (job->buffer_count > MOST_BUFFERS || job->buffers % 8 ||
+        !inside(job, job->buffers, job->buffer_count * sizeof(struct kernel_job_buffer)))
         return wrong("its table of buffers does not fit");
     if (!inside(job, job->elf, job->elf_bytes)) return wrong("its ELF file does not fit");
     if (job->gpu != KERNEL_JOB_ALL_GPUS && job->gpu >= app->node->count) return wrong("there is no such GPU");
     uint64_t items = 1;
     for (unsigned d = 0; d < 3; ++d) {
-        if (!job->items[d] || !job->group[d] || job->group[d] > GPU_GROUP_ITEMS) return wrong("a size of its grid is 0 or too large");
+        if (!job->items[d] || !job->group[d] || job->group[d] > GPU_GROUP_ITEMS)
+            return wrong("a size of its grid is 0 or too large");
         items *= job->group[d];
     }
     if (items > GPU_GROUP_ITEMS) return wrong("its work-groups are too large");
     for (uint32_t i = 0; i < job->buffer_count; ++i) {
         const struct kernel_job_buffer* b = &buffers_of(job)[i];
-        if (!b->bytes || (b->flags && !inside(job, b->contents, b->bytes))) return wrong("a buffer is empty or does not fit");
-        if (job->argument_bytes < 8 || b->argument > job->argument_bytes - 8) return wrong("a buffer's address is no argument");
+        if (!b->bytes || (b->flags && !inside(job, b->contents, b->bytes)))
+            return wrong("a buffer is empty or does not fit");
+        if (job->argument_bytes < 8 || b->argument > job->argument_bytes - 8)
+            return wrong("a buffer's address is no argument");
     }
     return true;
 }
@@ -45,13 +52,18 @@ static bool well_formed(const struct app* app, struct kernel_job* job) {
 static bool place_buffers(struct app* app, struct kernel_job* job, uint8_t* arguments) {
     for (uint32_t i = 0; i < job->buffer_count; ++i) {
         struct kernel_job_buffer* b = &buffers_of(job)[i];
-        const unsigned from = job->gpu == KERNEL_JOB_ALL_GPUS ? 0 : job->gpu, to = job->gpu == KERNEL_JOB_ALL_GPUS ? app->node->count : from + 1;
+        const unsigned from = job->gpu == KERNEL_JOB_ALL_GPUS ? 0 : job->gpu,
+                       to = job->gpu == KERNEL_JOB_ALL_GPUS ? app->node->count : from + 1;
         uint64_t room = 0;
         for (unsigned g = from; g < to; ++g) room += app->node->gpu[g].top - app->node->gpu[g].free;
-        if (b->bytes > room - room / 8) return wrong("device memory is too small for a buffer"); /* page tables need some */
-        b->address = job->gpu == KERNEL_JOB_ALL_GPUS ? app_buffer(app, b->bytes) : gpu_allocate_on(app->node, job->gpu, b->bytes);
-        if (b->flags & KERNEL_JOB_IN) app_upload(app, b->address, (uint8_t*)job + b->contents, b->bytes);
-        else app_fill(app, b->address, (b->bytes + 3) / 4, FILL_CONSTANT, 0, 0, 0);
+        if (b->bytes > room - room / 8)
+            return wrong("device memory is too small for a buffer"); /* page tables need some */
+        b->address = job->gpu == KERNEL_JOB_ALL_GPUS ? app_buffer(app, b->bytes)
+                                                     : gpu_allocate_on(app->node, job->gpu, b->bytes);
+        if (b->flags & KERNEL_JOB_IN)
+            app_upload(app, b->address, (uint8_t*)job + b->contents, b->bytes);
+        else
+            app_fill(app, b->address, (b->bytes + 3) / 4, FILL_CONSTANT, 0, 0, 0);
         memcpy(arguments + b->argument, &b->address, 8);
     }
     return true;
@@ -61,13 +73,15 @@ static enum kernel_job_state run(struct app* app, struct kernel_job* job) {
     if (!well_formed(app, job)) return KERNEL_JOB_MALFORMED;
     const void* elf = (uint8_t*)job + job->elf;
     const gpu_address image = gpu_load_image(app->node, elf, job->elf_bytes);
-    const struct gpu_kernel kernel = image ? gpu_find_kernel(elf, job->elf_bytes, image, job->kernel) : (struct gpu_kernel){0, 0};
+    const struct gpu_kernel kernel =
+        image ? gpu_find_kernel(elf, job->elf_bytes, image, job->kernel) : (struct gpu_kernel){0, 0};
     if (!kernel.object) {
         wrong(image ? "no such kernel in its ELF file" : "its ELF file is no kernel image");
         return KERNEL_JOB_MALFORMED;
     }
     if (kernel.kernarg_bytes > job->argument_bytes) {
-        console_printf("kernel job: the kernel takes %u bytes of arguments, not %u\n", kernel.kernarg_bytes, job->argument_bytes);
+        console_printf("kernel job: the kernel takes %u bytes of arguments, not %u\n", kernel.kernarg_bytes,
+                       job->argument_bytes);
         return KERNEL_JOB_MALFORMED;
     }
     uint8_t arguments[GPU_KERNARG_BYTES];

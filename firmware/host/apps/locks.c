@@ -8,7 +8,8 @@ enum { ROUNDS = 4 };
 bool app_locks(struct app* app) {
     const uint64_t lanes = (app->size + 63) & ~63ull, waves = lanes / 64;
     uint64_t* results = app_host(app, (waves + 1) * sizeof *results);
-    const gpu_address shared = app_buffer(app, GPU_PAGE), mailbox = app_buffer(app, waves * 64), received = app_buffer(app, (waves + 1) * 8);
+    const gpu_address shared = app_buffer(app, GPU_PAGE), mailbox = app_buffer(app, waves * 64),
+                      received = app_buffer(app, (waves + 1) * 8);
     const struct locks_arguments a = {shared, shared + 64, mailbox, received, ROUNDS};
     app_upload(app, shared, app_host(app, 128), 128);
     app_upload(app, mailbox, app_host(app, waves * 64), waves * 64);

@@ -16,8 +16,8 @@ struct cube {
 };
 
 static uint32_t corner_node(const struct cube* u, uint32_t element, unsigned c) {
-    const uint32_t n = u->n, x = element % n + (c == 1 || c == 2 || c == 5 || c == 6), y = element / n % n + (c == 2 || c == 3 || c == 6 || c == 7),
-                   z = element / n / n + (c >= 4);
+    const uint32_t n = u->n, x = element % n + (c == 1 || c == 2 || c == 5 || c == 6),
+                   y = element / n % n + (c == 2 || c == 3 || c == 6 || c == 7), z = element / n / n + (c >= 4);
     return (z * (n + 1) + y) * (n + 1) + x;
 }
 
@@ -44,7 +44,8 @@ static void make_cube(struct app* app, struct cube* u) {
         u->pressure[e] = LULESH_GAMMA_1 * u->energy[e] / u->volume[e];
     }
     uint32_t total = 0;
-    for (uint32_t node = 0; node <= nodes; ++node) { /* where each row ends; filling it from behind leaves where it starts */
+    for (uint32_t node = 0; node <= nodes;
+         ++node) { /* where each row ends; filling it from behind leaves where it starts */
         total += node < nodes ? u->row_start[node] : 0;
         u->row_start[node] = total;
     }
@@ -84,7 +85,8 @@ static void host_step(struct cube* u) {
             const struct vector normal = half_product(p[0], p[1], p[2], p[3]);
             for (unsigned c = 0; c < 4; ++c) {
                 struct vector* to = &push[lulesh_face[f][c]];
-                *to = (struct vector){to->x + normal.x * quarter, to->y + normal.y * quarter, to->z + normal.z * quarter};
+                *to =
+                    (struct vector){to->x + normal.x * quarter, to->y + normal.y * quarter, to->z + normal.z * quarter};
             }
         }
         for (unsigned c = 0; c < LULESH_CORNERS; ++c) {
@@ -143,6 +145,8 @@ bool app_lulesh_like(struct app* app) {
     app_measure_end(app);
     if (!ran) return false;
     for (unsigned s = 0; s < STEPS; ++s) host_step(&u);
-    return app_doubles_are(app, a.position, u.position, 3 * nodes, "positions at") && app_doubles_are(app, a.velocity, u.velocity, 3 * nodes, "velocities at") &&
-           app_doubles_are(app, a.energy, u.energy, elements, "energies at") && app_doubles_are(app, a.pressure, u.pressure, elements, "pressures at");
+    return app_doubles_are(app, a.position, u.position, 3 * nodes, "positions at") &&
+           app_doubles_are(app, a.velocity, u.velocity, 3 * nodes, "velocities at") &&
+           app_doubles_are(app, a.energy, u.energy, elements, "energies at") &&
+           app_doubles_are(app, a.pressure, u.pressure, elements, "pressures at");
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Runs GPU applications, one after the other. On the kernel command line stand `app=NAME` and behind it, where the defaults
- * are not to be, `size=N`, `gpus=N`, `placement=POLICY`, `dispatch=POLICY`, `limit=MS` (for which a kernel may run), and
- * options of the application's own (abi/apps.h); then perhaps the next `app=NAME`. */
+/* Runs GPU applications, one after the other. On the kernel command line stand `app=NAME` and behind it, where the
+ * defaults are not to be, `size=N`, `gpus=N`, `placement=POLICY`, `dispatch=POLICY`, `limit=MS` (for which a kernel may
+ * run), and options of the application's own (abi/apps.h); then perhaps the next `app=NAME`. */
 #include "host/apps/app.h"
 #include "host/apps/command_line.h"
 
@@ -47,7 +47,9 @@ static bool start(struct pci_host* host, struct gpu_node* node) {
     }
     gpu_print(node);
     const unsigned linked = gpu_linked(node);
-    if (linked < node->count) console_printf("only the first %u of %u GPUs reach each other's memory; the others rest\n", linked, node->count);
+    if (linked < node->count)
+        console_printf("only the first %u of %u GPUs reach each other's memory; the others rest\n", linked,
+                       node->count);
     node->count = linked;
     return true;
 }
@@ -79,7 +81,8 @@ static bool set_up(struct app* app, const char* name, unsigned gpus) {
     static struct gpu_queue_handle queue[GPU_MOST];
     struct gpu_node* node = app->node;
     uint64_t wanted, limit_ms;
-    if (!number(name, "gpus", gpus, &wanted) || !number(name, "limit", GPU_WAIT_LIMIT_US / 1000, &limit_ms)) return false;
+    if (!number(name, "gpus", gpus, &wanted) || !number(name, "limit", GPU_WAIT_LIMIT_US / 1000, &limit_ms))
+        return false;
     if (wanted == 0 || wanted > gpus) {
         console_printf("gpus=%lu: this machine has %u\n", wanted, gpus);
         return false;
@@ -91,7 +94,8 @@ static bool set_up(struct app* app, const char* name, unsigned gpus) {
     }
     node->limit_us = limit_ms * 1000;
     const char *placement = command_line_value(name, "placement"), *dispatch = command_line_value(name, "dispatch");
-    if ((placement && !gpu_placement_named(placement, &app->placement)) || (dispatch && !gpu_dispatch_named(dispatch, &app->dispatch))) {
+    if ((placement && !gpu_placement_named(placement, &app->placement)) ||
+        (dispatch && !gpu_dispatch_named(dispatch, &app->dispatch))) {
         console_printf("no such placement or dispatch policy\n");
         return false;
     }
@@ -124,8 +128,8 @@ static bool run(struct gpu_node* node, const char* name, unsigned gpus) {
         return false;
     }
     struct app app = {.node = node, .line = name, .random = 1};
-    const bool ready = number(name, "size", apps[n].size, &app.size) && app_options_are_right(name) && set_up(&app, name, gpus) &&
-                       size_is_right(&apps[n], &app);
+    const bool ready = number(name, "size", apps[n].size, &app.size) && app_options_are_right(name) &&
+                       set_up(&app, name, gpus) && size_is_right(&apps[n], &app);
     if (!ready) {
         console_printf("%-10s FAILED\n", apps[n].name);
         region_note("app wrong");

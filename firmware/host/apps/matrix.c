@@ -117,15 +117,16 @@ const char* matrix_read(struct app* app, struct matrix* m, const char* from, uin
     if (!read_word(&t, word, sizeof word) || strcmp(word, "%%matrixmarket") || !read_word(&t, word, sizeof word) ||
         strcmp(word, "matrix") || !read_word(&t, word, sizeof word) || strcmp(word, "coordinate"))
         return "does not begin with '%%MatrixMarket matrix coordinate'";
-    if (!read_word(&t, field, sizeof field) || (strcmp(field, "real") && strcmp(field, "integer") && strcmp(field, "pattern")))
+    if (!read_word(&t, field, sizeof field) ||
+        (strcmp(field, "real") && strcmp(field, "integer") && strcmp(field, "pattern")))
         return "entries must be real, integer or pattern";
     if (!read_word(&t, symmetry, sizeof symmetry) || (strcmp(symmetry, "general") && strcmp(symmetry, "symmetric")))
         return "symmetry must be general or symmetric";
     const bool pattern = strcmp(field, "pattern") == 0, mirrored = strcmp(symmetry, "symmetric") == 0;
     do skip_line(&t);
     while (t.at < t.end && (*t.at == '%' || *t.at == '\n'));
-    if (!read_count(&t, &m->rows) || !read_count(&t, &m->columns) || !read_count(&t, &count) || !m->rows || !m->columns ||
-        m->rows > 0x7fffffff || m->columns > 0x7fffffff || count > 0x7fffffff)
+    if (!read_count(&t, &m->rows) || !read_count(&t, &m->columns) || !read_count(&t, &count) || !m->rows ||
+        !m->columns || m->rows > 0x7fffffff || m->columns > 0x7fffffff || count > 0x7fffffff)
         wrong = "must hold the numbers of rows, columns and entries";
     else if (!(list = heap_allocate(2 * count * sizeof *list + 1)))
         wrong = "more entries than the host has memory for";
@@ -144,7 +145,8 @@ const char* matrix_read(struct app* app, struct matrix* m, const char* from, uin
         else {
             ++done;
             list[m->entries++] = (struct entry){(uint32_t)row - 1, (uint32_t)column - 1, value};
-            if (mirrored && row != column) list[m->entries++] = (struct entry){(uint32_t)column - 1, (uint32_t)row - 1, value};
+            if (mirrored && row != column)
+                list[m->entries++] = (struct entry){(uint32_t)column - 1, (uint32_t)row - 1, value};
         }
     }
     *line = t.line;
@@ -203,7 +205,8 @@ bool matrix_file(const char** text, uint64_t* bytes) {
     for (unsigned i = 0; i < 2; ++i) {
         uint32_t size = 0;
         if (!fdt_property(&machine.tree, chosen, names[i], &size) || (size != 4 && size != 8)) return false;
-        for (uint32_t c = 0; c < size / 4; ++c) edge[i] = edge[i] << 32 | fdt_cell(&machine.tree, chosen, names[i], c, 0);
+        for (uint32_t c = 0; c < size / 4; ++c)
+            edge[i] = edge[i] << 32 | fdt_cell(&machine.tree, chosen, names[i], c, 0);
     }
     *text = (const char*)edge[0];
     *bytes = edge[1] - edge[0];

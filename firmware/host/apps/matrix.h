@@ -11,7 +11,7 @@ struct matrix {
     uint32_t* row_start; /* rows + 1 */
     uint32_t* column;    /* NULL: generated, its entries follow from hashes */
     float* value;
-    float scale;         /* of generated values */
+    float scale; /* of generated values */
 };
 
 struct matrix_entry {

@@ -9,8 +9,8 @@ enum { RANGE = 5, SEED_A = 1, SEED_VECTOR = 1 << 30, GROUP = 256, WAVEFRONT = 64
 /* y += A·x. PolyBench/GPU's form is a lane a row; `by_wavefronts`: a wavefront a row. */
 static bool times(struct app* app, gpu_address a, gpu_address x, gpu_address y, uint32_t n, bool by_wavefronts) {
     const struct matvec_arguments arguments = {a, x, y, n, n};
-    return app_run_1d(app, app_kernel(app, by_wavefronts ? "matvec" : "matvec_rows"), by_wavefronts ? (uint64_t)n * WAVEFRONT : n, GROUP,
-                      &arguments, sizeof arguments);
+    return app_run_1d(app, app_kernel(app, by_wavefronts ? "matvec" : "matvec_rows"),
+                      by_wavefronts ? (uint64_t)n * WAVEFRONT : n, GROUP, &arguments, sizeof arguments);
 }
 
 /* y += Aᵀ·x */
@@ -19,7 +19,9 @@ static bool times_transposed(struct app* app, gpu_address a, gpu_address x, gpu_
     return app_run_1d(app, app_kernel(app, "matvec_columns"), n, GROUP, &arguments, sizeof arguments);
 }
 
-static int32_t vector(unsigned which, uint64_t i) { return (int32_t)fill_integer(SEED_VECTOR + ((uint64_t)which << 24), i, RANGE); }
+static int32_t vector(unsigned which, uint64_t i) {
+    return (int32_t)fill_integer(SEED_VECTOR + ((uint64_t)which << 24), i, RANGE);
+}
 
 static gpu_address make_vector(struct app* app, unsigned which, uint32_t n) {
     const gpu_address at = app_buffer(app, n * sizeof(float));
@@ -31,7 +33,8 @@ static bool vector_is(struct app* app, gpu_address at, const int64_t* expected, 
     float* seen = app_host(app, n * sizeof *seen);
     app_download(app, seen, at, n * sizeof *seen);
     for (uint32_t i = 0; i < n; ++i)
-        if (seen[i] != (float)expected[i] || expected[i] > 1 << 24 || expected[i] < -(1 << 24)) return app_mismatch(app, what, i);
+        if (seen[i] != (float)expected[i] || expected[i] > 1 << 24 || expected[i] < -(1 << 24))
+            return app_mismatch(app, what, i);
     return true;
 }
 
@@ -43,7 +46,8 @@ static gpu_address make_matrix(struct app* app, uint32_t n) {
 
 static bool atax(struct app* app, bool by_wavefronts) {
     const uint32_t n = (uint32_t)app->size;
-    const gpu_address a = make_matrix(app, n), x = make_vector(app, 0, n), t = app_buffer(app, n * 4), y = app_buffer(app, n * 4);
+    const gpu_address a = make_matrix(app, n), x = make_vector(app, 0, n), t = app_buffer(app, n * 4),
+                      y = app_buffer(app, n * 4);
     app_fill(app, t, n, FILL_CONSTANT, 0, 0, 0);
     app_fill(app, y, n, FILL_CONSTANT, 0, 0, 0);
     app_measure_begin(app);
@@ -67,8 +71,8 @@ static bool atax(struct app* app, bool by_wavefronts) {
 
 static bool mvt(struct app* app, bool by_wavefronts) {
     const uint32_t n = (uint32_t)app->size;
-    const gpu_address a = make_matrix(app, n), x1 = make_vector(app, 0, n), x2 = make_vector(app, 1, n), y1 = make_vector(app, 2, n),
-                      y2 = make_vector(app, 3, n);
+    const gpu_address a = make_matrix(app, n), x1 = make_vector(app, 0, n), x2 = make_vector(app, 1, n),
+                      y1 = make_vector(app, 2, n), y2 = make_vector(app, 3, n);
     app_measure_begin(app);
     const bool ran = times(app, a, y1, x1, n, by_wavefronts) && times_transposed(app, a, y2, x2, n);
     app_measure_end(app);

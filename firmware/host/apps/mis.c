@@ -36,7 +36,8 @@ bool app_mis(struct app* app) {
     graph_generate(app, &g, scale, (uint64_t)EDGES_A_VERTEX << scale);
     const uint32_t n = g.vertices;
     int32_t* value = app_host(app, n * 4ull);
-    for (uint32_t v = 0; v < n; ++v) value[v] = (int32_t)((uint32_t)(hash64(v) >> 34) & ~(n - 1)) | (int32_t)v; /* no two alike */
+    for (uint32_t v = 0; v < n; ++v)
+        value[v] = (int32_t)((uint32_t)(hash64(v) >> 34) & ~(n - 1)) | (int32_t)v; /* no two alike */
     const struct mis_arguments a = {.row_start = app_uploaded(app, g.row_start, (n + 1ull) * 4),
                                     .neighbour = app_uploaded(app, g.neighbour, g.entries * 4),
                                     .value = app_uploaded(app, value, n * 4ull),
@@ -54,7 +55,8 @@ bool app_mis(struct app* app) {
     for (; open && ran && rounds < ROUNDS_MOST; ++rounds) {
         const uint64_t zero = 0;
         gpu_write(app->node, a.open, &zero, 8);
-        for (unsigned p = 0; p < 3 && ran; ++p) ran = app_run_1d(app, app_kernel(app, phases[p]), n, GROUP, &a, sizeof a);
+        for (unsigned p = 0; p < 3 && ran; ++p)
+            ran = app_run_1d(app, app_kernel(app, phases[p]), n, GROUP, &a, sizeof a);
         gpu_read(app->node, &open, a.open, 8);
     }
     app_measure_end(app);

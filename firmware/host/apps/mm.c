@@ -22,10 +22,12 @@ bool app_mm(struct app* app) {
         for (uint32_t column = 0; column < n; ++column) expected[column] = 0;
         for (uint32_t k = 0; k < n; ++k) {
             const int32_t factor = (int32_t)a[(uint64_t)row * n + k];
-            for (uint32_t column = 0; column < n; ++column) expected[column] += factor * (int32_t)b[(uint64_t)k * n + column];
+            for (uint32_t column = 0; column < n; ++column)
+                expected[column] += factor * (int32_t)b[(uint64_t)k * n + column];
         }
         for (uint32_t column = 0; column < n; ++column)
-            if (c[(uint64_t)row * n + column] != (float)expected[column]) return app_mismatch(app, "element", (uint64_t)row * n + column);
+            if (c[(uint64_t)row * n + column] != (float)expected[column])
+                return app_mismatch(app, "element", (uint64_t)row * n + column);
     }
     return true;
 }

@@ -12,7 +12,8 @@ static void times(int64_t* to, const int64_t* r, uint64_t seed, uint32_t n) {
         for (uint32_t j = 0; j < n; ++j) to[j] += r[i] * (int64_t)fill_integer(seed, (uint64_t)i * n + j, RANGE);
 }
 
-static bool product_is(struct app* app, gpu_address at, const int64_t* r, const int64_t* expected, uint32_t n, const char* what) {
+static bool product_is(struct app* app, gpu_address at, const int64_t* r, const int64_t* expected, uint32_t n,
+                       const char* what) {
     const uint64_t bytes = (uint64_t)n * n * sizeof(float);
     float* m = app_host(app, bytes);
     int64_t* sum = app_host(app, n * sizeof *sum);
@@ -29,7 +30,8 @@ static bool run(struct app* app, const char* kernel, uint32_t n, struct gpu_grid
     gpu_address m[5]; /* A, B, C, D = A·B, E = D·C */
     for (unsigned i = 0; i < 5; ++i) {
         m[i] = app_buffer_as(app, bytes, i == 1 || i == 2 ? GPU_BY_COLUMNS : GPU_BY_ROWS, pitch);
-        app_fill(app, m[i], elements, i < 3 ? FILL_INTEGER : FILL_CONSTANT, i < 3 ? 1 + (uint64_t)SEEDS * i : 0, RANGE, 0);
+        app_fill(app, m[i], elements, i < 3 ? FILL_INTEGER : FILL_CONSTANT, i < 3 ? 1 + (uint64_t)SEEDS * i : 0, RANGE,
+                 0);
     }
     const struct mm_arguments first = {m[0], m[1], m[3], n}, second = {m[3], m[2], m[4], n};
     app_measure_begin(app);
@@ -37,7 +39,8 @@ static bool run(struct app* app, const char* kernel, uint32_t n, struct gpu_grid
                      app_run(app, app_kernel(app, kernel), &grid, &second, sizeof second);
     app_measure_end(app);
     if (!ran) return false;
-    int64_t *r = app_host(app, n * 8), *ra = app_host(app, n * 8), *rd = app_host(app, n * 8), *re = app_host(app, n * 8);
+    int64_t *r = app_host(app, n * 8), *ra = app_host(app, n * 8), *rd = app_host(app, n * 8),
+            *re = app_host(app, n * 8);
     for (uint32_t i = 0; i < n; ++i) r[i] = (int64_t)(app_random(app) % (1 << 16)) - (1 << 15);
     times(ra, r, 1, n);
     times(rd, ra, 1 + (uint64_t)SEEDS, n);
@@ -48,7 +51,9 @@ static bool run(struct app* app, const char* kernel, uint32_t n, struct gpu_grid
 /* PolyBench/GPU's form: a lane an element, work-groups of 32×8. */
 bool app_mm2(struct app* app) {
     const uint32_t n = (uint32_t)app->size;
-    return run(app, "mm_naive", n, (struct gpu_grid){.items = {(n + 31) & ~31u, (n + 7) & ~7u, 1}, .group = {32, 8, 1}, .binding = GPU_BIND_ROWS});
+    return run(
+        app, "mm_naive", n,
+        (struct gpu_grid){.items = {(n + 31) & ~31u, (n + 7) & ~7u, 1}, .group = {32, 8, 1}, .binding = GPU_BIND_ROWS});
 }
 
 bool app_mm2_tiled(struct app* app) {

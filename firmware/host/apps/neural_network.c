@@ -8,7 +8,9 @@
 
 static uint32_t plane(const struct tensor* t) { return t->height * t->width; }
 static uint32_t positions(const struct neural_network* n, const struct tensor* t) { return n->batch * plane(t); }
-static uint64_t elements(const struct neural_network* n, const struct tensor* t) { return (uint64_t)t->channels * positions(n, t); }
+static uint64_t elements(const struct neural_network* n, const struct tensor* t) {
+    return (uint64_t)t->channels * positions(n, t);
+}
 
 static unsigned add_tensor(struct neural_network* n, uint32_t channels, uint32_t height, uint32_t width) {
     if (n->tensors == NEURAL_TENSORS) panic("too many tensors");
@@ -34,7 +36,8 @@ static uint64_t add_parameters(struct neural_network* n, uint64_t count) {
     return at;
 }
 
-void neural_begin(struct neural_network* n, struct app* app, uint32_t batch, uint32_t channels, uint32_t side, uint32_t classes) {
+void neural_begin(struct neural_network* n, struct app* app, uint32_t batch, uint32_t channels, uint32_t side,
+                  uint32_t classes) {
     *n = (struct neural_network){.app = app, .batch = batch, .classes = classes};
     n->parameters = app_buffer(app, NEURAL_PARAMETERS * 4);
     n->gradients = app_buffer(app, NEURAL_PARAMETERS * 4);
@@ -61,9 +64,11 @@ void neural_images(struct neural_network* n, uint32_t first) {
     app_upload(n->app, n->labels, n->label, n->batch * 4);
 }
 
-unsigned neural_convolution(struct neural_network* n, unsigned in, uint32_t channels, uint32_t kernel, uint32_t stride, uint32_t pad, bool relu) {
+unsigned neural_convolution(struct neural_network* n, unsigned in, uint32_t channels, uint32_t kernel, uint32_t stride,
+                            uint32_t pad, bool relu) {
     const struct tensor* from = &n->tensor[in];
-    const uint32_t height = (from->height + 2 * pad - kernel) / stride + 1, width = (from->width + 2 * pad - kernel) / stride + 1;
+    const uint32_t height = (from->height + 2 * pad - kernel) / stride + 1,
+                   width = (from->width + 2 * pad - kernel) / stride + 1;
     const uint32_t taps = from->channels * kernel * kernel;
     const unsigned number = n->layers;
     struct layer* l = add_layer(n, LAYER_CONVOLUTION, in);
@@ -73,7 +78,8 @@ unsigned neural_convolution(struct neural_network* n, unsigned in, uint32_t chan
     l->bias = add_parameters(n, channels);
     l->columns = app_buffer(n->app, (uint64_t)taps * n->batch * height * width * 4);
     l->column_gradient = app_buffer(n->app, (uint64_t)taps * n->batch * height * width * 4);
-    app_fill(n->app, n->parameters + 4 * l->weight, (uint64_t)channels * taps, FILL_UNIFORM, training_seed(number), 0, training_scale(taps));
+    app_fill(n->app, n->parameters + 4 * l->weight, (uint64_t)channels * taps, FILL_UNIFORM, training_seed(number), 0,
+             training_scale(taps));
     app_fill(n->app, n->parameters + 4 * l->bias, channels, FILL_CONSTANT, 0, 0, 0);
     return l->out;
 }
@@ -116,9 +122,11 @@ static bool run(struct neural_network* n, const char* kernel, uint64_t items, co
     return app_run_1d(n->app, app_kernel(n->app, kernel), items, 256, arguments, bytes);
 }
 
-static bool gemm(struct neural_network* n, gpu_address a, gpu_address b, gpu_address c, uint32_t rows, uint32_t columns, uint32_t depth, uint32_t transpose) {
+static bool gemm(struct neural_network* n, gpu_address a, gpu_address b, gpu_address c, uint32_t rows, uint32_t columns,
+                 uint32_t depth, uint32_t transpose) {
     const struct gemm_arguments arguments = {a, b, c, rows, columns, depth, transpose};
-    const struct gpu_grid grid = {.items = {(columns + 15) & ~15u, (rows + 15) & ~15u, 1}, .group = {16, 16, 1}, .binding = GPU_BIND_ROWS};
+    const struct gpu_grid grid = {
+        .items = {(columns + 15) & ~15u, (rows + 15) & ~15u, 1}, .group = {16, 16, 1}, .binding = GPU_BIND_ROWS};
     return app_run(n->app, app_kernel(n->app, "gemm"), &grid, &arguments, sizeof arguments);
 }
 
@@ -127,10 +135,11 @@ static bool relu_back(struct neural_network* n, const struct tensor* out) {
     return run(n, "relu_backward", elements(n, out), &a, sizeof a);
 }
 
-static bool convolution(struct neural_network* n, const struct layer* l, const struct tensor* in, const struct tensor* out) {
+static bool convolution(struct neural_network* n, const struct layer* l, const struct tensor* in,
+                        const struct tensor* out) {
     const uint32_t taps = in->channels * l->kernel * l->kernel, across = positions(n, out);
-    const struct im2col_arguments u = {in->data, l->columns, in->channels, n->batch, in->height, in->width,
-                                       l->kernel, l->stride, l->pad, out->height, out->width};
+    const struct im2col_arguments u = {in->data,  l->columns, in->channels, n->batch,    in->height, in->width,
+                                       l->kernel, l->stride,  l->pad,       out->height, out->width};
     const struct gpu_grid grid = {.items = {across, taps, 1}, .group = {256, 1, 1}, .binding = GPU_BIND_COLUMNS};
     const struct channel_arguments b = {out->data, n->parameters + 4 * l->bias, elements(n, out), across, l->relu};
     return app_run(n->app, app_kernel(n->app, "im2col"), &grid, &u, sizeof u) &&
@@ -138,35 +147,50 @@ static bool convolution(struct neural_network* n, const struct layer* l, const s
            run(n, "bias_relu", elements(n, out), &b, sizeof b);
 }
 
-static bool convolution_back(struct neural_network* n, const struct layer* l, struct tensor* in, const struct tensor* out) {
+static bool convolution_back(struct neural_network* n, const struct layer* l, struct tensor* in,
+                             const struct tensor* out) {
     const uint32_t taps = in->channels * l->kernel * l->kernel, across = positions(n, out);
     const struct channel_sum_arguments s = {out->gradient, n->gradients + 4 * l->bias, across};
     if (l->relu && !relu_back(n, out)) return false;
     if (!run(n, "channel_sum", out->channels * 256ull, &s, sizeof s) ||
-        !gemm(n, out->gradient, l->columns, n->gradients + 4 * l->weight, out->channels, taps, across, GEMM_TRANSPOSE_B))
+        !gemm(n, out->gradient, l->columns, n->gradients + 4 * l->weight, out->channels, taps, across,
+              GEMM_TRANSPOSE_B))
         return false;
     if (l->in == 0) return true; /* nobody asks how the images should change */
-    const struct col2im_arguments c = {l->column_gradient, in->gradient, in->channels, n->batch, in->height, in->width, l->kernel,
-                                       l->stride, l->pad, out->height, out->width, in->has_gradient};
+    const struct col2im_arguments c = {l->column_gradient, in->gradient,    in->channels, n->batch, in->height,
+                                       in->width,          l->kernel,       l->stride,    l->pad,   out->height,
+                                       out->width,         in->has_gradient};
     in->has_gradient = true;
-    return gemm(n, n->parameters + 4 * l->weight, out->gradient, l->column_gradient, taps, across, out->channels, GEMM_TRANSPOSE_A) &&
+    return gemm(n, n->parameters + 4 * l->weight, out->gradient, l->column_gradient, taps, across, out->channels,
+                GEMM_TRANSPOSE_A) &&
            run(n, "col2im", elements(n, in), &c, sizeof c);
 }
 
-static bool norm(struct neural_network* n, const struct layer* l, struct tensor* in, const struct tensor* out, bool back) {
-    const struct norm_arguments a = {in->data, back ? in->gradient : out->data, l->columns, l->column_gradient, n->parameters + 4 * l->weight,
-                                     n->parameters + 4 * l->bias, out->gradient, n->gradients + 4 * l->weight,
-                                     n->gradients + 4 * l->bias, positions(n, in), in->has_gradient};
+static bool norm(struct neural_network* n, const struct layer* l, struct tensor* in, const struct tensor* out,
+                 bool back) {
+    const struct norm_arguments a = {in->data,
+                                     back ? in->gradient : out->data,
+                                     l->columns,
+                                     l->column_gradient,
+                                     n->parameters + 4 * l->weight,
+                                     n->parameters + 4 * l->bias,
+                                     out->gradient,
+                                     n->gradients + 4 * l->weight,
+                                     n->gradients + 4 * l->bias,
+                                     positions(n, in),
+                                     in->has_gradient};
     if (back) {
         in->has_gradient = true;
         return (!l->relu || relu_back(n, out)) && run(n, "norm_backward", in->channels * 256ull, &a, sizeof a);
     }
     const struct channel_arguments b = {out->data, n->zeros, elements(n, out), positions(n, out), 1};
-    return run(n, "norm", in->channels * 256ull, &a, sizeof a) && (!l->relu || run(n, "bias_relu", elements(n, out), &b, sizeof b));
+    return run(n, "norm", in->channels * 256ull, &a, sizeof a) &&
+           (!l->relu || run(n, "bias_relu", elements(n, out), &b, sizeof b));
 }
 
 static bool pass_gradient(struct neural_network* n, struct tensor* to, const struct tensor* from) {
-    const struct add_arguments a = {from->gradient, to->has_gradient ? to->gradient : 0, to->gradient, elements(n, to), 0};
+    const struct add_arguments a = {from->gradient, to->has_gradient ? to->gradient : 0, to->gradient, elements(n, to),
+                                    0};
     to->has_gradient = true;
     return run(n, "add", elements(n, to), &a, sizeof a);
 }
@@ -204,7 +228,8 @@ bool neural_forward(struct neural_network* n, unsigned step) {
     for (unsigned i = 0; i < n->layers; ++i)
         if (!layer_forward(n, &n->layer[i])) return false;
     struct tensor* last = &n->tensor[n->tensors - 1];
-    const struct softmax_arguments s = {last->data, n->labels, last->gradient, n->losses + 4ull * step * n->batch, n->classes, n->batch};
+    const struct softmax_arguments s = {last->data, n->labels, last->gradient, n->losses + 4ull * step * n->batch,
+                                        n->classes, n->batch};
     return app_run_1d(n->app, app_kernel(n->app, "softmax"), n->batch, 64, &s, sizeof s);
 }
 

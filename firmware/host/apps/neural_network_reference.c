@@ -9,12 +9,14 @@ struct view {
     const float* parameters;
 };
 
-static uint64_t at(const struct neural_network* n, const struct tensor* t, uint32_t channel, uint32_t b, uint32_t y, uint32_t x) {
+static uint64_t at(const struct neural_network* n, const struct tensor* t, uint32_t channel, uint32_t b, uint32_t y,
+                   uint32_t x) {
     return (((uint64_t)channel * n->batch + b) * t->height + y) * t->width + x;
 }
 
 /* A tap after the other over whole rows, which keeps the innermost loop short. */
-static void convolve(const struct view* v, const struct layer* l, const struct tensor* in, const struct tensor* out, uint32_t channel, uint32_t b) {
+static void convolve(const struct view* v, const struct layer* l, const struct tensor* in, const struct tensor* out,
+                     uint32_t channel, uint32_t b) {
     float* to = out->host + at(v->n, out, channel, b, 0, 0);
     const float* weight = v->parameters + l->weight + (uint64_t)channel * in->channels * l->kernel * l->kernel;
     const uint32_t size = out->height * out->width;
@@ -38,7 +40,8 @@ static void convolve(const struct view* v, const struct layer* l, const struct t
             if (to[i] < 0) to[i] = 0;
 }
 
-static void normalise(const struct view* v, const struct layer* l, const struct tensor* in, const struct tensor* out, uint32_t channel) {
+static void normalise(const struct view* v, const struct layer* l, const struct tensor* in, const struct tensor* out,
+                      uint32_t channel) {
     const uint64_t count = (uint64_t)v->n->batch * in->height * in->width;
     const float* from = in->host + channel * count;
     double sum = 0, squares = 0;

@@ -5,8 +5,8 @@
 
 enum { ITERATIONS = 2, WAVEFRONT = 64 };
 
-/* rank = A·rank, again and again: Hetero-Mark's PageRank, where a matrix of transitions holds damping and degrees already.
- * The reference adds what lands on each lane in the lane's order, then pairs, as lanes do. */
+/* rank = A·rank, again and again: Hetero-Mark's PageRank, where a matrix of transitions holds damping and degrees
+ * already. The reference adds what lands on each lane in the lane's order, then pairs, as lanes do. */
 static float row_sum(const struct matrix* m, uint64_t row, const float* rank) {
     float part[WAVEFRONT] = {0};
     const uint32_t first = m->row_start[row];

@@ -4,7 +4,12 @@
 #include "gpu/kernels/random.h"
 #include "host/apps/app.h"
 
-enum { ITERATIONS = 2, CLAUSES_PER_TEN = 42, SEED = 1, GROUP = SURVEY_GROUP }; /* 4.2 clauses a variable: hard formulas */
+enum {
+    ITERATIONS = 2,
+    CLAUSES_PER_TEN = 42,
+    SEED = 1,
+    GROUP = SURVEY_GROUP
+}; /* 4.2 clauses a variable: hard formulas */
 
 struct formula {
     uint32_t variables, clauses, edges;
@@ -57,7 +62,8 @@ static bool bias_is(struct app* app, const struct formula* f, const float* surve
     app_download(app, seen, at, f->variables * 4ull);
     for (uint32_t v = 0; v < f->variables; ++v) {
         float product[2] = {1, 1};
-        for (uint32_t k = f->row_start[v]; k < f->row_start[v + 1]; ++k) product[f->literal[f->edge[k]] & 1] *= 1 - survey[f->edge[k]];
+        for (uint32_t k = f->row_start[v]; k < f->row_start[v + 1]; ++k)
+            product[f->literal[f->edge[k]] & 1] *= 1 - survey[f->edge[k]];
         const float one = (1 - product[0]) * product[1], zero = (1 - product[1]) * product[0];
         const float lead = one > zero ? one - zero : zero - one;
         if (seen[v] != lead / (one + zero + product[0] * product[1])) return app_mismatch(app, "bias", v);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Steps of training of three neural networks. Checked three ways: the loss after the last step is that of the host's own forward
- * pass; the last step lowers the loss by rate·|gradient|², to first order; and the losses stand on the console, for whoever
- * repeats the training elsewhere. */
+/* Steps of training of three neural networks. Checked three ways: the loss after the last step is that of the host's
+ * own forward pass; the last step lowers the loss by rate·|gradient|², to first order; and the losses stand on the
+ * console, for whoever repeats the training elsewhere. */
 #include "host/apps/neural_network.h"
 #include "host/console.h"
 
@@ -19,7 +19,8 @@ static bool train(struct neural_network* n, float rate) {
     console_printf("network    %u layers, %lu parameters, batch of %u\n", n->layers, n->used, n->batch);
     bool ran = true;
     app_measure_begin(n->app);
-    for (unsigned s = 0; s < STEPS && ran; ++s) ran = neural_forward(n, s) && neural_backward(n) && neural_update(n, rate);
+    for (unsigned s = 0; s < STEPS && ran; ++s)
+        ran = neural_forward(n, s) && neural_backward(n) && neural_update(n, rate);
     ran = ran && neural_forward(n, STEPS);
     app_measure_end(n->app);
     if (!ran) return false;

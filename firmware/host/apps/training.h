@@ -7,10 +7,13 @@
 
 enum { TRAINING_NOISE = 1 << 20, TRAINING_TEMPLATE = 1 << 24, TRAINING_LABEL = 1 << 28 };
 
-static inline uint32_t training_label(uint64_t image, uint32_t classes) { return fill_below(hash64(TRAINING_LABEL + image), classes); }
+static inline uint32_t training_label(uint64_t image, uint32_t classes) {
+    return fill_below(hash64(TRAINING_LABEL + image), classes);
+}
 /* Each class has a picture of its own; to that comes noise. */
 static inline float training_pixel(uint64_t element, uint64_t place, uint32_t label) {
-    return fill_uniform(TRAINING_NOISE, element, 0.5f) + fill_uniform(TRAINING_TEMPLATE + ((uint64_t)label << 16), place, 0.5f);
+    return fill_uniform(TRAINING_NOISE, element, 0.5f) +
+           fill_uniform(TRAINING_TEMPLATE + ((uint64_t)label << 16), place, 0.5f);
 }
 /* Weights of layer `number` are uniform within ± √(6 ÷ inputs). */
 static inline uint64_t training_seed(unsigned number) { return (uint64_t)(number + 1) << 32; }

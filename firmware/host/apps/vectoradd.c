@@ -9,7 +9,8 @@ bool app_vectoradd(struct app* app) {
         a[i] = app_random_float(app);
         b[i] = app_random_float(app);
     }
-    const struct vectoradd_arguments arguments = {app_buffer(app, bytes), app_buffer(app, bytes), app_buffer(app, bytes), n};
+    const struct vectoradd_arguments arguments = {app_buffer(app, bytes), app_buffer(app, bytes),
+                                                  app_buffer(app, bytes), n};
     app_upload(app, arguments.a, a, bytes);
     app_upload(app, arguments.b, b, bytes);
     if (!app_run_1d(app, app_kernel(app, "vectoradd"), n, 256, &arguments, sizeof arguments)) return false;

@@ -13,7 +13,7 @@ enum { MOST = 4 }; /* GPUs: an order of more has too many digits */
 /* Of each GPU: what it sends to each other one, and where that arrives. */
 struct sender {
     gpu_address out, in;
-    uint64_t out_at, in_bus;   /* as its engine has it; as others have it */
+    uint64_t out_at, in_bus; /* as its engine has it; as others have it */
     unsigned to[MOST - 1];
 };
 
@@ -41,9 +41,11 @@ static uint64_t seed_of(unsigned from, unsigned to, unsigned run) { return 1000 
 static void prepare(struct gpu_node* node, struct sender* s, uint64_t bytes, unsigned run, uint8_t* buffer) {
     for (unsigned g = 0; g < node->count; ++g) {
         for (unsigned to = 0; to < node->count; ++to) pattern_write(buffer + to * bytes, bytes, seed_of(g, to, run));
-        if (gpu_copy_to(node, s[g].out, buffer, node->count * bytes)) panic("exchange: the GPU's memory cannot be written");
+        if (gpu_copy_to(node, s[g].out, buffer, node->count * bytes))
+            panic("exchange: the GPU's memory cannot be written");
         memset(buffer, 0, node->count * bytes);
-        if (gpu_copy_to(node, s[g].in, buffer, node->count * bytes)) panic("exchange: the GPU's memory cannot be written");
+        if (gpu_copy_to(node, s[g].in, buffer, node->count * bytes))
+            panic("exchange: the GPU's memory cannot be written");
     }
 }
 
@@ -66,7 +68,8 @@ static bool send_all(struct gpu_node* node, const struct sender* s, uint64_t byt
 static bool arrived(struct gpu_node* node, const struct sender* s, uint64_t bytes, unsigned run, uint8_t* buffer) {
     bool right = true;
     for (unsigned g = 0; g < node->count; ++g) {
-        if (gpu_copy_from(node, buffer, s[g].in, node->count * bytes)) panic("exchange: the GPU's memory cannot be read");
+        if (gpu_copy_from(node, buffer, s[g].in, node->count * bytes))
+            panic("exchange: the GPU's memory cannot be read");
         for (unsigned from = 0; from < node->count; ++from)
             if (from != g && !pattern_check(buffer + from * bytes, bytes, seed_of(from, g, run))) {
                 console_printf("exchange: what GPU %u has from GPU %u is not what was sent\n", g, from);
@@ -76,23 +79,28 @@ static bool arrived(struct gpu_node* node, const struct sender* s, uint64_t byte
     return right;
 }
 
-static bool run(struct gpu_node* node, struct sender* s, const struct exchange* o, unsigned number, const char* name, uint8_t* buffer) {
+static bool run(struct gpu_node* node, struct sender* s, const struct exchange* o, unsigned number, const char* name,
+                uint8_t* buffer) {
     prepare(node, s, o->bytes, number, buffer);
     region_begin(name);
     const uint64_t begin = clock_cycles();
     const bool sent = send_all(node, s, o->bytes);
     const uint64_t cycles = clock_cycles() - begin;
     region_end();
-    console_printf("# exchange %u gpus %lu bytes %s order %lu ps\n", node->count, o->bytes, name, clock_picoseconds(cycles));
+    console_printf("# exchange %u gpus %lu bytes %s order %lu ps\n", node->count, o->bytes, name,
+                   clock_picoseconds(cycles));
     return arrived(node, s, o->bytes, number, buffer) && sent;
 }
 
 void exchange_check(const struct gpu_node* node, const struct exchange* o) {
     struct sender s[MOST];
     if (node->count > MOST) refuse("bytes=%lu: with up to %u GPUs; 0: nothing is exchanged", o->bytes, MOST);
-    if (o->bytes % GPU_PAGE || node->count * o->bytes > GPU_LARGE_PAGE) refuse("bytes=%lu: messages of whole pages of %u, that of all %u GPUs fill up to 2 MiB", o->bytes, GPU_PAGE, node->count);
+    if (o->bytes % GPU_PAGE || node->count * o->bytes > GPU_LARGE_PAGE)
+        refuse("bytes=%lu: messages of whole pages of %u, that of all %u GPUs fill up to 2 MiB", o->bytes, GPU_PAGE,
+               node->count);
     for (unsigned i = 0; i < 2; ++i)
-        if (o->order[i] && !read_order(s, node->count, o->order[i])) refuse("%s=%lu is no order of %u GPUs' messages", o->name[i], o->order[i], node->count);
+        if (o->order[i] && !read_order(s, node->count, o->order[i]))
+            refuse("%s=%lu is no order of %u GPUs' messages", o->name[i], o->order[i], node->count);
 }
 
 bool exchange_run(struct gpu_node* node, const struct exchange* o) {

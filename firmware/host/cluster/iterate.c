@@ -34,10 +34,20 @@ static bool launch(struct iteration* t, uint64_t step, unsigned steps) {
     const unsigned peer = t->rank ^ 1;
     const uint64_t out = (step & 1) * t->bytes, in = 2 * t->bytes + out;
     const gpu_address written = t->data[~step & 1];
-    const struct network_exchange_arguments a = {.access = s->access.lanes, .from = written + t->from, .out = s->payload.lanes + out, .in = s->payload.lanes + in,
-                                                 .to = written + t->to, .remote = s->remote[peer].payload + in, .remote_flag = s->remote[peer].control,
-                                                 .flag = s->control.lanes, .failed = t->failed.lanes, .patience = PATIENCE_NS, .bytes = (uint32_t)t->bytes,
-                                                 .number = (uint32_t)step + 1, .peer = peer, .steps = steps};
+    const struct network_exchange_arguments a = {.access = s->access.lanes,
+                                                 .from = written + t->from,
+                                                 .out = s->payload.lanes + out,
+                                                 .in = s->payload.lanes + in,
+                                                 .to = written + t->to,
+                                                 .remote = s->remote[peer].payload + in,
+                                                 .remote_flag = s->remote[peer].control,
+                                                 .flag = s->control.lanes,
+                                                 .failed = t->failed.lanes,
+                                                 .patience = PATIENCE_NS,
+                                                 .bytes = (uint32_t)t->bytes,
+                                                 .number = (uint32_t)step + 1,
+                                                 .peer = peer,
+                                                 .steps = steps};
     const struct gpu_grid grid = {.items = {EXCHANGE_GROUP}, .group = {EXCHANGE_GROUP}};
     struct gpu_queue_handle* q = &t->app.queue[0];
     return !app_await(&t->app, q, gpu_dispatch(q, app_kernel(&t->app, "network_exchange"), &grid, &a, sizeof a));
@@ -61,8 +71,10 @@ static bool talk(struct iteration* t, uint64_t step) {
 
 /* What one work-group can carry is packed, given and unpacked by one kernel, unless the host gives it. */
 static bool exchange(struct iteration* t, uint64_t step) {
-    const gpu_address out = t->scheme.payload.lanes + (step & 1) * t->bytes, in = out + 2 * t->bytes, written = t->data[~step & 1];
-    if (t->groups > 1) return copy(t, out, written + t->from, false) && talk(t, step) && copy(t, written + t->to, in, t->adds);
+    const gpu_address out = t->scheme.payload.lanes + (step & 1) * t->bytes, in = out + 2 * t->bytes,
+                      written = t->data[~step & 1];
+    if (t->groups > 1)
+        return copy(t, out, written + t->from, false) && talk(t, step) && copy(t, written + t->to, in, t->adds);
     if (!scheme_host_talks(&t->scheme)) return launch(t, step, EXCHANGE_PACK | EXCHANGE_TALK | EXCHANGE_UNPACK);
     return launch(t, step, EXCHANGE_PACK) && talk(t, step) && launch(t, step, EXCHANGE_UNPACK);
 }
@@ -71,7 +83,9 @@ static bool exchange(struct iteration* t, uint64_t step) {
 
 static float start_value(uint64_t at) { return (float)((at * 7919) % 1009) * 0.125f; }
 
-static uint64_t floats(const struct iteration* t) { return t->o->work == ITERATE_JACOBI ? (t->o->rows + 2) * t->o->columns : t->o->rows; }
+static uint64_t floats(const struct iteration* t) {
+    return t->o->work == ITERATE_JACOBI ? (t->o->rows + 2) * t->o->columns : t->o->rows;
+}
 
 /* Of the whole grid, rows 0 and 2 · rows + 1 are its border. A node's part begins with the row above its own ones. */
 static void start(struct iteration* t) {
@@ -121,10 +135,12 @@ static bool is_right(struct iteration* t) {
     const struct iterate* o = t->o;
     if (o->work == ITERATE_TRAIN) return train_is_right(t);
     const bool jacobi = o->work == ITERATE_JACOBI;
-    const uint64_t all = jacobi ? (2 * o->rows + 2) * o->columns : o->rows, first = jacobi ? t->rank * o->rows * o->columns : 0;
+    const uint64_t all = jacobi ? (2 * o->rows + 2) * o->columns : o->rows,
+                   first = jacobi ? t->rank * o->rows * o->columns : 0;
     float* values[2] = {app_host(&t->app, 4 * all), app_host(&t->app, 4 * all)};
     for (uint64_t i = 0; i < all; ++i) values[0][i] = values[1][i] = start_value(i);
-    for (uint64_t step = 0; step < o->steps; ++step) (jacobi ? jacobi_on_host : spmv_on_host)(t, values[step & 1], values[~step & 1]);
+    for (uint64_t step = 0; step < o->steps; ++step)
+        (jacobi ? jacobi_on_host : spmv_on_host)(t, values[step & 1], values[~step & 1]);
     float* found = app_host(&t->app, 4 * floats(t));
     app_download(&t->app, found, t->data[o->steps & 1], 4 * floats(t));
     return !memcmp(found, values[o->steps & 1] + first, 4 * floats(t));
@@ -132,11 +148,21 @@ static bool is_right(struct iteration* t) {
 
 bool iterate_run(struct party* party, struct gpu_node* node, struct gpu_queue_handle* queues, const struct iterate* o) {
     static struct iteration t;
-    static const char* const names[] = {[ITERATE_JACOBI] = "grid", [ITERATE_SPMV] = "vector", [ITERATE_TRAIN] = "training"};
+    static const char* const names[] = {
+        [ITERATE_JACOBI] = "grid", [ITERATE_SPMV] = "vector", [ITERATE_TRAIN] = "training"};
     const char* name = names[o->work];
-    t = (struct iteration){.app = {.node = node, .queue = queues, .size = o->rows, .line = "spmv", .random = 1}, .o = o, .rank = party->index};
+    t = (struct iteration){.app = {.node = node, .queue = queues, .size = o->rows, .line = "spmv", .random = 1},
+                           .o = o,
+                           .rank = party->index};
     start(&t);
-    t.scheme = (struct scheme){.kind = o->scheme, .queue_pairs = o->queues, .party = party, .node = node, .threads = o->threads, .groups = 1, .log_entries = LOG_ENTRIES, .payload_bytes = 4 * t.bytes};
+    t.scheme = (struct scheme){.kind = o->scheme,
+                               .queue_pairs = o->queues,
+                               .party = party,
+                               .node = node,
+                               .threads = o->threads,
+                               .groups = 1,
+                               .log_entries = LOG_ENTRIES,
+                               .payload_bytes = 4 * t.bytes};
     scheme_open(&t.scheme);
     if (scheme_host_talks(&t.scheme)) talker_begin(&t.talker, &t.scheme);
     t.failed = place_take(node, 4, false);
@@ -163,7 +189,8 @@ bool iterate_run(struct party* party, struct gpu_node* node, struct gpu_queue_ha
     if (status) console_printf("%s: a request failed, status 0x%x\n", name, status);
     scheme_close(&t.scheme);
     right = right && !status && !t.app.failed && is_right(&t);
-    console_printf("# %s %s %lu steps %lu ps, computing %lu ps\n", name, scheme_name(o->scheme), o->steps, clock_picoseconds(cycles), clock_picoseconds(computing));
+    console_printf("# %s %s %lu steps %lu ps, computing %lu ps\n", name, scheme_name(o->scheme), o->steps,
+                   clock_picoseconds(cycles), clock_picoseconds(computing));
     console_printf("%-10s %s\n", name, right ? "ok" : "FAILED");
     return right;
 }

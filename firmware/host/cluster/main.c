@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Several nodes with several GPUs each at work together: a sparse matrix times a vector over a node's GPUs, with NetCrafter and
- * turning lanes off and on; messages between a node's GPUs over PCI Express in an order that was worked out before; messages that kernels of one node
- * write into the GPU of another by themselves; and Jacobi's method over all nodes, whose halos go from GPU to GPU. Options stand as
- * `key=number` on the kernel command line of node 0, which tells the others; `nodes` every node needs. Lines that begin with "# " have
- * measured figures; all others depend on nothing but the machine and whether everything is right. */
+/* Several nodes with several GPUs each at work together: a sparse matrix times a vector over a node's GPUs, with
+ * NetCrafter and turning lanes off and on; messages between a node's GPUs over PCI Express in an order that was worked
+ * out before; messages that kernels of one node write into the GPU of another by themselves; and Jacobi's method over
+ * all nodes, whose halos go from GPU to GPU. Options stand as `key=number` on the kernel command line of node 0, which
+ * tells the others; `nodes` every node needs. Lines that begin with "# " have measured figures; all others depend on
+ * nothing but the machine and whether everything is right. */
 #include "host/cluster/exchange.h"
 #include "host/cluster/iterate.h"
 #include "host/cluster/spmv_links.h"
@@ -14,25 +15,49 @@
 #include "host/rdma/measure.h"
 #include "host/rdma/options.h"
 
-enum { NODES, SIZE, PARTS, POLICY, SETTINGS, BYTES, BEST, WORST, MESSAGES, ROWS, COLUMNS, ITERATIONS, GROUPS, SCHEME, THREADS, WORK, PLACEMENT, STEPS, OPTIONS };
-enum { ALL_PARTS = GPU_LINK_STITCHING | GPU_LINK_TRIMMING | GPU_LINK_SELECTIVE_POOLING | GPU_LINK_SEQUENCING, QUEUE_PACKETS = 64 };
+enum {
+    NODES,
+    SIZE,
+    PARTS,
+    POLICY,
+    SETTINGS,
+    BYTES,
+    BEST,
+    WORST,
+    MESSAGES,
+    ROWS,
+    COLUMNS,
+    ITERATIONS,
+    GROUPS,
+    SCHEME,
+    THREADS,
+    WORK,
+    PLACEMENT,
+    STEPS,
+    OPTIONS
+};
+enum {
+    ALL_PARTS = GPU_LINK_STITCHING | GPU_LINK_TRIMMING | GPU_LINK_SELECTIVE_POOLING | GPU_LINK_SEQUENCING,
+    QUEUE_PACKETS = 64
+};
 static struct option options[OPTIONS] = {
     [NODES] = {"nodes", 2, 2, NETWORK_MOST_PEERS},
-    [SIZE] = {"size", 4096, 0, 1 << 20},                /* rows of the sparse matrix; 0: none is multiplied */
-    [PARTS] = {"parts", ALL_PARTS, 0, 63},              /* of NetCrafter where it is on: enum gpu_link_parts */
-    [POLICY] = {"policy", GPU_LINK_PUBLISHED, 0, GPU_LINK_PREDICTIVE}, /* of lanes where they turn: enum gpu_link_policy */
-    [SETTINGS] = {"settings", 15, 1, 15},               /* of the links that are tried: bit 0 none, 1 NetCrafter, 2 lanes, 3 both */
-    [BYTES] = {"bytes", 128 << 10, 0, 512 << 10},       /* of a message between a node's GPUs; 0: none is sent */
-    [BEST] = {"best", 0, 0, 0},                         /* orders of the messages besides the natural one, see exchange.h */
+    [SIZE] = {"size", 4096, 0, 1 << 20},   /* rows of the sparse matrix; 0: none is multiplied */
+    [PARTS] = {"parts", ALL_PARTS, 0, 63}, /* of NetCrafter where it is on: enum gpu_link_parts */
+    [POLICY] = {"policy", GPU_LINK_PUBLISHED, 0,
+                GPU_LINK_PREDICTIVE},     /* of lanes where they turn: enum gpu_link_policy */
+    [SETTINGS] = {"settings", 15, 1, 15}, /* of the links that are tried: bit 0 none, 1 NetCrafter, 2 lanes, 3 both */
+    [BYTES] = {"bytes", 128 << 10, 0, 512 << 10}, /* of a message between a node's GPUs; 0: none is sent */
+    [BEST] = {"best", 0, 0, 0},                   /* orders of the messages besides the natural one, see exchange.h */
     [WORST] = {"worst", 0, 0, 0},
-    [MESSAGES] = {"messages", 256, 0, 1 << 16},         /* that a kernel writes into another node's GPU; 0: none */
-    [ROWS] = {"rows", 64, 1, 1 << 14},                  /* of each node's part of the grid */
+    [MESSAGES] = {"messages", 256, 0, 1 << 16}, /* that a kernel writes into another node's GPU; 0: none */
+    [ROWS] = {"rows", 64, 1, 1 << 14},          /* of each node's part of the grid */
     [COLUMNS] = {"columns", 64, 16, 1 << 14},
-    [ITERATIONS] = {"iterations", 10, 0, 500},          /* 0: nothing is solved */
-    [GROUPS] = {"groups", 4, 1, 64},                    /* work-groups of a node that solve */
+    [ITERATIONS] = {"iterations", 10, 0, 500},                                /* 0: nothing is solved */
+    [GROUPS] = {"groups", 4, 1, 64},                                          /* work-groups of a node that solve */
     [SCHEME] = {"scheme", SCHEME_PROCESSOR, SCHEME_PROCESSOR, SCHEME_DRIVEN}, /* who sends the halos, as in compnet */
-    [THREADS] = {"threads", 1, 1, SCHEME_MOST_THREADS}, /* that serve */
-    [WORK] = {"work", 0, 0, ITERATE_TRAIN},             /* in place of all that: enum iterate_work, over all GPUs of two nodes */
+    [THREADS] = {"threads", 1, 1, SCHEME_MOST_THREADS},                       /* that serve */
+    [WORK] = {"work", 0, 0, ITERATE_TRAIN}, /* in place of all that: enum iterate_work, over all GPUs of two nodes */
     [PLACEMENT] = {"placement", 0, 0, SCHEME_QUEUES_IN_HOST}, /* of queue pairs there: enum scheme_queues */
     [STEPS] = {"steps", 4, 1, ITERATE_MOST_STEPS},
 };
@@ -57,11 +82,14 @@ static bool alone(bool (*work)(void)) {
 }
 
 static bool spmv(void) {
-    const struct spmv_links o = {options[SIZE].value, (unsigned)options[PARTS].value, (enum gpu_link_policy)options[POLICY].value, (unsigned)options[SETTINGS].value};
+    const struct spmv_links o = {options[SIZE].value, (unsigned)options[PARTS].value,
+                                 (enum gpu_link_policy)options[POLICY].value, (unsigned)options[SETTINGS].value};
     return spmv_links_run(&node, queues, &o);
 }
 
-static struct exchange messages_of_gpus(void) { return (struct exchange){options[BYTES].value, {options[BEST].value, options[WORST].value}, {"best", "worst"}}; }
+static struct exchange messages_of_gpus(void) {
+    return (struct exchange){options[BYTES].value, {options[BEST].value, options[WORST].value}, {"best", "worst"}};
+}
 
 static bool exchange(void) {
     const struct exchange o = messages_of_gpus();
@@ -69,33 +97,60 @@ static bool exchange(void) {
 }
 
 static bool messages(void) {
-    const struct writes w = {.party = &party, .node = &node, .queue = &queues[0], .with = party.index ^ 1, .groups = 4, .teams = 1, .lanes = 1,
-                             .messages = options[MESSAGES].value, .size = 1024, .batch = 8, .signal_every = 8, .window = 32, .runs = 1, .queues_in_gpu = true,
-                             .cqs_in_gpu = true, .records_in_gpu = true, .payload_in_gpu = true, .target_in_gpu = true};
+    const struct writes w = {.party = &party,
+                             .node = &node,
+                             .queue = &queues[0],
+                             .with = party.index ^ 1,
+                             .groups = 4,
+                             .teams = 1,
+                             .lanes = 1,
+                             .messages = options[MESSAGES].value,
+                             .size = 1024,
+                             .batch = 8,
+                             .signal_every = 8,
+                             .window = 32,
+                             .runs = 1,
+                             .queues_in_gpu = true,
+                             .cqs_in_gpu = true,
+                             .records_in_gpu = true,
+                             .payload_in_gpu = true,
+                             .target_in_gpu = true};
     return writes_run(&w);
 }
 
 static struct jacobi_options jacobi_options(void) {
-    return (struct jacobi_options){.rows = options[ROWS].value, .columns = options[COLUMNS].value, .iterations = options[ITERATIONS].value,
-                                   .groups = options[GROUPS].value, .cores = 1, .reference = true};
+    return (struct jacobi_options){.rows = options[ROWS].value,
+                                   .columns = options[COLUMNS].value,
+                                   .iterations = options[ITERATIONS].value,
+                                   .groups = options[GROUPS].value,
+                                   .cores = 1,
+                                   .reference = true};
 }
 
 static bool solve(void) {
     const struct jacobi_options o = jacobi_options();
-    return jacobi_run(&party, &node, &queues[0], (enum scheme_kind)options[SCHEME].value, (unsigned)options[THREADS].value, &o);
+    return jacobi_run(&party, &node, &queues[0], (enum scheme_kind)options[SCHEME].value,
+                      (unsigned)options[THREADS].value, &o);
 }
 
 static bool iterate(void) {
-    const struct iterate o = {.work = (enum iterate_work)options[WORK].value, .scheme = (enum scheme_kind)options[SCHEME].value, .queues = (enum scheme_queues)options[PLACEMENT].value,
-                              .threads = (unsigned)options[THREADS].value, .rows = options[ROWS].value, .columns = options[COLUMNS].value, .steps = options[STEPS].value};
+    const struct iterate o = {.work = (enum iterate_work)options[WORK].value,
+                              .scheme = (enum scheme_kind)options[SCHEME].value,
+                              .queues = (enum scheme_queues)options[PLACEMENT].value,
+                              .threads = (unsigned)options[THREADS].value,
+                              .rows = options[ROWS].value,
+                              .columns = options[COLUMNS].value,
+                              .steps = options[STEPS].value};
     return iterate_run(&party, &node, queues, &o);
 }
 
 static void check_options(void) {
     const struct jacobi_options of_jacobi = jacobi_options();
-    const bool served = options[SCHEME].value == SCHEME_PROCESSOR || options[SCHEME].value == SCHEME_HOST, steps = options[WORK].value;
+    const bool served = options[SCHEME].value == SCHEME_PROCESSOR || options[SCHEME].value == SCHEME_HOST,
+               steps = options[WORK].value;
     option_multiple(&options[NODES], 2, "since neighbours have to do with each other");
-    if (steps && options[NODES].value != 2) refuse("nodes=%lu: 2 with work=%lu", options[NODES].value, options[WORK].value);
+    if (steps && options[NODES].value != 2)
+        refuse("nodes=%lu: 2 with work=%lu", options[NODES].value, options[WORK].value);
     if (served) option_at_most(&options[THREADS], steps ? 1 : JACOBI_QUEUES, "since each serves a queue");
     if (options[WORK].value == ITERATE_TRAIN) {
         option_at_most(&options[STEPS], ITERATE_MOST_TRAINED, "of training");

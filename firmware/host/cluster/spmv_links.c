@@ -19,7 +19,8 @@ static bool run(struct gpu_node* node, struct gpu_queue_handle* queues, const st
     }
     region_note(names[setting]);
     const bool right = app_spmv(&app) && !app.failed;
-    console_printf("# spmv %lu rows %u gpus %s %lu ns\n", o->size, node->count, names[setting], app.measured * (1000000000 / machine.timebase));
+    console_printf("# spmv %lu rows %u gpus %s %lu ns\n", o->size, node->count, names[setting],
+                   app.measured * (1000000000 / machine.timebase));
     return right;
 }
 

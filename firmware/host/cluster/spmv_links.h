@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A sparse matrix times a vector over all GPUs of a node, with the links between them as they are told: NetCrafter off and on, lanes that
- * stay and that turn. */
+/* A sparse matrix times a vector over all GPUs of a node, with the links between them as they are told: NetCrafter off
+ * and on, lanes that stay and that turn. */
 #ifndef FABRICVP_HOST_CLUSTER_SPMV_LINKS_H
 #define FABRICVP_HOST_CLUSTER_SPMV_LINKS_H
 
@@ -8,10 +8,10 @@
 #include "host/gpu/gpu.h"
 
 struct spmv_links {
-    uint64_t size;             /* rows of the matrix */
-    unsigned parts;            /* of NetCrafter, when it is on */
+    uint64_t size;               /* rows of the matrix */
+    unsigned parts;              /* of NetCrafter, when it is on */
     enum gpu_link_policy policy; /* of lanes, when they turn */
-    unsigned settings;         /* bit n: setting n is run; bit 0 of n: NetCrafter is on, bit 1: lanes turn */
+    unsigned settings;           /* bit n: setting n is run; bit 0 of n: NetCrafter is on, bit 1: lanes turn */
 };
 /* \param queues one a GPU \returns whether every product was right */
 bool spmv_links_run(struct gpu_node* node, struct gpu_queue_handle* queues, const struct spmv_links* options);

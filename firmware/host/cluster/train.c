@@ -10,11 +10,14 @@ static struct neural_network network;
 
 /* One hidden layer between images of 28×28 and ten classes, as in CNTK's MNIST example, whose layer has 200 neurons. */
 void train_start(struct iteration* t) {
-    static const char* const kernels[] = {"im2col", "gemm", "bias_relu", "softmax", "relu_backward", "channel_sum", "col2im", "sgd", "network_copy"}; /* loaded before time counts */
+    static const char* const kernels[] = {
+        "im2col",      "gemm",   "bias_relu", "softmax",     "relu_backward",
+        "channel_sum", "col2im", "sgd",       "network_copy"}; /* loaded before time counts */
     const uint32_t batch = (uint32_t)t->o->rows;
     neural_begin(&network, &t->app, batch, 1, 28, 10);
     neural_images(&network, t->rank * batch);
-    neural_convolution(&network, neural_convolution(&network, 0, (uint32_t)t->o->columns, 28, 1, 0, true), 10, 1, 1, 0, false);
+    neural_convolution(&network, neural_convolution(&network, 0, (uint32_t)t->o->columns, 28, 1, 0, true), 10, 1, 1, 0,
+                       false);
     for (unsigned i = 0; i < sizeof kernels / sizeof *kernels; ++i) app_kernel(&t->app, kernels[i]);
     t->data[0] = t->data[1] = network.gradients;
     t->bytes = 4 * network.used;
@@ -40,9 +43,11 @@ bool train_is_right(struct iteration* t) {
     struct known {
         uint64_t digest;
         double loss[2];
-    } mine = {digest_of_parameters(), {(double)neural_loss(&network, last - 1), (double)neural_loss(&network, last)}}, theirs;
+    } mine = {digest_of_parameters(), {(double)neural_loss(&network, last - 1), (double)neural_loss(&network, last)}},
+      theirs;
     party_exchange(t->scheme.party, t->rank ^ 1, &mine, &theirs, sizeof mine);
-    const double difference = reference - mine.loss[1], fell = mine.loss[0] + theirs.loss[0] - mine.loss[1] - theirs.loss[1];
+    const double difference = reference - mine.loss[1],
+                 fell = mine.loss[0] + theirs.loss[0] - mine.loss[1] - theirs.loss[1];
     const double drop = fell / ((double)RATE * neural_squared_gradient(&network));
     console_printf("drop       %u %% of rate times squared gradient\n", (unsigned)(drop * 100));
     const bool close = difference < 1e-4 * reference && -difference < 1e-4 * reference;

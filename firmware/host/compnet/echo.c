@@ -14,20 +14,33 @@ enum { WARM = 2, CRASHES_AFTER_US = 30, ASTRAY = 1 << 30 };
 uint64_t echo_payload(unsigned groups, const struct echo_options* o) { return slots_bytes(groups, o->most); }
 
 /* \param stream where the queue talks between kernels, else NULL */
-static bool one(struct scheme* s, struct gpu_queue_handle* queue, struct stream* stream, const struct echo_options* o, uint64_t size, const struct place* results, uint8_t* bytes) {
+static bool one(struct scheme* s, struct gpu_queue_handle* queue, struct stream* stream, const struct echo_options* o,
+                uint64_t size, const struct place* results, uint8_t* bytes) {
     const unsigned with = s->party->index ^ 1;
     const uint64_t rounds = WARM + o->rounds;
-    struct network_echo_arguments a = {.access = s->access.lanes, .results = results->lanes, .local = s->payload.lanes, .remote = s->remote[with].payload,
-                                             .pitch = o->most, .patience = ECHO_PATIENCE_NS, .bytes = (uint32_t)size, .rounds = (uint32_t)rounds, .warm = WARM,
-                                             .peer = with, .begins = s->party->index < with, .in_entry = size == 8 && o->in_entry};
+    struct network_echo_arguments a = {.access = s->access.lanes,
+                                       .results = results->lanes,
+                                       .local = s->payload.lanes,
+                                       .remote = s->remote[with].payload,
+                                       .pitch = o->most,
+                                       .patience = ECHO_PATIENCE_NS,
+                                       .bytes = (uint32_t)size,
+                                       .rounds = (uint32_t)rounds,
+                                       .warm = WARM,
+                                       .peer = with,
+                                       .begins = s->party->index < with,
+                                       .in_entry = size == 8 && o->in_entry};
     const struct slots slots = {s->groups, o->most, size, rounds, 1, bytes};
     if (o->astray && a.begins) a.remote += ASTRAY;
     slots_prepare(s, &slots, false);
     scheme_meet(s);
     if (a.begins) region_begin("echo");
     unsigned fault = 0;
-    if (stream) echo_stream(stream, s, &a, results);
-    else fault = slots_perform(s, queue, "network_echo", &a, sizeof a, o->crash && a.begins ? CRASHES_AFTER_US : 0, ECHO_PATIENCE_NS);
+    if (stream)
+        echo_stream(stream, s, &a, results);
+    else
+        fault = slots_perform(s, queue, "network_echo", &a, sizeof a, o->crash && a.begins ? CRASHES_AFTER_US : 0,
+                              ECHO_PATIENCE_NS);
     if (a.begins) region_end();
     scheme_meet(s);
     const struct slots_times times = slots_times(s, results);
@@ -37,8 +50,9 @@ static bool one(struct scheme* s, struct gpu_queue_handle* queue, struct stream*
         right = false;
     }
     if (a.begins)
-        console_printf("# echo %s %u threads %u groups %lu bytes %lu ps, slowest %lu ps\n", scheme_name(s->kind), s->threads, s->groups, size,
-                       times.total * 1000 / s->groups / o->rounds, times.longest * 1000 / o->rounds);
+        console_printf("# echo %s %u threads %u groups %lu bytes %lu ps, slowest %lu ps\n", scheme_name(s->kind),
+                       s->threads, s->groups, size, times.total * 1000 / s->groups / o->rounds,
+                       times.longest * 1000 / o->rounds);
     return right;
 }
 
@@ -52,7 +66,8 @@ bool echo_run(struct scheme* s, struct gpu_queue_handle* queue, const struct ech
         stream_begin(stream, s, ECHO_PATIENCE_NS);
         gpu_linked_kernel(s->node, "network_mark", "network_mark");
     }
-    for (uint64_t size = o->least; right && size <= o->most; size *= 2) right = one(s, queue, stream, o, size, &results, bytes);
+    for (uint64_t size = o->least; right && size <= o->most; size *= 2)
+        right = one(s, queue, stream, o, size, &results, bytes);
     heap_free(bytes);
     console_printf("echo       %s\n", right ? "ok" : "FAILED");
     return right;

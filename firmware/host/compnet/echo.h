@@ -20,6 +20,7 @@ bool echo_run(struct scheme* scheme, struct gpu_queue_handle* queue, const struc
 
 /* The same messages between kernels, and the same results: of all work-groups together. */
 struct stream;
-void echo_stream(struct stream* stream, struct scheme* scheme, const struct network_echo_arguments* arguments, const struct place* results);
+void echo_stream(struct stream* stream, struct scheme* scheme, const struct network_echo_arguments* arguments,
+                 const struct place* results);
 
 #endif

@@ -17,10 +17,13 @@ static uint64_t say(const struct talk* k, uint64_t round) {
     const struct network_mark_arguments mark = {a->local, a->pitch, a->bytes, round};
     for (uint64_t g = 0; g < k->s->groups; ++g) {
         const uint64_t local = a->local + 2 * g * a->pitch, remote = a->remote + (2 * g + 1) * a->pitch;
-        if (a->in_entry) stream_say(k->t, a->peer, remote, round);
-        else stream_put(k->t, a->peer, local, remote, a->bytes);
+        if (a->in_entry)
+            stream_say(k->t, a->peer, remote, round);
+        else
+            stream_put(k->t, a->peer, local, remote, a->bytes);
     }
-    const uint64_t kernel = stream_launch(k->t, gpu_linked_kernel(k->s->node, "network_mark", "network_mark"), &grid, &mark, sizeof mark, 0);
+    const uint64_t kernel = stream_launch(k->t, gpu_linked_kernel(k->s->node, "network_mark", "network_mark"), &grid,
+                                          &mark, sizeof mark, 0);
     stream_ring(k->t, a->peer);
     stream_settle(k->t, a->peer);
     return kernel;
@@ -28,17 +31,20 @@ static uint64_t say(const struct talk* k, uint64_t round) {
 
 static void hear(const struct talk* k, uint64_t round) {
     const struct network_echo_arguments* a = k->a;
-    for (uint64_t g = 0; g < k->s->groups; ++g) stream_hear_whole(k->t, a->local + (2 * g + 1) * a->pitch + a->bytes - 8, round);
+    for (uint64_t g = 0; g < k->s->groups; ++g)
+        stream_hear_whole(k->t, a->local + (2 * g + 1) * a->pitch + a->bytes - 8, round);
 }
 
 /* Rounds that queue and send ring hold at a time, beside the one whose kernel has ended. */
 static unsigned depth(const struct scheme* s) {
-    const unsigned by_packets = STREAM_PACKETS / (s->groups + 4) - 1, by_entries = (1u << SCHEME_LOG_SENDS) / s->groups - 1;
+    const unsigned by_packets = STREAM_PACKETS / (s->groups + 4) - 1,
+                   by_entries = (1u << SCHEME_LOG_SENDS) / s->groups - 1;
     const unsigned least = by_packets < by_entries ? by_packets : by_entries;
     return least < MOST_AT_A_TIME ? least : MOST_AT_A_TIME;
 }
 
-void echo_stream(struct stream* t, struct scheme* s, const struct network_echo_arguments* a, const struct place* results) {
+void echo_stream(struct stream* t, struct scheme* s, const struct network_echo_arguments* a,
+                 const struct place* results) {
     const struct talk k = {t, s, a};
     const struct place times = place_take(s->node, 16, true);
     const unsigned most = depth(s);

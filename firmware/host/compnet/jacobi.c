@@ -17,7 +17,8 @@ enum { LOG_ENTRIES = 4 };
 static void exchange_rows(struct solver* s, uint32_t iteration) {
     const uint64_t rows = s->o->rows, word = COLLECTIVE_NUMBER(iteration);
     if (s->rank) {
-        talker_put(&s->talker, s->rank - 1, row_at(s, iteration, 1), row_at(s, iteration, rows + 1), (uint32_t)pitch_of(s));
+        talker_put(&s->talker, s->rank - 1, row_at(s, iteration, 1), row_at(s, iteration, rows + 1),
+                   (uint32_t)pitch_of(s));
         talker_say(&s->talker, s->rank - 1, halo_at(1), word);
     }
     if (s->rank + 1 < s->nodes) {
@@ -45,12 +46,15 @@ static void finish_iteration(struct solver* s, uint32_t iteration, uint32_t bits
 
 /* ---- the CPUs ---- */
 
-static float* host_row(const struct solver* s, uint32_t iteration, uint64_t row) { return (float*)(s->scheme.payload.memory.at + row_at(s, iteration, row)); }
+static float* host_row(const struct solver* s, uint32_t iteration, uint64_t row) {
+    return (float*)(s->scheme.payload.memory.at + row_at(s, iteration, row));
+}
 
 static uint32_t update(const struct solver* s, uint32_t iteration, uint64_t begin, uint64_t end) {
     float change = 0;
     for (uint64_t row = begin; row < end; ++row) {
-        const float *from = host_row(s, iteration - 1, row), *above = host_row(s, iteration - 1, row - 1), *below = host_row(s, iteration - 1, row + 1);
+        const float *from = host_row(s, iteration - 1, row), *above = host_row(s, iteration - 1, row - 1),
+                    *below = host_row(s, iteration - 1, row + 1);
         float* to = host_row(s, iteration, row);
         for (uint64_t x = 1; x + 1 < s->o->columns; ++x) {
             const float value = 0.25f * ((from[x - 1] + from[x + 1]) + (above[x] + below[x]));
@@ -89,13 +93,23 @@ static void work(void* argument) {
 
 /* ---- the GPU ---- */
 
-struct gpu_kernel jacobi_kernel(struct gpu_node* node) { return gpu_linked_kernel(node, "network_jacobi", "network_jacobi"); }
+struct gpu_kernel jacobi_kernel(struct gpu_node* node) {
+    return gpu_linked_kernel(node, "network_jacobi", "network_jacobi");
+}
 
-struct network_jacobi_arguments jacobi_arguments(const struct solver* s, const struct gpu_side* g, uint32_t first, uint32_t iterations) {
+struct network_jacobi_arguments jacobi_arguments(const struct solver* s, const struct gpu_side* g, uint32_t first,
+                                                 uint32_t iterations) {
     const struct scheme* c = &s->scheme;
-    struct network_jacobi_arguments a = {.access = c->access.lanes, .sync = g->sync.lanes, .change = g->change.lanes, .team = scheme_control_team(c),
-                                         .grid = {c->payload.lanes, c->payload.lanes + s->grid_bytes}, .patience = JACOBI_PATIENCE_NS, .rows = (uint32_t)s->o->rows,
-                                         .columns = (uint32_t)s->o->columns, .first = first, .iterations = iterations,
+    struct network_jacobi_arguments a = {.access = c->access.lanes,
+                                         .sync = g->sync.lanes,
+                                         .change = g->change.lanes,
+                                         .team = scheme_control_team(c),
+                                         .grid = {c->payload.lanes, c->payload.lanes + s->grid_bytes},
+                                         .patience = JACOBI_PATIENCE_NS,
+                                         .rows = (uint32_t)s->o->rows,
+                                         .columns = (uint32_t)s->o->columns,
+                                         .first = first,
+                                         .iterations = iterations,
                                          .talks = scheme_kernels_talk(c)};
     for (unsigned below = 0; below < 2; ++below) {
         const unsigned peer = s->rank + (below ? 1 : -1u);
@@ -105,7 +119,9 @@ struct network_jacobi_arguments jacobi_arguments(const struct solver* s, const s
     return a;
 }
 
-struct gpu_grid jacobi_grid(const struct solver* s) { return (struct gpu_grid){.items = {(uint32_t)(JACOBI_GROUP * s->o->groups)}, .group = {JACOBI_GROUP}}; }
+struct gpu_grid jacobi_grid(const struct solver* s) {
+    return (struct gpu_grid){.items = {(uint32_t)(JACOBI_GROUP * s->o->groups)}, .group = {JACOBI_GROUP}};
+}
 
 static void launch(struct solver* s, struct gpu_side* g, uint32_t first, uint32_t iterations) {
     const struct network_jacobi_arguments a = jacobi_arguments(s, g, first, iterations);
@@ -113,7 +129,8 @@ static void launch(struct solver* s, struct gpu_side* g, uint32_t first, uint32_
     const struct jacobi_sync nothing = {0};
     place_write(s->scheme.node, &g->sync, 0, &nothing, sizeof nothing);
     if (s->o->driver_us) timer_wait(s->o->driver_us);
-    const unsigned fault = gpu_wait(g->queue, gpu_dispatch(g->queue, jacobi_kernel(s->scheme.node), &grid, &a, sizeof a));
+    const unsigned fault =
+        gpu_wait(g->queue, gpu_dispatch(g->queue, jacobi_kernel(s->scheme.node), &grid, &a, sizeof a));
     if (fault) panic("jacobi: the kernel ended with fault %u", fault);
 }
 
@@ -148,7 +165,8 @@ static float* make_grids(const struct solver* s) {
     float* grid = heap_allocate_aligned(2 * s->grid_bytes, GPU_PAGE);
     if (!grid) panic("jacobi: out of memory");
     for (uint64_t row = 0; row < s->o->rows + 2; ++row)
-        for (uint64_t x = 0; x < s->o->columns; ++x) grid[row * s->o->columns + x] = grid[s->grid_bytes / 4 + row * s->o->columns + x] = start_value(s, row, x);
+        for (uint64_t x = 0; x < s->o->columns; ++x)
+            grid[row * s->o->columns + x] = grid[s->grid_bytes / 4 + row * s->o->columns + x] = start_value(s, row, x);
     return grid;
 }
 
@@ -167,7 +185,8 @@ static void prepare(struct solver* s, float* grids) {
 
 static void report(const struct solver* s, uint64_t cycles) {
     if (s->rank == 0)
-        console_printf("# jacobi %s %lu rows %lu columns %lu iterations %lu ps\n", scheme_name(s->scheme.kind), s->o->rows, s->o->columns, s->o->iterations, clock_picoseconds(cycles));
+        console_printf("# jacobi %s %lu rows %lu columns %lu iterations %lu ps\n", scheme_name(s->scheme.kind),
+                       s->o->rows, s->o->columns, s->o->iterations, clock_picoseconds(cycles));
 }
 
 static bool solve_by_cpus(struct solver* s, float* grids) {
@@ -187,7 +206,9 @@ static bool solve_by_gpus(struct solver* s, struct gpu_queue_handle* queue, floa
     struct gpu_node* node = s->scheme.node;
     prepare(s, grids);
     static struct gpu_side side;
-    side = (struct gpu_side){.queue = queue, .sync = place_take(node, sizeof(struct jacobi_sync), true), .change = place_take(node, 4 * (s->o->iterations + 1), false)};
+    side = (struct gpu_side){.queue = queue,
+                             .sync = place_take(node, sizeof(struct jacobi_sync), true),
+                             .change = place_take(node, 4 * (s->o->iterations + 1), false)};
     jacobi_kernel(node);
     if (s->scheme.kind == SCHEME_ASYNC) jacobi_stream_begin(s, &side);
     scheme_meet(&s->scheme);
@@ -205,9 +226,11 @@ static bool solve_by_gpus(struct solver* s, struct gpu_queue_handle* queue, floa
 /* The own rows of the last grid, and all changes. */
 static bool is_same(const struct solver* cpu, const struct solver* gpu, const float* grids) {
     const uint64_t at = row_at(gpu, (uint32_t)gpu->o->iterations, 1);
-    const bool same = memcmp((const uint8_t*)grids + at, (const void*)(cpu->scheme.payload.memory.at + at), gpu->o->rows * pitch_of(gpu)) == 0;
+    const bool same = memcmp((const uint8_t*)grids + at, (const void*)(cpu->scheme.payload.memory.at + at),
+                             gpu->o->rows * pitch_of(gpu)) == 0;
     bool alike = true;
-    for (uint64_t i = 1; i <= gpu->o->iterations; ++i) alike = alike && gpu->change[i] == cpu->change[i] && cpu->change[i];
+    for (uint64_t i = 1; i <= gpu->o->iterations; ++i)
+        alike = alike && gpu->change[i] == cpu->change[i] && cpu->change[i];
     if (!same || !alike) console_printf("the GPU finds something else than the CPU: %s\n", same ? "changes" : "grids");
     return same && alike;
 }
@@ -215,22 +238,32 @@ static bool is_same(const struct solver* cpu, const struct solver* gpu, const fl
 static void print_digest(const struct solver* s, const void* grids) {
     const uint64_t* words = (const uint64_t*)((uintptr_t)grids + row_at(s, (uint32_t)s->o->iterations, 1));
     uint64_t digest = s->change[s->o->iterations];
-    for (uint64_t i = 0; i < s->o->rows * pitch_of(s) / 8; ++i) digest = (digest ^ words[i]) * UINT64_C(0x9e3779b97f4a7c15) + i;
+    for (uint64_t i = 0; i < s->o->rows * pitch_of(s) / 8; ++i)
+        digest = (digest ^ words[i]) * UINT64_C(0x9e3779b97f4a7c15) + i;
     console_printf("# digest %lx\n", digest);
 }
 
 void jacobi_check(const struct jacobi_options* o, unsigned nodes) {
-    if (nodes & (nodes - 1) || nodes > 1u << COLLECTIVE_MOST_STEPS) refuse("nodes=%u: a power of two, up to %u", nodes, 1u << COLLECTIVE_MOST_STEPS);
+    if (nodes & (nodes - 1) || nodes > 1u << COLLECTIVE_MOST_STEPS)
+        refuse("nodes=%u: a power of two, up to %u", nodes, 1u << COLLECTIVE_MOST_STEPS);
     if (o->rows % o->groups) refuse("rows=%lu: a multiple of groups=%lu", o->rows, o->groups);
     if (o->columns % 16) refuse("columns=%lu: a multiple of 16", o->columns);
-    if (o->cores > machine.harts) refuse("cores=%lu: %u at most, as many as the host has harts", o->cores, machine.harts);
+    if (o->cores > machine.harts)
+        refuse("cores=%lu: %u at most, as many as the host has harts", o->cores, machine.harts);
 }
 
-bool jacobi_run(struct party* party, struct gpu_node* node, struct gpu_queue_handle* queue, enum scheme_kind kind, unsigned threads, const struct jacobi_options* o) {
+bool jacobi_run(struct party* party, struct gpu_node* node, struct gpu_queue_handle* queue, enum scheme_kind kind,
+                unsigned threads, const struct jacobi_options* o) {
     static struct solver cpu, gpu;
-    struct solver base = {.o = o, .rank = party->index, .nodes = party->count, .grid_bytes = 4 * (o->rows + 2) * o->columns};
+    struct solver base = {
+        .o = o, .rank = party->index, .nodes = party->count, .grid_bytes = 4 * (o->rows + 2) * o->columns};
     jacobi_check(o, party->count); /* here there may be fewer cores than at node 0 */
-    base.scheme = (struct scheme){.kind = kind, .party = party, .node = node, .threads = threads, .groups = JACOBI_QUEUES, .log_entries = LOG_ENTRIES};
+    base.scheme = (struct scheme){.kind = kind,
+                                  .party = party,
+                                  .node = node,
+                                  .threads = threads,
+                                  .groups = JACOBI_QUEUES,
+                                  .log_entries = LOG_ENTRIES};
     float* grids = make_grids(&base);
     bool right = true;
     clock_start();

@@ -15,17 +15,21 @@ struct solver {
     const struct jacobi_options* o;
     struct talker talker;
     unsigned rank, nodes;
-    uint64_t grid_bytes;       /* of one of the two */
-    uint32_t* change;          /* by iteration, from 1 on */
+    uint64_t grid_bytes; /* of one of the two */
+    uint32_t* change;    /* by iteration, from 1 on */
     /* of the CPUs */
     volatile uint32_t arrived, released;
     volatile uint32_t greatest[64];
 };
 
 static inline uint64_t pitch_of(const struct solver* s) { return 4 * s->o->columns; }
-static inline uint64_t row_at(const struct solver* s, uint32_t iteration, uint64_t row) { return (iteration & 1) * s->grid_bytes + row * pitch_of(s); }
+static inline uint64_t row_at(const struct solver* s, uint32_t iteration, uint64_t row) {
+    return (iteration & 1) * s->grid_bytes + row * pitch_of(s);
+}
 static inline uint64_t halo_at(unsigned below) { return offsetof(struct jacobi_flags, halo) + 8 * below; }
-static inline uint64_t change_at(unsigned step, uint32_t iteration) { return offsetof(struct jacobi_flags, all.exchanged[0][0]) + 16 * step + 8 * (iteration & 1); }
+static inline uint64_t change_at(unsigned step, uint32_t iteration) {
+    return offsetof(struct jacobi_flags, all.exchanged[0][0]) + 16 * step + 8 * (iteration & 1);
+}
 
 /* On the GPU. */
 struct gpu_side {
@@ -35,7 +39,8 @@ struct gpu_side {
 };
 struct gpu_kernel jacobi_kernel(struct gpu_node* node);
 /* Of a launch for some iterations. */
-struct network_jacobi_arguments jacobi_arguments(const struct solver* s, const struct gpu_side* g, uint32_t first, uint32_t iterations);
+struct network_jacobi_arguments jacobi_arguments(const struct solver* s, const struct gpu_side* g, uint32_t first,
+                                                 uint32_t iterations);
 struct gpu_grid jacobi_grid(const struct solver* s);
 
 /* Launches and messages in turn, all in the GPU's queue. */

@@ -2,7 +2,10 @@
 #include "host/compnet/jacobi_solver.h"
 #include "host/console.h"
 
-enum { DEPTH = 4, WORDS_AT = 2048 }; /* iterations in the queue at a time; of the control page: words of the all-reduce, by step */
+enum {
+    DEPTH = 4,
+    WORDS_AT = 2048
+}; /* iterations in the queue at a time; of the control page: words of the all-reduce, by step */
 
 static uint64_t word_at(const struct solver* s, unsigned step) { return s->scheme.control.lanes + WORDS_AT + 8 * step; }
 static unsigned steps(const struct solver* s) { return (unsigned)__builtin_ctz(s->nodes); }
@@ -13,8 +16,8 @@ static void put_rows(struct solver* s, struct stream* t, uint32_t iteration) {
     for (unsigned below = 0; below < 2; ++below) {
         const unsigned peer = s->rank + (below ? 1 : -1u);
         if (peer >= s->nodes) continue;
-        stream_put(t, peer, c->payload.lanes + row_at(s, iteration, below ? rows : 1), c->remote[peer].payload + row_at(s, iteration, below ? 0 : rows + 1),
-                   (uint32_t)pitch_of(s));
+        stream_put(t, peer, c->payload.lanes + row_at(s, iteration, below ? rows : 1),
+                   c->remote[peer].payload + row_at(s, iteration, below ? 0 : rows + 1), (uint32_t)pitch_of(s));
         stream_say(t, peer, c->remote[peer].control + halo_at(!below), number);
     }
 }
@@ -40,12 +43,17 @@ static void settle(const struct solver* s, struct stream* t, uint32_t rung) {
         if (rung >> i & 1) stream_settle(t, i);
 }
 
-static uint64_t heard_at(const struct solver* s, unsigned step, uint32_t iteration) { return s->scheme.control.lanes + change_at(step, iteration); }
+static uint64_t heard_at(const struct solver* s, unsigned step, uint32_t iteration) {
+    return s->scheme.control.lanes + change_at(step, iteration);
+}
 
-static struct gpu_kernel compare_kernel(struct solver* s) { return gpu_linked_kernel(s->scheme.node, "network_compare", "network_compare"); }
+static struct gpu_kernel compare_kernel(struct solver* s) {
+    return gpu_linked_kernel(s->scheme.node, "network_compare", "network_compare");
+}
 
 static uint64_t compare(struct solver* s, struct stream* t, unsigned step, uint32_t iteration) {
-    const struct network_compare_arguments a = {word_at(s, step), heard_at(s, step, iteration), word_at(s, step + 1), iteration, 0};
+    const struct network_compare_arguments a = {word_at(s, step), heard_at(s, step, iteration), word_at(s, step + 1),
+                                                iteration, 0};
     const struct gpu_grid grid = {.items = {64}, .group = {64}};
     return stream_launch(t, compare_kernel(s), &grid, &a, sizeof a, s->o->driver_us);
 }
@@ -73,7 +81,8 @@ static uint64_t iterate(struct solver* s, struct gpu_side* g, struct stream* t, 
         settle(s, t, ring(s, t));
     }
     for (unsigned below = 0; below < 2; ++below)
-        if (below ? s->rank + 1 < s->nodes : s->rank != 0) stream_hear(t, s->scheme.control.lanes + halo_at(below), iteration);
+        if (below ? s->rank + 1 < s->nodes : s->rank != 0)
+            stream_hear(t, s->scheme.control.lanes + halo_at(below), iteration);
     return kernel;
 }
 

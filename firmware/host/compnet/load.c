@@ -22,7 +22,8 @@ void load_begin(struct load* l, struct gpu_node* node, unsigned groups) {
     heap_free(numbers);
     const struct network_stream_arguments a = {from, l->stop, l->found, words};
     const struct gpu_grid grid = {.items = {STREAM_GROUP * groups}, .group = {STREAM_GROUP}};
-    l->packet = gpu_dispatch(&l->queue, gpu_linked_kernel(node, "network_stream", "network_stream"), &grid, &a, sizeof a);
+    l->packet =
+        gpu_dispatch(&l->queue, gpu_linked_kernel(node, "network_stream", "network_stream"), &grid, &a, sizeof a);
 }
 
 bool load_end(struct load* l) {

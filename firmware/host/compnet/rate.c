@@ -10,13 +10,23 @@
 
 enum { CRASHES_AFTER_US = 10, PATIENCE_NS = 1000000 }; /* a kernel looks far more often whether it is still served */
 
-uint64_t rate_payload(unsigned groups, const struct rate_options* o) { return slots_bytes(groups * (unsigned)o->messages, o->most); }
+uint64_t rate_payload(unsigned groups, const struct rate_options* o) {
+    return slots_bytes(groups * (unsigned)o->messages, o->most);
+}
 
-static bool one(struct scheme* s, struct gpu_queue_handle* queue, const struct rate_options* o, uint64_t size, const struct place* results, uint8_t* bytes) {
+static bool one(struct scheme* s, struct gpu_queue_handle* queue, const struct rate_options* o, uint64_t size,
+                const struct place* results, uint8_t* bytes) {
     const unsigned with = s->party->index ^ 1;
     const bool sends = s->party->index < with;
-    const struct network_rate_arguments a = {.access = s->access.lanes, .results = results->lanes, .local = s->payload.lanes, .remote = s->remote[with].payload, .pitch = o->most,
-                                             .bytes = (uint32_t)size, .messages = (uint32_t)o->messages, .peer = with, .in_entry = size == 8 && o->in_entry};
+    const struct network_rate_arguments a = {.access = s->access.lanes,
+                                             .results = results->lanes,
+                                             .local = s->payload.lanes,
+                                             .remote = s->remote[with].payload,
+                                             .pitch = o->most,
+                                             .bytes = (uint32_t)size,
+                                             .messages = (uint32_t)o->messages,
+                                             .peer = with,
+                                             .in_entry = size == 8 && o->in_entry};
     const struct slots slots = {s->groups * a.messages, o->most, size, 1, a.messages, bytes};
     slots_prepare(s, &slots, true);
     scheme_meet(s);
@@ -27,11 +37,13 @@ static bool one(struct scheme* s, struct gpu_queue_handle* queue, const struct r
         return right;
     }
     region_begin("rate");
-    const unsigned fault = slots_perform(s, queue, "network_rate", &a, sizeof a, o->crash ? CRASHES_AFTER_US : 0, PATIENCE_NS);
+    const unsigned fault =
+        slots_perform(s, queue, "network_rate", &a, sizeof a, o->crash ? CRASHES_AFTER_US : 0, PATIENCE_NS);
     region_end();
     scheme_meet(s);
     const struct slots_times times = slots_times(s, results);
-    console_printf("# rate %s %u threads %u groups %lu bytes %lu messages, %lu ps each\n", scheme_name(s->kind), s->threads, s->groups, size, s->groups * o->messages,
+    console_printf("# rate %s %u threads %u groups %lu bytes %lu messages, %lu ps each\n", scheme_name(s->kind),
+                   s->threads, s->groups, size, s->groups * o->messages,
                    times.longest * 1000 / s->groups / o->messages);
     return !fault && times.right;
 }

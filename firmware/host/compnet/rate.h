@@ -6,9 +6,9 @@
 #include "host/compnet/scheme.h"
 
 struct rate_options {
-    uint64_t least, most;      /* bytes of a message, by powers of two; 8 at least */
+    uint64_t least, most;        /* bytes of a message, by powers of two; 8 at least */
     uint64_t messages, in_entry; /* messages: of each work-group; in_entry: 8 bytes travel in the queue's entry */
-    bool crash;                /* what serves at node 0's command processor is spoilt meanwhile */
+    bool crash;                  /* what serves at node 0's command processor is spoilt meanwhile */
 };
 enum { RATE_MOST_BYTES = 64 << 20 }; /* of payload */
 /* Bytes of payload that a scheme needs for it. */

@@ -15,7 +15,9 @@ enum { PIECE = 1 << 16 /* floats */ };
 
 /* ---- what kernels do ---- */
 
-struct gpu_grid reduce_grid(const struct reducer* s) { return (struct gpu_grid){.items = {REDUCE_GROUP * s->scheme.groups}, .group = {REDUCE_GROUP}}; }
+struct gpu_grid reduce_grid(const struct reducer* s) {
+    return (struct gpu_grid){.items = {REDUCE_GROUP * s->scheme.groups}, .group = {REDUCE_GROUP}};
+}
 
 static void launch(struct reducer* s, struct gpu_kernel kernel, const void* arguments, size_t bytes) {
     const struct gpu_grid grid = reduce_grid(s);
@@ -24,12 +26,24 @@ static void launch(struct reducer* s, struct gpu_kernel kernel, const void* argu
     if (fault) panic("reduce: the kernel ended with fault %u", fault);
 }
 
-static struct gpu_kernel reduce_kernel(const struct reducer* s) { return gpu_linked_kernel(s->scheme.node, "network_reduce", "network_reduce"); }
-struct gpu_kernel reduce_combine_kernel(const struct reducer* s) { return gpu_linked_kernel(s->scheme.node, "network_combine", "network_combine"); }
+static struct gpu_kernel reduce_kernel(const struct reducer* s) {
+    return gpu_linked_kernel(s->scheme.node, "network_reduce", "network_reduce");
+}
+struct gpu_kernel reduce_combine_kernel(const struct reducer* s) {
+    return gpu_linked_kernel(s->scheme.node, "network_combine", "network_combine");
+}
 
 static void reduce_in_kernel(struct reducer* s, uint32_t rounds) {
-    const struct network_reduce_arguments a = {.access = s->scheme.access.lanes, .results = s->results.lanes, .team = scheme_team(&s->scheme), .elements = s->elements,
-                                               .places = s->places, .pitch = s->pitch, .flags = s->flags, .patience = REDUCE_PATIENCE_NS, .way = s->o->way, .rounds = rounds};
+    const struct network_reduce_arguments a = {.access = s->scheme.access.lanes,
+                                               .results = s->results.lanes,
+                                               .team = scheme_team(&s->scheme),
+                                               .elements = s->elements,
+                                               .places = s->places,
+                                               .pitch = s->pitch,
+                                               .flags = s->flags,
+                                               .patience = REDUCE_PATIENCE_NS,
+                                               .way = s->o->way,
+                                               .rounds = rounds};
     launch(s, reduce_kernel(s), &a, sizeof a);
 }
 
@@ -38,7 +52,8 @@ static void reduce_in_kernel(struct reducer* s, uint32_t rounds) {
 struct reduce_move reduce_move(const struct reducer* s, uint32_t round, unsigned step) {
     const enum collective_way way = s->o->way;
     const unsigned parts = collective_parts(way, s->nodes);
-    struct reduce_move m = {.step = collective_step(way, s->rank, s->nodes, step), .number = round * collective_steps(way, s->nodes) + step + 1};
+    struct reduce_move m = {.step = collective_step(way, s->rank, s->nodes, step),
+                            .number = round * collective_steps(way, s->nodes) + step + 1};
     const uint64_t place = s->places + m.step.place * s->pitch;
     m.sent = 4 * collective_begin(s->elements, parts, m.step.send_part);
     m.bytes_sent = 4 * collective_begin(s->elements, parts, m.step.send_part + 1u) - m.sent;
@@ -61,7 +76,8 @@ struct addition {
 };
 
 __attribute__((noinline)) static void add(const struct addition* a, uint64_t core) {
-    for (uint64_t i = a->elements * core / a->cores; i < a->elements * (core + 1) / a->cores; ++i) a->to[i] = a->to[i] + a->other[i];
+    for (uint64_t i = a->elements * core / a->cores; i < a->elements * (core + 1) / a->cores; ++i)
+        a->to[i] = a->to[i] + a->other[i];
 }
 static void add_part(void* argument) {
     const struct addition* a = argument;
@@ -109,12 +125,15 @@ static void fill(struct reducer* s, const struct expected* e, float* piece) {
 }
 
 static bool is_right(struct reducer* s, const struct expected* e, float* piece) {
-    const unsigned groups = scheme_kernels_talk(&s->scheme) ? s->scheme.groups : 1, parts = collective_parts(s->o->way, s->nodes);
+    const unsigned groups = scheme_kernels_talk(&s->scheme) ? s->scheme.groups : 1,
+                   parts = collective_parts(s->o->way, s->nodes);
     bool right = true;
     for (unsigned g = 0; g < groups; ++g) {
-        const uint64_t first = collective_begin(s->elements, groups, g), elements = collective_begin(s->elements, groups, g + 1) - first;
+        const uint64_t first = collective_begin(s->elements, groups, g),
+                       elements = collective_begin(s->elements, groups, g + 1) - first;
         for (unsigned p = 0; p < parts; ++p)
-            for (uint64_t at = collective_begin(elements, parts, p), end = collective_begin(elements, parts, p + 1); at < end; at += PIECE) {
+            for (uint64_t at = collective_begin(elements, parts, p), end = collective_begin(elements, parts, p + 1);
+                 at < end; at += PIECE) {
                 const uint64_t count = end - at < PIECE ? end - at : PIECE;
                 place_read(s->scheme.node, piece, &s->scheme.payload, 4 * (first + at), 4 * count);
                 right = expected_is(e, p, first + at, piece, count) && right;
@@ -130,21 +149,24 @@ static bool all_came(struct reducer* s) {
     for (unsigned g = 0; g < s->scheme.groups; ++g) {
         struct network_reduce_group group;
         place_read(s->scheme.node, &group, &s->results, g * sizeof group, sizeof group);
-        if (group.failed) console_printf("work-group %u: nobody is heard, or a request failed, in round %u\n", g, group.rounds + 1);
+        if (group.failed)
+            console_printf("work-group %u: nobody is heard, or a request failed, in round %u\n", g, group.rounds + 1);
         all = all && !group.failed;
         barriers += group.barriers;
         sums += group.sums;
     }
     if (!s->rank)
-        console_printf("# inside %s %u nodes %u groups, barrier %lu ps, round %lu ps\n", scheme_name(s->scheme.kind), s->nodes, s->scheme.groups,
-                       barriers * 1000 / REDUCE_BARRIERS / s->scheme.groups, sums * 1000 / s->o->rounds / s->scheme.groups);
+        console_printf("# inside %s %u nodes %u groups, barrier %lu ps, round %lu ps\n", scheme_name(s->scheme.kind),
+                       s->nodes, s->scheme.groups, barriers * 1000 / REDUCE_BARRIERS / s->scheme.groups,
+                       sums * 1000 / s->o->rounds / s->scheme.groups);
     return all;
 }
 
 /* \returns whether the network did what it was asked for; of kernels that talk, all_came() says that */
 static bool run_rounds(struct reducer* s, uint32_t rounds) {
     if (s->scheme.kind == SCHEME_ASYNC) return reduce_stream(s, rounds);
-    if (scheme_kernels_talk(&s->scheme)) reduce_in_kernel(s, rounds);
+    if (scheme_kernels_talk(&s->scheme))
+        reduce_in_kernel(s, rounds);
     else
         for (uint32_t i = 0; i < rounds; ++i) reduce_by_host(s);
     return true;
@@ -152,8 +174,9 @@ static bool run_rounds(struct reducer* s, uint32_t rounds) {
 
 static void report(const struct reducer* s, uint64_t cycles) {
     if (!s->rank)
-        console_printf("# reduce %s %s %u nodes %lu bytes %lu rounds %lu ps\n", scheme_name(s->scheme.kind), s->o->way == COLLECTIVE_RING ? "ring" : "tree", s->nodes,
-                       s->o->bytes, s->o->rounds, clock_picoseconds(cycles));
+        console_printf("# reduce %s %s %u nodes %lu bytes %lu rounds %lu ps\n", scheme_name(s->scheme.kind),
+                       s->o->way == COLLECTIVE_RING ? "ring" : "tree", s->nodes, s->o->bytes, s->o->rounds,
+                       clock_picoseconds(cycles));
 }
 
 static void open(struct reducer* s) {

@@ -7,7 +7,8 @@ enum { PACKETS_A_STEP = 4, ENTRIES_A_STEP = 2, MOST_AT_A_TIME = 8 };
 /* Rounds that the queue and the send rings hold at a time. */
 static unsigned depth(const struct reducer* s) {
     const unsigned steps = collective_steps(s->o->way, s->nodes);
-    const unsigned by_packets = STREAM_PACKETS / (steps * PACKETS_A_STEP + 1), by_entries = (1u << SCHEME_LOG_SENDS) / (steps * ENTRIES_A_STEP);
+    const unsigned by_packets = STREAM_PACKETS / (steps * PACKETS_A_STEP + 1),
+                   by_entries = (1u << SCHEME_LOG_SENDS) / (steps * ENTRIES_A_STEP);
     const unsigned least = by_packets < by_entries ? by_packets : by_entries;
     return least < MOST_AT_A_TIME ? least : MOST_AT_A_TIME;
 }
@@ -17,7 +18,8 @@ static void move(struct reducer* s, const struct reduce_move* m) {
     struct stream* t = &s->stream;
     if (m->step.sends) {
         const unsigned to = m->step.to;
-        if (m->bytes_sent) stream_put(t, to, c->payload.lanes + m->sent, c->remote[to].payload + m->arrives, (uint32_t)m->bytes_sent);
+        if (m->bytes_sent)
+            stream_put(t, to, c->payload.lanes + m->sent, c->remote[to].payload + m->arrives, (uint32_t)m->bytes_sent);
         stream_say(t, to, c->remote[to].control + reduce_flag(m->step.send_flag), COLLECTIVE_NUMBER(m->number));
         stream_ring(t, to);
     }

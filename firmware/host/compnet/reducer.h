@@ -19,13 +19,14 @@ struct reducer {
     struct place results;
     unsigned rank, nodes;
     uint64_t elements, pitch, places, flags; /* flags: of work-groups */
-    uint32_t moved;            /* all-reduces so far, of the host */
+    uint32_t moved;                          /* all-reduces so far, of the host */
 };
 
-/* A step of an all-reduce between kernels: what goes to whom, and what is added to what, as offsets into the payload and bytes. */
+/* A step of an all-reduce between kernels: what goes to whom, and what is added to what, as offsets into the payload
+ * and bytes. */
 struct reduce_move {
     struct collective_step step;
-    uint32_t number;           /* of the step, among all; flags say it */
+    uint32_t number; /* of the step, among all; flags say it */
     uint64_t sent, arrives, bytes_sent;
     uint64_t taken, added, bytes_taken;
 };

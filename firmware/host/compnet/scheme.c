@@ -19,7 +19,9 @@ void scheme_meet(struct scheme* s) {
         if (i != s->party->index) party_meet(s->party, i);
 }
 
-static struct network_team team_of(const struct scheme* s) { return (struct network_team){.rank = s->party->index, .nodes = s->party->count}; }
+static struct network_team team_of(const struct scheme* s) {
+    return (struct network_team){.rank = s->party->index, .nodes = s->party->count};
+}
 
 struct network_team scheme_team(const struct scheme* s) {
     struct network_team t = team_of(s);
@@ -39,9 +41,17 @@ struct network_team scheme_control_team(const struct scheme* s) {
 static void make_pairs(struct scheme* s, struct network_peer* peers) {
     const bool lanes = s->kind == SCHEME_PROCESSOR || s->kind == SCHEME_NATIVE || s->kind == SCHEME_ASYNC;
     const bool in_gpu = s->queue_pairs == SCHEME_QUEUES_OWN ? lanes : s->queue_pairs == SCHEME_QUEUES_IN_GPU;
-    const struct endpoint_shape shape = {.pairs = 1, .log_sends = LOG_SENDS, .log_receives = 1, .log_cq = LOG_COMPLETIONS, .lanes = lanes,
-                                         .queues_in_gpu = in_gpu && s->kind != SCHEME_ASYNC, /* there the program writes them */
-                                         .cqs_in_gpu = in_gpu, .records_in_gpu = in_gpu, .payload_in_gpu = false, .payload = HCA_PAGE};
+    const struct endpoint_shape shape = {
+        .pairs = 1,
+        .log_sends = LOG_SENDS,
+        .log_receives = 1,
+        .log_cq = LOG_COMPLETIONS,
+        .lanes = lanes,
+        .queues_in_gpu = in_gpu && s->kind != SCHEME_ASYNC, /* there the program writes them */
+        .cqs_in_gpu = in_gpu,
+        .records_in_gpu = in_gpu,
+        .payload_in_gpu = false,
+        .payload = HCA_PAGE};
     for (unsigned i = 0; i < s->party->count; ++i) {
         if (i == s->party->index || (s->peers && !(s->peers >> i & 1))) continue;
         struct endpoint* e = heap_allocate(sizeof *e);
@@ -54,14 +64,16 @@ static void make_pairs(struct scheme* s, struct network_peer* peers) {
 static void make_memory(struct scheme* s) {
     const uint64_t bytes = (s->payload_bytes + HCA_PAGE - 1) & ~(uint64_t)(HCA_PAGE - 1);
     s->payload = place_take(s->node, bytes + HCA_PAGE, s->kind != SCHEME_CPU);
-    if (!place_register(&s->mr, &s->party->pd, &s->payload, VERBS_ALL_RIGHTS)) panic("scheme: the payload cannot be registered");
+    if (!place_register(&s->mr, &s->party->pd, &s->payload, VERBS_ALL_RIGHTS))
+        panic("scheme: the payload cannot be registered");
     s->control = s->payload;
     s->control_mr = s->mr;
     s->control.lanes += bytes;
     s->control.memory.at += bytes;
     if (!scheme_host_talks(s)) return;
     s->control = place_take(s->node, HCA_PAGE, false);
-    if (!place_register(&s->control_mr, &s->party->pd, &s->control, VERBS_ALL_RIGHTS)) panic("scheme: flags cannot be registered");
+    if (!place_register(&s->control_mr, &s->party->pd, &s->control, VERBS_ALL_RIGHTS))
+        panic("scheme: flags cannot be registered");
 }
 
 static void share_memory(struct scheme* s) {
@@ -79,9 +91,13 @@ static uint64_t offset_of(const struct scheme* s, unsigned group) {
 static void tell_groups(struct scheme* s) {
     s->access = place_take(s->node, s->groups * sizeof(struct network_access), true);
     for (unsigned g = 0; g < s->groups; ++g) {
-        struct network_access a = {.performer = s->kind == SCHEME_NATIVE ? NETWORK_NATIVE : NETWORK_SERVED, .peers = s->party->count, .log_entries = s->log_entries};
-        if (s->kind == SCHEME_NATIVE) make_pairs(s, a.peer);
-        else a.queue = s->queues.lanes + offset_of(s, g);
+        struct network_access a = {.performer = s->kind == SCHEME_NATIVE ? NETWORK_NATIVE : NETWORK_SERVED,
+                                   .peers = s->party->count,
+                                   .log_entries = s->log_entries};
+        if (s->kind == SCHEME_NATIVE)
+            make_pairs(s, a.peer);
+        else
+            a.queue = s->queues.lanes + offset_of(s, g);
         place_write(s->node, &s->access, g * sizeof a, &a, sizeof a);
     }
 }
@@ -133,14 +149,19 @@ static void start_threads(struct scheme* s) {
     const unsigned each = (s->groups + s->threads - 1) / s->threads;
     const uint64_t bytes = (uint64_t)s->threads * each * PITCH;
     const unsigned harts = in_gpu ? mmio_read32(s->node->gpu[0].registers + GPU_CP_HARTS) : machine.harts - 1;
-    if (s->threads > harts) refuse("threads=%u: %u at most, harts %s", s->threads, harts, in_gpu ? "of the command processor" : "of the host besides the one that runs the program");
+    if (s->threads > harts)
+        refuse("threads=%u: %u at most, harts %s", s->threads, harts,
+               in_gpu ? "of the command processor" : "of the host besides the one that runs the program");
     s->queues = place_take(s->node, bytes, in_gpu);
     s->duties = place_take(s->node, s->threads * sizeof(struct network_duty), in_gpu);
     ending = false;
     for (unsigned i = 0; i < s->threads; ++i) {
         const uint64_t first = (in_gpu ? s->queues.lanes : s->queues.memory.at) + (uint64_t)i * each * PITCH;
-        struct network_duty duty = {.queues = (s->groups - i + s->threads - 1) / s->threads, .log_entries = s->log_entries, .peers = s->party->count,
-                                    .first_queue = first, .pitch = PITCH};
+        struct network_duty duty = {.queues = (s->groups - i + s->threads - 1) / s->threads,
+                                    .log_entries = s->log_entries,
+                                    .peers = s->party->count,
+                                    .first_queue = first,
+                                    .pitch = PITCH};
         make_pairs(s, duty.peer);
         place_write(s->node, &s->duties, i * sizeof duty, &duty, sizeof duty);
         start_thread(s, i);
@@ -151,15 +172,18 @@ void scheme_open(struct scheme* s) {
     make_memory(s);
     share_memory(s);
     if (s->kind == SCHEME_PROCESSOR || s->kind == SCHEME_HOST) start_threads(s);
-    if (scheme_kernels_talk(s)) tell_groups(s);
-    else make_pairs(s, s->peer);
+    if (scheme_kernels_talk(s))
+        tell_groups(s);
+    else
+        make_pairs(s, s->peer);
     scheme_meet(s);
 }
 
 void scheme_close(struct scheme* s) {
     scheme_meet(s);
     ending = true;
-    if (mmio_read32(s->node->gpu[0].registers + GPU_CP_STATUS) == GPU_FIRMWARE_CRASHED) return; /* who crashed does not answer */
+    if (mmio_read32(s->node->gpu[0].registers + GPU_CP_STATUS) == GPU_FIRMWARE_CRASHED)
+        return; /* who crashed does not answer */
     for (unsigned i = 0; s->kind == SCHEME_PROCESSOR && i < s->threads; ++i) set_processor(s, i, GPU_QUEUE_FREE);
     for (unsigned i = 0; s->kind == SCHEME_HOST && i < s->threads; ++i) hart_join(i + 1);
 }

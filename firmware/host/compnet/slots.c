@@ -11,7 +11,9 @@
 #include "pcie_demo/pattern.h"
 
 static uint64_t seed_of(unsigned node, const struct slots* t, unsigned slot) { return 1 + node * t->count + slot; }
-static uint64_t* number_of(uint8_t* message, const struct slots* t) { return (uint64_t*)(void*)(message + t->size - 8); }
+static uint64_t* number_of(uint8_t* message, const struct slots* t) {
+    return (uint64_t*)(void*)(message + t->size - 8);
+}
 
 void slots_prepare(struct scheme* s, const struct slots* t, bool numbered) {
     for (unsigned i = 0; i < t->count; ++i) {
@@ -28,7 +30,8 @@ bool slots_are_right(struct scheme* s, unsigned with, const struct slots* t) {
     place_read(s->node, t->bytes, &s->payload, 0, slots_bytes(t->count, t->pitch));
     for (unsigned i = 0; i < t->count; ++i) {
         uint8_t* in = t->bytes + (2 * i + 1) * t->pitch;
-        right = right && pattern_check(in, t->size - 8, seed_of(with, t, i)) && *number_of(in, t) == t->first + i % t->cycle;
+        right = right && pattern_check(in, t->size - 8, seed_of(with, t, i)) &&
+                *number_of(in, t) == t->first + i % t->cycle;
         for (uint64_t k = t->size; k < t->pitch; ++k) right = right && !in[k];
     }
     return right;
@@ -39,7 +42,9 @@ struct slots_times slots_times(struct scheme* s, const struct place* results) {
     for (unsigned g = 0; g < s->groups; ++g) {
         struct network_group group; /* one by one: stacks are small */
         place_read(s->node, &group, results, g * sizeof group, sizeof group);
-        if (group.failed) console_printf("work-group %u: request failed in round %u, status 0x%x\n", g, group.rounds + 1, group.failed);
+        if (group.failed)
+            console_printf("work-group %u: request failed in round %u, status 0x%x\n", g, group.rounds + 1,
+                           group.failed);
         all.right = all.right && !group.failed;
         all.total += group.nanoseconds;
         if (group.nanoseconds > all.longest) all.longest = group.nanoseconds;
@@ -51,10 +56,12 @@ struct slots_times slots_times(struct scheme* s, const struct place* results) {
 static void spoil(struct gpu_node* node) {
     const struct image* image = find_image("cp");
     const uint64_t victim = elf_symbol(image->start, image->bytes, "network_serve") - GPU_LOCAL(0);
-    for (unsigned i = 4; i <= 8; i += 4) mmio_write32(node->gpu[0].registers + GPU_SRAM_WINDOW + (victim & ~3ull) + i, 0);
+    for (unsigned i = 4; i <= 8; i += 4)
+        mmio_write32(node->gpu[0].registers + GPU_SRAM_WINDOW + (victim & ~3ull) + i, 0);
 }
 
-unsigned slots_perform(struct scheme* s, struct gpu_queue_handle* queue, const char* kernel, const void* arguments, size_t bytes, unsigned crash_us, uint64_t patience_ns) {
+unsigned slots_perform(struct scheme* s, struct gpu_queue_handle* queue, const char* kernel, const void* arguments,
+                       size_t bytes, unsigned crash_us, uint64_t patience_ns) {
     const struct gpu_grid grid = {.items = {64 * s->groups}, .group = {64}};
     const uint64_t packet = gpu_dispatch(queue, gpu_linked_kernel(s->node, kernel, kernel), &grid, arguments, bytes);
     if (crash_us) {

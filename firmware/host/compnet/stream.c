@@ -34,19 +34,28 @@ void stream_begin(struct stream* t, struct scheme* s, uint64_t patience) {
 
 /* Of the entries of one doorbell the last alone has a completion, and any that fails. */
 static void add(struct stream_way* w, const struct rdma_work* work, const uint64_t* value) {
-    const unsigned size = value ? rdma_write_inline(&w->pair, w->written, work, *value, 0) : rdma_write_entry(&w->pair, w->written, work);
+    const unsigned size =
+        value ? rdma_write_inline(&w->pair, w->written, work, *value, 0) : rdma_write_entry(&w->pair, w->written, work);
     rdma_link(&w->pair, w->written, work->opcode, false, size);
     if (w->written == w->rung) w->opcode = work->opcode, w->size = size;
     ++w->written;
 }
 
 void stream_put(struct stream* t, unsigned peer, uint64_t local, uint64_t remote, uint32_t bytes) {
-    add(&t->to[peer], &(struct rdma_work){.opcode = HCA_OP_WRITE, .remote = remote, .rkey = t->scheme->remote[peer].rkey, .local = local,
-                                          .lkey = t->scheme->mr.key, .bytes = bytes}, NULL);
+    add(&t->to[peer],
+        &(struct rdma_work){.opcode = HCA_OP_WRITE,
+                            .remote = remote,
+                            .rkey = t->scheme->remote[peer].rkey,
+                            .local = local,
+                            .lkey = t->scheme->mr.key,
+                            .bytes = bytes},
+        NULL);
 }
 
 void stream_say(struct stream* t, unsigned peer, uint64_t remote, uint64_t value) {
-    add(&t->to[peer], &(struct rdma_work){.opcode = HCA_OP_WRITE, .remote = remote, .rkey = t->scheme->remote[peer].rkey, .bytes = 8}, &value);
+    add(&t->to[peer],
+        &(struct rdma_work){.opcode = HCA_OP_WRITE, .remote = remote, .rkey = t->scheme->remote[peer].rkey, .bytes = 8},
+        &value);
 }
 
 void stream_ring(struct stream* t, unsigned peer) {
@@ -55,13 +64,18 @@ void stream_ring(struct stream* t, unsigned peer) {
     const uint64_t record = w->record | hca_swap32(w->written & 0xffff);
     rdma_entry(&w->pair, w->written - 1)[HCA_WORD_FLAGS] = hca_flags(true, false, 0);
     rdma_order();
-    submit(t, (uint64_t[7]){head(AQL_STREAM_WRITE, 2), w->pair.send_record, record, w->pair.doorbell,
-                            hca_send_doorbell(w->pair.number, count, (uint16_t)w->rung, w->opcode, false, w->size)}, false);
+    submit(t,
+           (uint64_t[7]){head(AQL_STREAM_WRITE, 2), w->pair.send_record, record, w->pair.doorbell,
+                         hca_send_doorbell(w->pair.number, count, (uint16_t)w->rung, w->opcode, false, w->size)},
+           false);
     w->rung = w->written;
 }
 
 void stream_hear(struct stream* t, uint64_t at, uint32_t number) {
-    submit(t, (uint64_t[7]){head(AQL_STREAM_WAIT, AQL_STREAM_REACHED), at, UINT64_C(0xffffffff) << 32, (uint64_t)number << 32, t->patience}, false);
+    submit(t,
+           (uint64_t[7]){head(AQL_STREAM_WAIT, AQL_STREAM_REACHED), at, UINT64_C(0xffffffff) << 32,
+                         (uint64_t)number << 32, t->patience},
+           false);
 }
 
 void stream_hear_whole(struct stream* t, uint64_t at, uint64_t number) {
@@ -78,9 +92,12 @@ void stream_clear(struct stream* t, uint64_t at) {
     submit(t, (uint64_t[7]){head(AQL_STREAM_WRITE, 3), at, 0, at + 8, 0, at + 16, 0}, false);
 }
 
-uint64_t stream_note_time(struct stream* t, uint64_t at) { return submit(t, (uint64_t[7]){head(AQL_VENDOR_TIMESTAMP, 0), at}, true); }
+uint64_t stream_note_time(struct stream* t, uint64_t at) {
+    return submit(t, (uint64_t[7]){head(AQL_VENDOR_TIMESTAMP, 0), at}, true);
+}
 
-uint64_t stream_launch(struct stream* t, struct gpu_kernel kernel, const struct gpu_grid* grid, const void* arguments, uint32_t bytes, uint64_t driver_us) {
+uint64_t stream_launch(struct stream* t, struct gpu_kernel kernel, const struct gpu_grid* grid, const void* arguments,
+                       uint32_t bytes, uint64_t driver_us) {
     if (driver_us) timer_wait(driver_us);
     return gpu_dispatch(&t->queue, kernel, grid, arguments, bytes);
 }

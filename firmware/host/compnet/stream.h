@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Messages at the boundaries of kernels that the GPU's queue sends and hears by itself (GPUDirect Async): the program writes work
- * queue entries beforehand, and packets that ring for them, wait for words and for completions. Send rings lie in the host's
- * memory; records, completions and flags in the GPU's. */
+/* Messages at the boundaries of kernels that the GPU's queue sends and hears by itself (GPUDirect Async): the program
+ * writes work queue entries beforehand, and packets that ring for them, wait for words and for completions. Send rings
+ * lie in the host's memory; records, completions and flags in the GPU's. */
 #ifndef FABRICVP_HOST_COMPNET_STREAM_H
 #define FABRICVP_HOST_COMPNET_STREAM_H
 
@@ -10,13 +10,13 @@
 struct stream {
     struct scheme* scheme;
     struct gpu_queue_handle queue;
-    uint64_t patience;       /* nanoseconds */
+    uint64_t patience; /* nanoseconds */
     struct stream_way {
         struct rdma_pair pair; /* its send ring as this hart reaches it, all else as the command processor does */
         struct rdma_cq cq;
-        uint64_t record;       /* what its doorbell record says beside the number of entries */
+        uint64_t record;                  /* what its doorbell record says beside the number of entries */
         uint32_t written, rung, consumer; /* entries; completions that packets wait for */
-        unsigned opcode, size; /* of the first that was not rung for */
+        unsigned opcode, size;            /* of the first that was not rung for */
     } to[NETWORK_MOST_PEERS];
 };
 enum { STREAM_PACKETS = 256 };
@@ -26,8 +26,8 @@ void stream_begin(struct stream* stream, struct scheme* scheme, uint64_t patienc
 void stream_put(struct stream* stream, unsigned peer, uint64_t local, uint64_t remote, uint32_t bytes);
 void stream_say(struct stream* stream, unsigned peer, uint64_t remote, uint64_t value);
 
-/* Packets, each after all that was submitted before. No more than STREAM_PACKETS, and no more entries for a peer than its send ring
- * has, may be there at once: stream_wait() for older ones. */
+/* Packets, each after all that was submitted before. No more than STREAM_PACKETS, and no more entries for a peer than
+ * its send ring has, may be there at once: stream_wait() for older ones. */
 
 /* The doorbell of what was written for a peer. */
 void stream_ring(struct stream* stream, unsigned peer);
@@ -41,9 +41,11 @@ void stream_clear(struct stream* stream, uint64_t at);
 /* The time, to 8 bytes. \returns the packet's number */
 uint64_t stream_note_time(struct stream* stream, uint64_t at);
 /* \param driver_us that a driver takes for it \returns the packet's number, for stream_wait() */
-uint64_t stream_launch(struct stream* stream, struct gpu_kernel kernel, const struct gpu_grid* grid, const void* arguments, uint32_t bytes, uint64_t driver_us);
+uint64_t stream_launch(struct stream* stream, struct gpu_kernel kernel, const struct gpu_grid* grid,
+                       const void* arguments, uint32_t bytes, uint64_t driver_us);
 
-/* Waits until a packet, and with it all before, has ended. \returns NETWORK_DONE, or NETWORK_FAILED | enum hca_syndrome */
+/* Waits until a packet, and with it all before, has ended. \returns NETWORK_DONE, or NETWORK_FAILED | enum hca_syndrome
+ */
 unsigned stream_wait(struct stream* stream, uint64_t packet);
 
 #endif

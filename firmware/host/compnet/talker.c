@@ -32,15 +32,23 @@ static struct talker_way* room(struct talker* t, unsigned peer) {
 void talker_put(struct talker* t, unsigned peer, uint64_t from, uint64_t to, uint32_t bytes) {
     struct talker_way* w = room(t, peer);
     const struct scheme* s = t->scheme;
-    const struct rdma_work work = {.opcode = HCA_OP_WRITE, .signalled = true, .remote = s->remote[peer].payload + to, .rkey = s->remote[peer].rkey,
-                                   .local = s->payload.lanes + from, .lkey = s->mr.key, .bytes = bytes};
+    const struct rdma_work work = {.opcode = HCA_OP_WRITE,
+                                   .signalled = true,
+                                   .remote = s->remote[peer].payload + to,
+                                   .rkey = s->remote[peer].rkey,
+                                   .local = s->payload.lanes + from,
+                                   .lkey = s->mr.key,
+                                   .bytes = bytes};
     rdma_post(&w->pair, w->posted++, &work);
 }
 
 void talker_say(struct talker* t, unsigned peer, uint64_t offset, uint64_t value) {
     struct talker_way* w = room(t, peer);
-    const struct rdma_work work = {.opcode = HCA_OP_WRITE, .signalled = true, .remote = t->scheme->remote[peer].control + offset,
-                                   .rkey = t->scheme->remote[peer].control_rkey, .bytes = 8};
+    const struct rdma_work work = {.opcode = HCA_OP_WRITE,
+                                   .signalled = true,
+                                   .remote = t->scheme->remote[peer].control + offset,
+                                   .rkey = t->scheme->remote[peer].control_rkey,
+                                   .bytes = 8};
     const unsigned size = rdma_write_inline(&w->pair, w->posted, &work, value, 0);
     rdma_link(&w->pair, w->posted, work.opcode, false, size);
     rdma_ring(&w->pair, w->posted++, 1, work.opcode, false, size);
@@ -51,7 +59,8 @@ uint64_t talker_hear(struct talker* t, uint64_t offset, uint32_t number) {
     const uint64_t begin = timer_now();
     uint64_t seen;
     for (unsigned polls = 1; (int32_t)((uint32_t)((seen = *at) >> 32) - number) < 0; ++polls)
-        if (polls % POLLS_A_LOOK == 0 && timer_microseconds(timer_now() - begin) > WAITS_US) panic("talker: nothing is heard, in iteration %u", number);
+        if (polls % POLLS_A_LOOK == 0 && timer_microseconds(timer_now() - begin) > WAITS_US)
+            panic("talker: nothing is heard, in iteration %u", number);
     rdma_acquire();
     return seen;
 }

@@ -18,7 +18,9 @@ static bool open_channels(struct gpu* g) {
     return wanted != 0;
 }
 
-static struct copy_channel* channel(struct gpu* g, bool to_device) { return &g->copies[to_device || g->copy_channels == 1 ? 0 : 1]; }
+static struct copy_channel* channel(struct gpu* g, bool to_device) {
+    return &g->copies[to_device || g->copy_channels == 1 ? 0 : 1];
+}
 
 static unsigned settle(struct copy_channel* c, uint64_t limit_us) {
     if (c->posted == c->waited) return 0;
@@ -81,7 +83,8 @@ static unsigned copy(struct gpu_node* node, gpu_address at, uintptr_t host, uint
             memcpy(to_device ? (void*)physical : (void*)host, to_device ? (void*)host : (void*)physical, part);
         } else {
             struct gpu* g = &node->gpu[where - GPU_PA_GPU0];
-            fault = to_device ? gpu_copy_post(g, true, physical, host, part) : gpu_copy_post(g, false, host, physical, part);
+            fault = to_device ? gpu_copy_post(g, true, physical, host, part)
+                              : gpu_copy_post(g, false, host, physical, part);
         }
         at += part, host += part, bytes -= part;
     }

@@ -26,7 +26,8 @@ bool elf_next_segment(const void* file, uint64_t bytes, unsigned* index, struct 
         segment->address = word(h + 24, 8);
         segment->file_bytes = word(h + 32, 8);
         segment->memory_bytes = word(h + 40, 8);
-        if (offset > bytes || segment->file_bytes > bytes - offset || segment->memory_bytes < segment->file_bytes) return false;
+        if (offset > bytes || segment->file_bytes > bytes - offset || segment->memory_bytes < segment->file_bytes)
+            return false;
         segment->data = f + offset;
         return true;
     }
@@ -42,7 +43,8 @@ struct symbols {
     uint64_t names_bytes;
 };
 
-static bool section(const uint8_t* file, uint64_t bytes, uint64_t index, uint64_t* type, uint64_t* link, uint64_t* offset, uint64_t* size) {
+static bool section(const uint8_t* file, uint64_t bytes, uint64_t index, uint64_t* type, uint64_t* link,
+                    uint64_t* offset, uint64_t* size) {
     const uint64_t at = word(file + 40, 8) + index * SECTION_HEADER_BYTES;
     if (index >= word(file + 60, 2) || at > bytes || bytes - at < SECTION_HEADER_BYTES) return false;
     *type = word(file + at + 4, 4);

@@ -6,12 +6,13 @@
 #include "host/libc.h"
 
 struct elf_segment {
-    uint64_t address;     /* physical */
+    uint64_t address; /* physical */
     const uint8_t* data;
     uint64_t file_bytes, memory_bytes;
 };
 
-/* The next loadable segment from program header `*index` on, which is advanced. False: there is none, or it is malformed. */
+/* The next loadable segment from program header `*index` on, which is advanced. False: there is none, or it is
+ * malformed. */
 bool elf_next_segment(const void* file, uint64_t bytes, unsigned* index, struct elf_segment* segment);
 uint64_t elf_entry(const void* file);
 /* The symbol that covers an address, NULL if there is none; and the other way round, 0 if there is none. */

@@ -36,7 +36,8 @@ bool gpu_next_fault(struct gpu* g, struct gpu_fault_record* r) {
     const uint32_t written = mmio_read32(log + offsetof(struct gpu_fault_log, written));
     if (g->faults_seen == written) return false;
     if (written - g->faults_seen > GPU_FAULT_RECORDS) g->faults_seen = written - GPU_FAULT_RECORDS; /* overwritten */
-    const uintptr_t at = log + offsetof(struct gpu_fault_log, record) + g->faults_seen++ % GPU_FAULT_RECORDS * sizeof *r;
+    const uintptr_t at =
+        log + offsetof(struct gpu_fault_log, record) + g->faults_seen++ % GPU_FAULT_RECORDS * sizeof *r;
     uint64_t words[sizeof *r / 8];
     for (unsigned i = 0; i < sizeof words / 8; ++i) words[i] = mmio_read64(at + 8 * i);
     memcpy(r, words, sizeof *r);
@@ -77,8 +78,8 @@ unsigned gpu_print_faults(const struct gpu_node* node, struct gpu* g) {
         else
             console_printf("queue %u packet %lu, ", r.queue, r.packet);
         if (r.image && r.pc)
-            console_printf("work-group %u,%u,%u, compute unit %u wavefront %u lane %u, ", r.group[0], r.group[1], r.group[2],
-                           r.compute_unit, r.wavefront, r.lane);
+            console_printf("work-group %u,%u,%u, compute unit %u wavefront %u lane %u, ", r.group[0], r.group[1],
+                           r.group[2], r.compute_unit, r.wavefront, r.lane);
         if (r.pc) console_printf("pc 0x%lx%s%s%s, ", r.pc, *symbol ? " (" : "", symbol, *symbol ? ")" : "");
         console_printf("address 0x%lx\n", r.address);
     }

@@ -28,7 +28,8 @@ static bool blocks(struct gpu_grid* part, uint64_t rows, uint64_t width, unsigne
     return to != from;
 }
 
-bool gpu_grid_part(struct gpu_grid* part, const struct gpu_grid* grid, enum gpu_dispatch_policy policy, unsigned gpu, unsigned gpus) {
+bool gpu_grid_part(struct gpu_grid* part, const struct gpu_grid* grid, enum gpu_dispatch_policy policy, unsigned gpu,
+                   unsigned gpus) {
     *part = *grid;
     part->first_group = part->groups = part->chunk = part->period = 0;
     const uint64_t all = gpu_group_count(grid);

@@ -15,6 +15,7 @@ bool gpu_dispatch_named(const char* name, enum gpu_dispatch_policy* policy);
 
 uint64_t gpu_group_count(const struct gpu_grid* grid);
 /* The part of `grid` for one of `gpus`. \returns false if nothing is left for it */
-bool gpu_grid_part(struct gpu_grid* part, const struct gpu_grid* grid, enum gpu_dispatch_policy policy, unsigned gpu, unsigned gpus);
+bool gpu_grid_part(struct gpu_grid* part, const struct gpu_grid* grid, enum gpu_dispatch_policy policy, unsigned gpu,
+                   unsigned gpus);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Device memory and the address space of kernels. Tables have a shadow in host memory, so that nothing is ever read back
- * over PCIe. */
+/* Device memory and the address space of kernels. Tables have a shadow in host memory, so that nothing is ever read
+ * back over PCIe. */
 #include "host/gpu/gpu.h"
 #include "host/heap.h"
 #include "host/machine.h"
@@ -12,16 +12,20 @@ struct gpu_table {
     uint64_t physical;
     uint64_t entry[ENTRIES];
     struct gpu_table* below[ENTRIES];
-    unsigned first, last;           /* entries that the device does not have yet: first … last - 1 */
+    unsigned first, last; /* entries that the device does not have yet: first … last - 1 */
     struct gpu_table* next_changed;
 };
 
 /* Entries that follow each other travel by the copy engine, from so many on. */
 enum { COPIED_ENTRIES = 32 };
 
-static uint64_t pack(unsigned gpu, uint64_t offset) { return (uint64_t)(GPU_PA_GPU0 + gpu) << GPU_PA_WHERE_SHIFT | offset; }
+static uint64_t pack(unsigned gpu, uint64_t offset) {
+    return (uint64_t)(GPU_PA_GPU0 + gpu) << GPU_PA_WHERE_SHIFT | offset;
+}
 
-static uint64_t place_of(const struct gpu* g, uint64_t offset) { return g->shared ? g->shared + offset : pack(g->index, offset); }
+static uint64_t place_of(const struct gpu* g, uint64_t offset) {
+    return g->shared ? g->shared + offset : pack(g->index, offset);
+}
 
 struct gpu* gpu_holder(const struct gpu_node* node, uint64_t physical) {
     const unsigned where = (unsigned)(physical >> GPU_PA_WHERE_SHIFT);
@@ -43,7 +47,8 @@ static uint64_t take_page(struct gpu_node* node, unsigned gpu) {
 static uint64_t take_table(struct gpu_node* node, unsigned gpu) {
     struct gpu* g = &node->gpu[gpu];
     if (!g->shared) return take_page(node, gpu);
-    if (g->tables + GPU_PAGE > mmio_read64(g->registers + GPU_MEMORY_SIZE)) panic("gpu%u is out of memory for page tables", gpu);
+    if (g->tables + GPU_PAGE > mmio_read64(g->registers + GPU_MEMORY_SIZE))
+        panic("gpu%u is out of memory for page tables", gpu);
     const uint64_t offset = g->tables;
     g->tables += GPU_PAGE;
     return pack(gpu, offset);
@@ -89,7 +94,8 @@ static void write_tables(struct gpu_node* node) {
         const unsigned gpu = (unsigned)(t->physical >> GPU_PA_WHERE_SHIFT) - GPU_PA_GPU0;
         if (t->last - t->first < COPIED_ENTRIES) continue;
         copied[gpu] = true;
-        gpu_copy_post(&node->gpu[gpu], true, t->physical + 8 * t->first, (uintptr_t)&t->entry[t->first], 8 * (t->last - t->first));
+        gpu_copy_post(&node->gpu[gpu], true, t->physical + 8 * t->first, (uintptr_t)&t->entry[t->first],
+                      8 * (t->last - t->first));
         t->first = t->last = 0;
     }
     for (unsigned gpu = 0; gpu < GPU_MOST; ++gpu)
@@ -102,7 +108,9 @@ static void write_tables(struct gpu_node* node) {
     changed = NULL;
 }
 
-static unsigned index_at(gpu_address at, unsigned level) { return at >> (PAGE_BITS + INDEX_BITS * level) & (ENTRIES - 1); }
+static unsigned index_at(gpu_address at, unsigned level) {
+    return at >> (PAGE_BITS + INDEX_BITS * level) & (ENTRIES - 1);
+}
 
 void gpu_publish_tables(const struct gpu_node* node) {
     if (!node->root) return;
@@ -185,7 +193,8 @@ void gpu_grant(struct gpu_node* node, gpu_address at, unsigned gpu) {
 
 static uint64_t pages_of(uint64_t bytes) { return (bytes + GPU_PAGE - 1) / GPU_PAGE; }
 
-static const uint64_t read_write = GPU_PTE_VALID | GPU_PTE_READ | GPU_PTE_WRITE | GPU_PTE_EXECUTE | GPU_PTE_ACCESSED | GPU_PTE_DIRTY;
+static const uint64_t read_write =
+    GPU_PTE_VALID | GPU_PTE_READ | GPU_PTE_WRITE | GPU_PTE_EXECUTE | GPU_PTE_ACCESSED | GPU_PTE_DIRTY;
 
 gpu_address gpu_allocate(struct gpu_node* node, uint64_t bytes, gpu_placement place, void* context) {
     const gpu_address begin = node->next;
@@ -206,14 +215,17 @@ gpu_address gpu_allocate_large(struct gpu_node* node, unsigned gpu, uint64_t byt
     gpu_align(node, GPU_LARGE_PAGE);
     const gpu_address begin = node->next;
     uint64_t at = 0;
-    for (; bytes - at >= GPU_LARGE_PAGE; at += GPU_LARGE_PAGE) map_page(node, begin + at, take_large_page(node, gpu), read_write, 1);
+    for (; bytes - at >= GPU_LARGE_PAGE; at += GPU_LARGE_PAGE)
+        map_page(node, begin + at, take_large_page(node, gpu), read_write, 1);
     for (; at < bytes; at += GPU_PAGE) map_page(node, begin + at, take_page(node, gpu), read_write, 0);
     write_tables(node);
     node->next = begin + at + GPU_PAGE;
     return begin;
 }
 
-void gpu_align(struct gpu_node* node, uint64_t alignment) { node->next = (node->next + alignment - 1) & ~(alignment - 1); }
+void gpu_align(struct gpu_node* node, uint64_t alignment) {
+    node->next = (node->next + alignment - 1) & ~(alignment - 1);
+}
 
 gpu_address gpu_allocate_piece(struct gpu_node* node, unsigned gpu, uint64_t bytes) {
     gpu_align(node, GPU_LARGE_PAGE);
@@ -236,8 +248,10 @@ uint64_t gpu_bus_address(const struct gpu_node* node, gpu_address at) {
 
 static gpu_address map_bus(struct gpu_node* node, uintptr_t bus, uint64_t bytes, bool writable, uint64_t type) {
     const gpu_address begin = node->next;
-    const uint64_t flags = writable ? read_write & ~(uint64_t)GPU_PTE_EXECUTE : GPU_PTE_VALID | GPU_PTE_READ | GPU_PTE_ACCESSED;
-    for (uint64_t at = 0; at < bytes; at += GPU_PAGE) map_page(node, begin + at, bus + at, flags | type << GPU_PTE_TYPE_SHIFT, 0);
+    const uint64_t flags =
+        writable ? read_write & ~(uint64_t)GPU_PTE_EXECUTE : GPU_PTE_VALID | GPU_PTE_READ | GPU_PTE_ACCESSED;
+    for (uint64_t at = 0; at < bytes; at += GPU_PAGE)
+        map_page(node, begin + at, bus + at, flags | type << GPU_PTE_TYPE_SHIFT, 0);
     write_tables(node);
     node->next = begin + (pages_of(bytes) + 1) * GPU_PAGE;
     return begin;

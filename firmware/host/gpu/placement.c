@@ -38,7 +38,8 @@ unsigned gpu_place_lasp(const struct gpu_node* node, uint64_t page, uint64_t pag
             const uint64_t rows = (pages * GPU_PAGE + pitch - 1) / pitch;
             return (unsigned)(at / pitch * gpus / rows);
         }
-        case GPU_BY_COLUMNS: /* narrower than a page a GPU there are no columns of pages: all would fall to the first GPUs */
+        case GPU_BY_COLUMNS: /* narrower than a page a GPU there are no columns of pages: all would fall to the first
+                                GPUs */
             return (unsigned)(pitch < gpus * GPU_PAGE ? page / grain % gpus : at % pitch * gpus / pitch);
         default: return gpu_place_contiguous(node, page, pages, NULL);
     }
@@ -60,7 +61,8 @@ static gpu_address allocate_settled(struct gpu_node* node, uint64_t bytes) {
     return at;
 }
 
-gpu_address gpu_allocate_by(struct gpu_node* node, uint64_t bytes, enum gpu_placement_policy policy, struct gpu_layout layout) {
+gpu_address gpu_allocate_by(struct gpu_node* node, uint64_t bytes, enum gpu_placement_policy policy,
+                            struct gpu_layout layout) {
     switch (policy) {
         case GPU_PLACE_INTERLEAVED: return gpu_allocate(node, bytes, gpu_place_interleaved, NULL);
         case GPU_PLACE_LASP: return gpu_allocate(node, bytes, gpu_place_lasp, &layout);

@@ -8,22 +8,30 @@
 /* What a kernel does with a buffer, as an analysis of its index expressions would find: the rows of LASP's table. */
 enum gpu_locality {
     GPU_UNCLASSIFIED, /* each thread its own part, or nothing known: contiguous chunks */
-    GPU_STRIDED,      /* all GPUs go through it together, `pitch` bytes apart: interleaved by ⌈pitch ÷ GPUs⌉, whole pages */
-    GPU_BY_ROWS,      /* rows of `pitch` bytes: as many on each GPU */
-    GPU_BY_COLUMNS    /* each row is cut into one piece a GPU, in whole pages; rows shorter than a page a GPU: as GPU_STRIDED */
+    GPU_STRIDED, /* all GPUs go through it together, `pitch` bytes apart: interleaved by ⌈pitch ÷ GPUs⌉, whole pages */
+    GPU_BY_ROWS,   /* rows of `pitch` bytes: as many on each GPU */
+    GPU_BY_COLUMNS /* each row is cut into one piece a GPU, in whole pages; rows shorter than a page a GPU: as
+                      GPU_STRIDED */
 };
 struct gpu_layout {
     enum gpu_locality locality;
     uint64_t pitch;
 };
 
-enum gpu_placement_policy { GPU_PLACE_CONTIGUOUS, GPU_PLACE_INTERLEAVED, GPU_PLACE_LASP, GPU_PLACE_FIRST_TOUCH, GPU_PLACE_SETTLED };
+enum gpu_placement_policy {
+    GPU_PLACE_CONTIGUOUS,
+    GPU_PLACE_INTERLEAVED,
+    GPU_PLACE_LASP,
+    GPU_PLACE_FIRST_TOUCH,
+    GPU_PLACE_SETTLED
+};
 /* \returns false if there is no such policy: contiguous, interleaved, lasp, first_touch, first_touch_settled */
 bool gpu_placement_named(const char* name, enum gpu_placement_policy* policy);
 
 /* A gpu_placement; its context is a struct gpu_layout. */
 unsigned gpu_place_lasp(const struct gpu_node* node, uint64_t page, uint64_t pages, void* layout);
-gpu_address gpu_allocate_by(struct gpu_node* node, uint64_t bytes, enum gpu_placement_policy policy, struct gpu_layout layout);
+gpu_address gpu_allocate_by(struct gpu_node* node, uint64_t bytes, enum gpu_placement_policy policy,
+                            struct gpu_layout layout);
 
 /* ---- first touch ---- */
 

@@ -20,7 +20,7 @@ gpu_address gpu_load_image(struct gpu_node* node, const void* elf, uint64_t byte
     }
     if (!end) return 0;
     const gpu_address image = gpu_allocate(node, end, gpu_place_interleaved, NULL);
-    for (unsigned i = 0; elf_next_segment(elf, bytes, &i, &s);) 
+    for (unsigned i = 0; elf_next_segment(elf, bytes, &i, &s);)
         if (gpu_copy_to(node, image + (s.address - GPU_CODE_BASE), s.data, s.file_bytes)) return 0;
     struct gpu_image* known = heap_allocate(sizeof *known);
     if (known) {
@@ -38,7 +38,8 @@ struct gpu_kernel gpu_find_kernel(const void* elf, uint64_t bytes, gpu_address i
             struct kernel_descriptor k;
             memcpy(&k, s.data + at, sizeof k);
             if (k.magic != KERNEL_DESCRIPTOR_MAGIC || k.image_offset != s.address + at - GPU_CODE_BASE) continue;
-            if (!*name || strncmp(k.name, name, sizeof k.name) == 0) return (struct gpu_kernel){image + k.image_offset, k.kernarg_bytes};
+            if (!*name || strncmp(k.name, name, sizeof k.name) == 0)
+                return (struct gpu_kernel){image + k.image_offset, k.kernarg_bytes};
         }
     return (struct gpu_kernel){0, 0};
 }
@@ -54,7 +55,8 @@ struct gpu_kernel gpu_linked_kernel(struct gpu_node* node, const char* file, con
     for (; n < MOST_LINKED && loaded[n].image; ++n)
         if (loaded[n].image == image) return loaded[n].kernel;
     const gpu_address at = gpu_load_image(node, image->start, image->bytes);
-    const struct gpu_kernel kernel = at ? gpu_find_kernel(image->start, image->bytes, at, name) : (struct gpu_kernel){0, 0};
+    const struct gpu_kernel kernel =
+        at ? gpu_find_kernel(image->start, image->bytes, at, name) : (struct gpu_kernel){0, 0};
     if (!kernel.object || n == MOST_LINKED) panic("kernel '%s' is malformed", name);
     loaded[n].image = image;
     return loaded[n].kernel = kernel;
@@ -87,7 +89,8 @@ static void give(struct gpu_queue_handle* q) {
     request(q);
 }
 
-void gpu_create_queue(struct gpu_queue_handle* q, struct gpu_node* node, unsigned gpu, uint32_t packets, unsigned flags, unsigned priority) {
+void gpu_create_queue(struct gpu_queue_handle* q, struct gpu_node* node, unsigned gpu, uint32_t packets, unsigned flags,
+                      unsigned priority) {
     struct gpu* g = &node->gpu[gpu];
     memset(q, 0, sizeof *q);
     while (g->queues >> q->index & 1)
@@ -99,10 +102,13 @@ void gpu_create_queue(struct gpu_queue_handle* q, struct gpu_node* node, unsigne
     q->packets = packets;
     const uint64_t signal_bytes = packets * sizeof(struct aql_signal), ring_bytes = (uint64_t)packets * 64;
     if (!(flags & GPU_SIGNALS_ON_DEVICE)) q->signals = host_pages(signal_bytes);
-    q->signals_at = q->signals ? gpu_map_host(node, q->signals, signal_bytes, true) : gpu_allocate_on(node, gpu, signal_bytes);
-    q->ring = flags & GPU_RING_IN_HOST ? gpu_map_host(node, host_pages(ring_bytes), ring_bytes, true) : gpu_allocate_on(node, gpu, ring_bytes);
+    q->signals_at =
+        q->signals ? gpu_map_host(node, q->signals, signal_bytes, true) : gpu_allocate_on(node, gpu, signal_bytes);
+    q->ring = flags & GPU_RING_IN_HOST ? gpu_map_host(node, host_pages(ring_bytes), ring_bytes, true)
+                                       : gpu_allocate_on(node, gpu, ring_bytes);
     q->kernargs = gpu_allocate_on(node, gpu, (uint64_t)packets * GPU_KERNARG_BYTES);
-    const uint64_t scratch_bytes = (uint64_t)(flags & GPU_SMALL_SCRATCH ? 1 : g->compute_units) * g->wavefront_slots * 64 * GPU_QUEUE_SCRATCH;
+    const uint64_t scratch_bytes =
+        (uint64_t)(flags & GPU_SMALL_SCRATCH ? 1 : g->compute_units) * g->wavefront_slots * 64 * GPU_QUEUE_SCRATCH;
     q->description = (struct gpu_queue){.state = GPU_QUEUE_ACTIVE,
                                         .priority = priority,
                                         .packets = packets,
@@ -170,7 +176,9 @@ uint64_t gpu_submit_as(struct gpu_queue_handle* q, const uint64_t packet[8], uin
     const gpu_address at = q->ring + (index & (q->packets - 1)) * 64;
     const bool signalled = packet[7] != GPU_UNSIGNALLED;
     const uint32_t slot = index & (q->packets - 1);
-    if (slot < 256) q->unsignalled[slot / 64] = (q->unsignalled[slot / 64] & ~(UINT64_C(1) << slot % 64)) | (uint64_t)!signalled << slot % 64;
+    if (slot < 256)
+        q->unsignalled[slot / 64] = (q->unsignalled[slot / 64] & ~(UINT64_C(1) << slot % 64)) | (uint64_t)!signalled
+                                                                                                    << slot % 64;
     uint64_t words[8];
     memcpy(words, packet, sizeof words);
     if (signalled) {
@@ -179,8 +187,10 @@ uint64_t gpu_submit_as(struct gpu_queue_handle* q, const uint64_t packet[8], uin
         s->event_id = q->gpu->delivery != PCI_POLLED;
         s->value = 1;
     }
-    if (!signalled) words[7] = 0;
-    else if (!words[7]) words[7] = gpu_signal_address(q, index);
+    if (!signalled)
+        words[7] = 0;
+    else if (!words[7])
+        words[7] = gpu_signal_address(q, index);
     words[0] = (words[0] & ~(uint64_t)0xffff) | header;
     gpu_write(q->node, at + 8, words + 1, 56);
     __asm__ volatile("fence iorw, ow" ::: "memory");
@@ -195,8 +205,8 @@ uint64_t gpu_submit(struct gpu_queue_handle* q, const uint64_t packet[8], unsign
     return gpu_submit_as(q, packet, (uint16_t)(type | fences | (packet[0] & AQL_HEADER_BARRIER)));
 }
 
-uint64_t gpu_dispatch(struct gpu_queue_handle* q, struct gpu_kernel kernel, const struct gpu_grid* grid, const void* arguments,
-                      uint32_t bytes) {
+uint64_t gpu_dispatch(struct gpu_queue_handle* q, struct gpu_kernel kernel, const struct gpu_grid* grid,
+                      const void* arguments, uint32_t bytes) {
     if (bytes > GPU_KERNARG_BYTES) panic("kernel arguments of %u bytes", bytes);
     await_slot(q);
     const gpu_address kernarg = q->kernargs + (q->next & (q->packets - 1)) * GPU_KERNARG_BYTES;
@@ -207,7 +217,8 @@ uint64_t gpu_dispatch(struct gpu_queue_handle* q, struct gpu_kernel kernel, cons
                                     .kernel_object = kernel.object,
                                     .kernarg_address = kernarg,
                                     .chunk = grid->chunk,
-                                    .part = grid->first_group | (uint64_t)(grid->chunk ? grid->period : grid->groups) << 32};
+                                    .part = grid->first_group | (uint64_t)(grid->chunk ? grid->period : grid->groups)
+                                                                    << 32};
     for (unsigned d = 0; d < 3; ++d) {
         p.workgroup_size[d] = grid->group[d] ? grid->group[d] : 1;
         p.grid_size[d] = grid->items[d] ? grid->items[d] : 1;

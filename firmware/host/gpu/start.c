@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "host/console.h"
+#include "host/gpu/elf.h"
 #include "host/gpu/gpu.h"
 #include "host/gpu/images.h"
-#include "host/gpu/elf.h"
 #include "host/heap.h"
 #include "host/machine.h"
 #include "host/mmio.h"
@@ -112,8 +112,11 @@ static bool start_apus(struct gpu_node* node) {
                 console_printf("an APU lacks a range of addresses\n");
                 return false;
             }
-        const struct gpu found = {.interrupt = fdt_cell(t, n, "interrupts", 0, 0), .registers = range[0],
-                                  .doorbells = (volatile uint64_t*)range[1], .memory = range[2], .bus_memory = range[2]};
+        const struct gpu found = {.interrupt = fdt_cell(t, n, "interrupts", 0, 0),
+                                  .registers = range[0],
+                                  .doorbells = (volatile uint64_t*)range[1],
+                                  .memory = range[2],
+                                  .bus_memory = range[2]};
         if (!start(node, &found)) return false;
     }
     return true;

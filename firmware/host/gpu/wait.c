@@ -77,7 +77,8 @@ static bool poll(struct wait* w, uint64_t microseconds) {
 
 unsigned gpu_wait(struct gpu_queue_handle* q, uint64_t packet) {
     struct wait w = {q, packet, 0};
-    const bool ended = q->gpu->delivery == PCI_POLLED ? poll(&w, q->node->limit_us) : timer_wait_for(over, &w, q->node->limit_us);
+    const bool ended =
+        q->gpu->delivery == PCI_POLLED ? poll(&w, q->node->limit_us) : timer_wait_for(over, &w, q->node->limit_us);
     __asm__ volatile("fence r, rw" ::: "memory");
     const int64_t value = gpu_signal(q, packet)->value;
     if (value <= 0) return (unsigned)-value;

@@ -37,7 +37,9 @@ struct place place_take(struct gpu_node* node, uint64_t bytes, bool in_gpu) {
     return p;
 }
 
-gpu_address place_doorbells(struct gpu_node* node, const struct verbs_uar* uar) { return gpu_map_device(node, uar->doorbells_bus, HCA_PAGE); }
+gpu_address place_doorbells(struct gpu_node* node, const struct verbs_uar* uar) {
+    return gpu_map_device(node, uar->doorbells_bus, HCA_PAGE);
+}
 
 /* Keys name addresses as lanes have them, so that kernels use their own pointers. */
 bool place_register(struct verbs_mr* mr, const struct verbs_pd* pd, const struct place* p, unsigned rights) {
@@ -45,11 +47,15 @@ bool place_register(struct verbs_mr* mr, const struct verbs_pd* pd, const struct
 }
 
 void place_write(struct gpu_node* node, const struct place* p, uint64_t offset, const void* from, uint64_t bytes) {
-    if (!p->in_gpu) memcpy((void*)(p->memory.at + offset), from, bytes);
-    else if (gpu_copy_to(node, p->lanes + offset, from, bytes)) panic("the GPU's memory cannot be written");
+    if (!p->in_gpu)
+        memcpy((void*)(p->memory.at + offset), from, bytes);
+    else if (gpu_copy_to(node, p->lanes + offset, from, bytes))
+        panic("the GPU's memory cannot be written");
 }
 
 void place_read(struct gpu_node* node, void* to, const struct place* p, uint64_t offset, uint64_t bytes) {
-    if (!p->in_gpu) memcpy(to, (const void*)(p->memory.at + offset), bytes);
-    else if (gpu_copy_from(node, to, p->lanes + offset, bytes)) panic("the GPU's memory cannot be read");
+    if (!p->in_gpu)
+        memcpy(to, (const void*)(p->memory.at + offset), bytes);
+    else if (gpu_copy_from(node, to, p->lanes + offset, bytes))
+        panic("the GPU's memory cannot be read");
 }

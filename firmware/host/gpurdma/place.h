@@ -12,7 +12,8 @@ struct place {
     bool in_gpu;
 };
 
-/* Memory in one piece, zeroed, for nobody else. \param in_gpu in the memory of GPU 0 of the node; otherwise lanes see it uncached */
+/* Memory in one piece, zeroed, for nobody else. \param in_gpu in the memory of GPU 0 of the node; otherwise lanes see
+ * it uncached */
 struct place place_take(struct gpu_node* node, uint64_t bytes, bool in_gpu);
 /* A page of doorbells as lanes see it. */
 gpu_address place_doorbells(struct gpu_node* node, const struct verbs_uar* uar);

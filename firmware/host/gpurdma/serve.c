@@ -20,10 +20,12 @@ static float element(uint64_t index, unsigned parity) { return (float)(pattern_w
 void serve_check(const struct serve* s) {
     const uint64_t unit = s->groups * (s->multiply ? SERVE_VECTOR : 8);
     if (s->groups > MOST_GROUPS) refuse("groups=%lu: 1 to %u", s->groups, MOST_GROUPS);
-    if (s->multiply && s->items % SERVE_ROWS) refuse("items=%lu: with multiply=1 a multiple of %u", s->items, SERVE_ROWS);
+    if (s->multiply && s->items % SERVE_ROWS)
+        refuse("items=%lu: with multiply=1 a multiple of %u", s->items, SERVE_ROWS);
     if (s->bytes % unit || (s->multiply && !s->bytes)) refuse("bytes=%lu: a multiple of %lu", s->bytes, unit);
     if (s->replies != s->groups && (s->replies != 1 || s->worker == SERVE_BY_KERNEL))
-        refuse("replies=%lu: %sgroups=%lu", s->replies, s->worker == SERVE_BY_KERNEL ? "of a kernel, " : "1 or ", s->groups);
+        refuse("replies=%lu: %sgroups=%lu", s->replies, s->worker == SERVE_BY_KERNEL ? "of a kernel, " : "1 or ",
+               s->groups);
 }
 
 /* ---- master: batches of even rounds, of odd ones; results of these ---- */
@@ -39,8 +41,10 @@ static void fill(const struct serve* s) {
 static void send(const struct serve* s, uint64_t round) {
     const uint64_t from = (round & 1) * s->bytes, parts = s->own ? s->groups : 1, part = s->bytes / parts;
     for (unsigned i = 0; i < parts; ++i) {
-        if (part) pgas_write_notify(&links[i], from + i * part, i * part, (uint32_t)part, i, round);
-        else pgas_notify(&links[i], i, round);
+        if (part)
+            pgas_write_notify(&links[i], from + i * part, i * part, (uint32_t)part, i, round);
+        else
+            pgas_notify(&links[i], i, round);
     }
 }
 
@@ -85,9 +89,18 @@ static struct rdma_serve_arguments describe(const struct serve* s, gpu_address a
     for (unsigned r = 0; r < SERVE_ROWS; ++r)
         for (unsigned c = 0; c < SERVE_ROWS; ++c) m[r][c] = entry(r, c);
     place_write(s->node, &matrix, 0, m, sizeof m);
-    return (struct rdma_serve_arguments){.links = at, .matrix = matrix.lanes, .in = endpoint.payload.lanes, .out = endpoint.payload.lanes + s->bytes,
-                                         .out_offset = s->multiply ? s->bytes : 0, .home = home(s, 0), .home_stride = s->bytes, .bytes = s->bytes,
-                                         .first_round = 1, .rounds = (uint32_t)(WARM + s->rounds), .task = s->multiply ? SERVE_MATVEC : SERVE_ECHO, .own = s->own};
+    return (struct rdma_serve_arguments){.links = at,
+                                         .matrix = matrix.lanes,
+                                         .in = endpoint.payload.lanes,
+                                         .out = endpoint.payload.lanes + s->bytes,
+                                         .out_offset = s->multiply ? s->bytes : 0,
+                                         .home = home(s, 0),
+                                         .home_stride = s->bytes,
+                                         .bytes = s->bytes,
+                                         .first_round = 1,
+                                         .rounds = (uint32_t)(WARM + s->rounds),
+                                         .task = s->multiply ? SERVE_MATVEC : SERVE_ECHO,
+                                         .own = s->own};
 }
 
 static bool wait_kernel(const struct serve* s, uint64_t packet) {
@@ -121,8 +134,11 @@ static bool serve_by_hart(const struct serve* s, struct gpu_kernel k, const stru
         a.rounds = 1;
         if (s->multiply && !wait_kernel(s, gpu_dispatch(s->queue, k, grid, &a, sizeof a))) return false;
         for (unsigned i = 0; i < s->replies; ++i) {
-            if (part) pgas_write_notify(&links[i], a.out_offset + i * part, home(s, round & 1) + i * part, (uint32_t)part, i, round);
-            else pgas_notify(&links[i], i, round);
+            if (part)
+                pgas_write_notify(&links[i], a.out_offset + i * part, home(s, round & 1) + i * part, (uint32_t)part, i,
+                                  round);
+            else
+                pgas_notify(&links[i], i, round);
         }
         for (unsigned i = 0; i < s->replies; ++i) pgas_progress(&links[i]);
     }
@@ -131,9 +147,17 @@ static bool serve_by_hart(const struct serve* s, struct gpu_kernel k, const stru
 
 bool serve_run(const struct serve* s) {
     const bool master = s->party->index < s->with, by_kernel = !master && s->worker == SERVE_BY_KERNEL;
-    const struct endpoint_shape shape = {.pairs = (unsigned)s->groups, .log_sends = LOG_SENDS, .log_receives = 1, .log_cq = LOG_SENDS + 1, .lanes = by_kernel,
-                                         .queues_in_gpu = by_kernel, .cqs_in_gpu = by_kernel, .records_in_gpu = by_kernel, .board_in_gpu = by_kernel,
-                                         .payload_in_gpu = !master, .payload = 4 * s->bytes + GPU_PAGE};
+    const struct endpoint_shape shape = {.pairs = (unsigned)s->groups,
+                                         .log_sends = LOG_SENDS,
+                                         .log_receives = 1,
+                                         .log_cq = LOG_SENDS + 1,
+                                         .lanes = by_kernel,
+                                         .queues_in_gpu = by_kernel,
+                                         .cqs_in_gpu = by_kernel,
+                                         .records_in_gpu = by_kernel,
+                                         .board_in_gpu = by_kernel,
+                                         .payload_in_gpu = !master,
+                                         .payload = 4 * s->bytes + GPU_PAGE};
     bool right = true;
     endpoint_open(&endpoint, s->party, s->node, s->with, &shape);
     for (unsigned i = 0; i < s->groups; ++i) links[i] = endpoint_link(&endpoint, i);

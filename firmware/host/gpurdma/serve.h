@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A master, the hart of one node, sends batches to a worker at another one and waits for the results of each before the next.
- * The worker is that node's hart, which starts a kernel for each batch if there is something to compute, or one kernel that does
- * all by itself. */
+/* A master, the hart of one node, sends batches to a worker at another one and waits for the results of each before the
+ * next. The worker is that node's hart, which starts a kernel for each batch if there is something to compute, or one
+ * kernel that does all by itself. */
 #ifndef FABRICVP_HOST_GPURDMA_SERVE_H
 #define FABRICVP_HOST_GPURDMA_SERVE_H
 
@@ -15,13 +15,13 @@ struct serve {
     struct gpu_node* node;
     struct gpu_queue_handle* queue;
     unsigned with;
-    uint64_t worker;           /* enum serve_worker */
-    uint64_t groups, items;    /* work-groups, each with a queue pair; work-items of each */
-    uint64_t bytes;            /* of a batch; 0: notifications alone */
-    uint64_t rounds;           /* that are measured */
-    uint64_t replies;          /* messages in which results come back: 1 or as many as groups */
-    bool own;                  /* a notification for each work-group with its part of the batch, not one for all */
-    bool multiply;             /* vectors by a matrix; otherwise what came is sent back */
+    uint64_t worker;        /* enum serve_worker */
+    uint64_t groups, items; /* work-groups, each with a queue pair; work-items of each */
+    uint64_t bytes;         /* of a batch; 0: notifications alone */
+    uint64_t rounds;        /* that are measured */
+    uint64_t replies;       /* messages in which results come back: 1 or as many as groups */
+    bool own;               /* a notification for each work-group with its part of the batch, not one for all */
+    bool multiply;          /* vectors by a matrix; otherwise what came is sent back */
 };
 
 /* Refuses what cannot be. */

@@ -9,7 +9,15 @@
 #include "host/region.h"
 #include "pcie_demo/pattern.h"
 
-enum { AREA = 2 << 20, MOST_SLOTS = 1024, GUARD = 4096, UNTOUCHED = 0xa5, MOST_MESSAGE = 1 << 20, MOST_ENTRIES = 1 << 14, SEED = 40 };
+enum {
+    AREA = 2 << 20,
+    MOST_SLOTS = 1024,
+    GUARD = 4096,
+    UNTOUCHED = 0xa5,
+    MOST_MESSAGE = 1 << 20,
+    MOST_ENTRIES = 1 << 14,
+    SEED = 40
+};
 
 static bool is_power(uint64_t n) { return n && !(n & (n - 1)); }
 
@@ -22,15 +30,20 @@ static unsigned log2_up(uint64_t n) {
 void writes_check(const struct writes* w) {
     const bool in_entry = w->flags & RDMA_IN_ENTRY;
     if (w->size > MOST_MESSAGE) refuse("size=%lu: 1 to %u bytes", w->size, MOST_MESSAGE);
-    if (in_entry && w->size > RDMA_MOST_INLINE - 4) refuse("size=%lu: with inline=1 up to %u", w->size, RDMA_MOST_INLINE - 4);
+    if (in_entry && w->size > RDMA_MOST_INLINE - 4)
+        refuse("size=%lu: with inline=1 up to %u", w->size, RDMA_MOST_INLINE - 4);
     if (in_entry && w->flags & (RDMA_READS | RDMA_REUSE)) refuse("inline=1: not with reads or reuse");
     if (w->batch > RDMA_MOST_RUNG) refuse("batch=%lu: 1 to %u", w->batch, RDMA_MOST_RUNG);
     if (!is_power(w->signal_every)) refuse("signal=%lu: a power of two", w->signal_every);
     if (w->window < w->batch || w->window < w->signal_every || w->window > MOST_ENTRIES)
-        refuse("window=%lu: no less than batch=%lu and signal=%lu, up to %u", w->window, w->batch, w->signal_every, MOST_ENTRIES);
+        refuse("window=%lu: no less than batch=%lu and signal=%lu, up to %u", w->window, w->batch, w->signal_every,
+               MOST_ENTRIES);
     if (w->messages % w->signal_every) refuse("messages=%lu: a multiple of signal=%lu", w->messages, w->signal_every);
-    if (w->lanes * w->teams > 1024) refuse("teams=%lu: with lanes=%lu no more than %lu, since a group has up to 1024 work-items", w->teams, w->lanes, 1024 / w->lanes);
-    if ((w->lanes > 1 || w->hart) && w->teams > RDMA_MOST_TEAMS) refuse("teams=%lu: up to %u, of one lane each more", w->teams, RDMA_MOST_TEAMS);
+    if (w->lanes * w->teams > 1024)
+        refuse("teams=%lu: with lanes=%lu no more than %lu, since a group has up to 1024 work-items", w->teams,
+               w->lanes, 1024 / w->lanes);
+    if ((w->lanes > 1 || w->hart) && w->teams > RDMA_MOST_TEAMS)
+        refuse("teams=%lu: up to %u, of one lane each more", w->teams, RDMA_MOST_TEAMS);
     if (w->hart && (w->groups != 1 || w->lanes != 1)) refuse("hart=1: with groups=1 and lanes=1");
 }
 
@@ -47,14 +60,17 @@ static struct slots slots_of(const struct writes* w) {
 
 /* What has to be in a slot's first `size` bytes; the rest, and what lies behind all slots, stays UNTOUCHED. */
 static bool is_right(const struct writes* w, const struct slots* s, const uint8_t* at) {
-    const uint64_t untouched = UINT64_C(0x0101010101010101) * UNTOUCHED, rest = w->size % 8, used = s->teams * (w->messages < s->slots ? w->messages : s->slots);
+    const uint64_t untouched = UINT64_C(0x0101010101010101) * UNTOUCHED, rest = w->size % 8,
+                   used = s->teams * (w->messages < s->slots ? w->messages : s->slots);
     uint64_t difference = 0;
     if (rest == 0 && used == s->teams * s->slots) {
         difference = !pattern_check(at, s->bytes, SEED);
     } else {
         for (uint64_t i = 0; i < s->bytes / 8; ++i) {
             const uint64_t slot = i * 8 / s->pitch, last = (i + 1) * 8 % s->pitch == 0;
-            const uint64_t mask = slot % s->slots >= w->messages ? 0 : last && rest ? (UINT64_C(1) << 8 * rest) - 1 : ~UINT64_C(0);
+            const uint64_t mask = slot % s->slots >= w->messages ? 0
+                                  : last && rest                 ? (UINT64_C(1) << 8 * rest) - 1
+                                                                 : ~UINT64_C(0);
             difference |= ((const uint64_t*)at)[i] ^ ((pattern_word(SEED, i) & mask) | (untouched & ~mask));
         }
     }
@@ -105,7 +121,8 @@ static void post_by_hart(const struct rdma_writes_arguments* a, unsigned teams) 
     }
 }
 
-static struct outcome run_once(const struct writes* w, const struct rdma_writes_arguments* a, const struct place* teams, struct rdma_team* results) {
+static struct outcome run_once(const struct writes* w, const struct rdma_writes_arguments* a, const struct place* teams,
+                               struct rdma_team* results) {
     struct outcome o = {.clock = w->hart ? 0 : w->node->gpu[0].clock};
     const uint64_t count = w->groups * w->teams;
     if (w->hart && count > 1) {
@@ -115,7 +132,8 @@ static struct outcome run_once(const struct writes* w, const struct rdma_writes_
         rdma_writer_begin(&writer, a, 0, 0, NULL);
         rdma_write_all(&writer);
     } else {
-        const struct gpu_grid grid = {.items = {(uint32_t)(w->groups * w->teams * w->lanes)}, .group = {(uint16_t)(w->teams * w->lanes)}};
+        const struct gpu_grid grid = {.items = {(uint32_t)(w->groups * w->teams * w->lanes)},
+                                      .group = {(uint16_t)(w->teams * w->lanes)}};
         o.fault = gpu_wait(w->queue, gpu_dispatch(w->queue, kernel(w), &grid, a, sizeof *a));
         if (o.fault) gpu_print_faults(w->node, &w->node->gpu[0]);
     }
@@ -131,12 +149,15 @@ static struct outcome run_once(const struct writes* w, const struct rdma_writes_
     return o;
 }
 
-static uint64_t picoseconds(const struct outcome* o, uint64_t cycles) { return o->clock ? cycles * 1000000 / (o->clock / 1000000) : clock_picoseconds(cycles); }
+static uint64_t picoseconds(const struct outcome* o, uint64_t cycles) {
+    return o->clock ? cycles * 1000000 / (o->clock / 1000000) : clock_picoseconds(cycles);
+}
 
 static void print(const struct writes* w, const struct outcome* o) {
     const uint64_t messages = w->groups * w->teams * w->messages;
-    console_printf("# writes %lu messages %lu bytes %lu ps, writing %lu ringing %lu polling %lu ps, %lu polls\n", messages, w->size, picoseconds(o, o->cycles),
-                   picoseconds(o, o->writing), picoseconds(o, o->ringing), picoseconds(o, o->polling), o->polls);
+    console_printf("# writes %lu messages %lu bytes %lu ps, writing %lu ringing %lu polling %lu ps, %lu polls\n",
+                   messages, w->size, picoseconds(o, o->cycles), picoseconds(o, o->writing), picoseconds(o, o->ringing),
+                   picoseconds(o, o->polling), o->polls);
 }
 
 static bool post_all(const struct writes* w, struct endpoint* e, const struct slots* s) {
@@ -144,10 +165,22 @@ static bool post_all(const struct writes* w, struct endpoint* e, const struct sl
     struct rdma_team* results = heap_allocate(count * sizeof *results);
     if (!results) panic("no memory for results");
     const struct place teams = place_take(w->node, count * sizeof *results, !w->hart);
-    struct rdma_writes_arguments a = {.pairs = endpoint_pairs(e), .cqs = endpoint_cqs(e), .teams = endpoint_address(e, &teams), .local = e->payload.lanes,
-                                      .remote = e->remote.address, .lkey = e->mr.key, .rkey = e->remote.rkey, .bytes = (uint32_t)w->size,
-                                      .pitch = (uint32_t)s->pitch, .slots = (uint32_t)s->slots, .messages = (uint32_t)w->messages, .lanes = (uint32_t)w->lanes,
-                                      .batch = (uint32_t)w->batch, .signal = (uint32_t)w->signal_every, .window = (uint32_t)w->window, .flags = (uint32_t)w->flags};
+    struct rdma_writes_arguments a = {.pairs = endpoint_pairs(e),
+                                      .cqs = endpoint_cqs(e),
+                                      .teams = endpoint_address(e, &teams),
+                                      .local = e->payload.lanes,
+                                      .remote = e->remote.address,
+                                      .lkey = e->mr.key,
+                                      .rkey = e->remote.rkey,
+                                      .bytes = (uint32_t)w->size,
+                                      .pitch = (uint32_t)s->pitch,
+                                      .slots = (uint32_t)s->slots,
+                                      .messages = (uint32_t)w->messages,
+                                      .lanes = (uint32_t)w->lanes,
+                                      .batch = (uint32_t)w->batch,
+                                      .signal = (uint32_t)w->signal_every,
+                                      .window = (uint32_t)w->window,
+                                      .flags = (uint32_t)w->flags};
     bool right = true;
     for (uint64_t run = 0; run < w->runs; ++run) {
         const bool last = run + 1 == w->runs, revoked = last && w->revoked;
@@ -156,9 +189,12 @@ static bool post_all(const struct writes* w, struct endpoint* e, const struct sl
         if (last) region_begin("writes");
         const struct outcome o = run_once(w, &a, &teams, results);
         if (last) region_end();
-        const bool well = !o.fault && (revoked ? o.syndrome == HCA_REMOTE_ACCESS && o.ended == 0 : !o.syndrome && o.ended == count * w->messages);
+        const bool well = !o.fault && (revoked ? o.syndrome == HCA_REMOTE_ACCESS && o.ended == 0
+                                               : !o.syndrome && o.ended == count * w->messages);
         if (!revoked) print(w, &o);
-        if (!well || revoked) console_printf("%lu of %lu messages ended, message %u: %s\n", o.ended, count * w->messages, o.failed, verbs_syndrome_name(o.syndrome));
+        if (!well || revoked)
+            console_printf("%lu of %lu messages ended, message %u: %s\n", o.ended, count * w->messages, o.failed,
+                           verbs_syndrome_name(o.syndrome));
         right = right && well;
     }
     heap_free(results);
@@ -170,14 +206,23 @@ bool writes_run(const struct writes* w) {
     const struct slots s = slots_of(w);
     const bool active = w->party->index < w->with, reads = w->flags & RDMA_READS, source = active != reads;
     const unsigned log_sends = log2_up(w->window) ? log2_up(w->window) : 1;
-    const struct endpoint_shape shape = {.pairs = (unsigned)s.teams, .log_sends = log_sends, .log_receives = 1, .log_cq = log_sends + 1, .lanes = !w->hart,
-                                         .queues_in_gpu = w->queues_in_gpu, .cqs_in_gpu = w->cqs_in_gpu, .records_in_gpu = w->records_in_gpu,
-                                         .payload_in_gpu = source ? w->payload_in_gpu : w->target_in_gpu, .payload = s.bytes + GUARD};
+    const struct endpoint_shape shape = {.pairs = (unsigned)s.teams,
+                                         .log_sends = log_sends,
+                                         .log_receives = 1,
+                                         .log_cq = log_sends + 1,
+                                         .lanes = !w->hart,
+                                         .queues_in_gpu = w->queues_in_gpu,
+                                         .cqs_in_gpu = w->cqs_in_gpu,
+                                         .records_in_gpu = w->records_in_gpu,
+                                         .payload_in_gpu = source ? w->payload_in_gpu : w->target_in_gpu,
+                                         .payload = s.bytes + GUARD};
     uint8_t* bytes = heap_allocate_aligned(shape.payload, GPU_PAGE);
     if (!bytes) panic("no memory for the payload");
     endpoint_open(&e, w->party, w->node, w->with, &shape);
-    if (source) pattern_write(bytes, s.bytes, SEED);
-    else memset(bytes, UNTOUCHED, shape.payload);
+    if (source)
+        pattern_write(bytes, s.bytes, SEED);
+    else
+        memset(bytes, UNTOUCHED, shape.payload);
     place_write(w->node, &e.payload, 0, bytes, shape.payload);
     party_meet(w->party, w->with);
     bool right = true;

@@ -27,10 +27,12 @@ static void print_machine(void) {
     const struct {
         const char* name;
         uintptr_t address;
-    } devices[] = {{"uart", machine.uart},         {"clint", machine.clint}, {"plic", machine.plic}, {"finisher", machine.finisher},
-                   {"rtc", machine.rtc},           {"pcie", machine.ecam},   {"marker", machine.marker}};
+    } devices[] = {{"uart", machine.uart},         {"clint", machine.clint}, {"plic", machine.plic},
+                   {"finisher", machine.finisher}, {"rtc", machine.rtc},     {"pcie", machine.ecam},
+                   {"marker", machine.marker}};
     for (unsigned i = 0; i < sizeof devices / sizeof *devices; ++i)
-        if (devices[i].address) console_printf("device     %-8s 0x%08lx\n", devices[i].name, (unsigned long)devices[i].address);
+        if (devices[i].address)
+            console_printf("device     %-8s 0x%08lx\n", devices[i].name, (unsigned long)devices[i].address);
 }
 
 /* ---- timer and external interrupts ---- */
@@ -72,7 +74,8 @@ static void test_alarm(void) {
     mmio_write32(machine.rtc + RTC_ALARM_HIGH, (uint32_t)(at >> 32));
     mmio_write32(machine.rtc + RTC_ALARM_LOW, (uint32_t)at);
     const uint64_t begin = timer_now();
-    while (!alarms && timer_now() - begin < machine.timebase) {}
+    while (!alarms && timer_now() - begin < machine.timebase) {
+    }
     interrupts_off();
     interrupt_enable(11, false);
     external_handle(machine.rtc_irq, NULL);
@@ -185,7 +188,8 @@ static void benchmark(const char* label, uint64_t (*work)(void), uint64_t expect
     const uint64_t retired = csr_read(minstret) - instructions;
     region_end();
     report(label, result == expected);
-    console_printf("# %s: %lu us, %lu cycles, %lu instructions\n", label, timer_microseconds(took), took_cycles, retired);
+    console_printf("# %s: %lu us, %lu cycles, %lu instructions\n", label, timer_microseconds(took), took_cycles,
+                   retired);
 }
 
 static uint8_t flags[20000];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Kernels that use queue pairs wrongly: what is dropped, what fails, what a program hears of it, and that nobody else is
- * touched. Each case leaves a second queue pair, with a page of doorbells of its own, at work. Both nodes run this; node 0
- * has the kernel. */
+/* Kernels that use queue pairs wrongly: what is dropped, what fails, what a program hears of it, and that nobody else
+ * is touched. Each case leaves a second queue pair, with a page of doorbells of its own, at work. Both nodes run this;
+ * node 0 has the kernel. */
 #include "gpu/kernels/rdma_misuse.h"
 #include "host/console.h"
 #include "host/gpurdma/endpoint.h"
@@ -18,12 +18,16 @@ static struct endpoint one, other; /* whose queues are used wrongly; whose are n
 enum { STRAYS = 3 };
 static struct endpoint strays[STRAYS]; /* for requests that name memory of somebody else */
 static struct place results;
-static struct neighbour {      /* another process of this node: a protection domain of its own, and memory that it has registered */
+static struct neighbour { /* another process of this node: a protection domain of its own, and memory that it has
+                             registered */
     struct verbs_pd pd;
     struct place memory;
     struct verbs_mr mr;
 } neighbour;
-struct named { uint64_t address; uint32_t key; };
+struct named {
+    uint64_t address;
+    uint32_t key;
+};
 static struct named others_neighbour; /* that of the other node */
 static unsigned wrong;
 
@@ -41,8 +45,15 @@ static void report(const char* what, bool right) {
 static struct gpu_kernel kernel(void) { return gpu_linked_kernel(&node, "rdma_misuse", "rdma_misuse"); }
 
 static struct rdma_misuse_arguments arguments_of(struct endpoint* e, const struct state* s) {
-    struct rdma_misuse_arguments a = {.result = results.lanes, .local = e->payload.lanes, .remote = e->remote.address + s->writes * WORD, .lkey = e->mr.key,
-                                      .rkey = e->remote.rkey, .head = s->head, .consumer = s->consumer, .rung = 1, .polls = POLLS};
+    struct rdma_misuse_arguments a = {.result = results.lanes,
+                                      .local = e->payload.lanes,
+                                      .remote = e->remote.address + s->writes * WORD,
+                                      .lkey = e->mr.key,
+                                      .rkey = e->remote.rkey,
+                                      .head = s->head,
+                                      .consumer = s->consumer,
+                                      .rung = 1,
+                                      .polls = POLLS};
     place_read(&node, &a.pair, &e->described, 0, sizeof a.pair);
     place_read(&node, &a.cq, &e->described, sizeof a.pair, sizeof a.cq);
     return a;
@@ -95,7 +106,8 @@ static void unmapped_queue(void) {
     const unsigned second = run(&a, &r); /* the write has been posted */
     ++of_one.head, ++of_one.consumer, ++of_one.writes;
     gpu_print_faults(&node, &node.gpu[0]);
-    report("completions in memory that is not mapped: a fault,", second == GPU_FAULT_UNMAPPED && gpu_reset_queue(&queue));
+    report("completions in memory that is not mapped: a fault,",
+           second == GPU_FAULT_UNMAPPED && gpu_reset_queue(&queue));
     report("both queue pairs work", works(&one, &of_one) && works(&other, &of_other));
 }
 
@@ -108,24 +120,28 @@ static void beyond_ring(void) {
     a.rung = (1 << LOG_SENDS) + 1;
     const bool silent = !run(&a, &r) && r.syndrome == RDMA_SILENCE;
     verbs_take_events(&party.hca);
-    report("posting beyond the ring: an event, the queue pair has failed,", silent && *events == before + 1 && state_of(&one.qp[0]) == HCA_QP_ERR);
+    report("posting beyond the ring: an event, the queue pair has failed,",
+           silent && *events == before + 1 && state_of(&one.qp[0]) == HCA_QP_ERR);
     report("the other queue pair works", state_of(&other.qp[0]) == HCA_QP_RTS && works(&other, &of_other));
 }
 
 static void destroyed_cq(void) {
     struct rdma_misuse_result r;
     static uint8_t before[HCA_CQE_SIZE << LOG_CQ_ENTRIES], after[sizeof before];
-    struct place entries = {.memory = other.cq[0].buffer.memory, .lanes = arguments_of(&other, &of_other).cq.entries, .in_gpu = true};
+    struct place entries = {
+        .memory = other.cq[0].buffer.memory, .lanes = arguments_of(&other, &of_other).cq.entries, .in_gpu = true};
     verbs_destroy_cq(&other.cq[0]);
     place_read(&node, before, &entries, 0, sizeof before);
     const struct rdma_misuse_arguments a = arguments_of(&other, &of_other);
     const bool silent = !run(&a, &r) && r.syndrome == RDMA_SILENCE;
     ++of_other.writes;
     place_read(&node, after, &entries, 0, sizeof after);
-    report("a completion queue that is gone: silence, and its memory stays as it was,", silent && memcmp(before, after, sizeof before) == 0);
+    report("a completion queue that is gone: silence, and its memory stays as it was,",
+           silent && memcmp(before, after, sizeof before) == 0);
 }
 
-/* A request that names memory which its queue pair has no right to. \returns whether the kernel was told so, and its queue pair has failed */
+/* A request that names memory which its queue pair has no right to. \returns whether the kernel was told so, and its
+ * queue pair has failed */
 static bool is_refused(unsigned stray, const struct named* local, const struct named* remote, unsigned syndrome) {
     struct rdma_misuse_result r;
     struct endpoint* e = &strays[stray];
@@ -137,9 +153,12 @@ static bool is_refused(unsigned stray, const struct named* local, const struct n
 }
 
 static void foreign_memory(void) {
-    const struct named mine = {neighbour.memory.lanes, neighbour.mr.key}, beyond = {strays[2].remote.address + BYTES, strays[2].remote.rkey};
-    report("sending what belongs to another process of this node: an error,", is_refused(0, &mine, NULL, HCA_LOCAL_PROTECTION));
-    report("writing to another process of the other node: an error,", is_refused(1, NULL, &others_neighbour, HCA_REMOTE_ACCESS));
+    const struct named mine = {neighbour.memory.lanes, neighbour.mr.key},
+                       beyond = {strays[2].remote.address + BYTES, strays[2].remote.rkey};
+    report("sending what belongs to another process of this node: an error,",
+           is_refused(0, &mine, NULL, HCA_LOCAL_PROTECTION));
+    report("writing to another process of the other node: an error,",
+           is_refused(1, NULL, &others_neighbour, HCA_REMOTE_ACCESS));
     report("writing beyond a region's end: an error,", is_refused(2, NULL, &beyond, HCA_REMOTE_ACCESS));
     report("both queue pairs work", works(&one, &of_one) && works(&other, &of_other));
 }
@@ -157,7 +176,9 @@ static void open_neighbour(void) {
     static uint8_t bytes[BYTES];
     memset(bytes, UNTOUCHED, BYTES);
     neighbour.memory = place_take(&node, BYTES, true);
-    if (!verbs_open_pd(&neighbour.pd, &party.hca) || !place_register(&neighbour.mr, &neighbour.pd, &neighbour.memory, VERBS_ALL_RIGHTS)) panic("there is no neighbour");
+    if (!verbs_open_pd(&neighbour.pd, &party.hca) ||
+        !place_register(&neighbour.mr, &neighbour.pd, &neighbour.memory, VERBS_ALL_RIGHTS))
+        panic("there is no neighbour");
     place_write(&node, &neighbour.memory, 0, bytes, BYTES);
     const struct named told = {neighbour.memory.lanes, neighbour.mr.key};
     party_exchange(&party, party.index ^ 1, &told, &others_neighbour, sizeof told);
@@ -177,7 +198,8 @@ static void tell_and_check(void) {
         static uint64_t words[BYTES / 8];
         bool right = true;
         place_read(&node, words, &all[i]->payload, 0, sizeof words);
-        for (unsigned w = 0; w < BYTES / 8; ++w) right = right && words[w] == (w < theirs[i] ? first_word : UINT64_C(0x0101010101010101) * UNTOUCHED);
+        for (unsigned w = 0; w < BYTES / 8; ++w)
+            right = right && words[w] == (w < theirs[i] ? first_word : UINT64_C(0x0101010101010101) * UNTOUCHED);
         report(i ? "what the other one wrote" : "what the first one wrote", right);
     }
 }
@@ -187,8 +209,16 @@ int main(void) {
     gpu_require(&node, &party.pci);
     gpu_create_queue(&queue, &node, 0, 4, GPU_SMALL_SCRATCH, 1);
     results = place_take(&node, sizeof(struct rdma_misuse_result), true);
-    const struct endpoint_shape shape = {.pairs = 1, .log_sends = LOG_SENDS, .log_receives = 1, .log_cq = LOG_CQ_ENTRIES, .lanes = true, .queues_in_gpu = true,
-                                         .cqs_in_gpu = true, .records_in_gpu = true, .payload_in_gpu = true, .payload = BYTES};
+    const struct endpoint_shape shape = {.pairs = 1,
+                                         .log_sends = LOG_SENDS,
+                                         .log_receives = 1,
+                                         .log_cq = LOG_CQ_ENTRIES,
+                                         .lanes = true,
+                                         .queues_in_gpu = true,
+                                         .cqs_in_gpu = true,
+                                         .records_in_gpu = true,
+                                         .payload_in_gpu = true,
+                                         .payload = BYTES};
     static uint8_t bytes[BYTES];
     open_neighbour();
     for (unsigned i = 0; i < 2 + STRAYS; ++i) {

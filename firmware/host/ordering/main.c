@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a running kernel sees of data that another node writes into its GPU's memory: node 1 writes words, and then says so (a
- * flag, or a completion); a kernel of node 0 waits for that and looks at the words. Options are numbers on the kernel command
- * line of node 0, which tells the other one. Lines that begin with "# " have measured figures. */
+/* What a running kernel sees of data that another node writes into its GPU's memory: node 1 writes words, and then says
+ * so (a flag, or a completion); a kernel of node 0 waits for that and looks at the words. Options are numbers on the
+ * kernel command line of node 0, which tells the other one. Lines that begin with "# " have measured figures. */
 #include "gpu/kernels/ordering.h"
 #include "host/console.h"
 #include "host/gpu/gpu.h"
@@ -11,9 +11,21 @@
 #include "host/rdma/options.h"
 #include "host/region.h"
 
-/* The piece of device memory: data, flag (in a bank of its own), what the kernel has done, completions, lines for the load. */
-enum { DATA = 0, MOST_BYTES = 1 << 16, FLAG_AT = MOST_BYTES + 64 + 3 * 128, DONE_AT = FLAG_AT + 128, STOP_AT = DONE_AT + 128, RESULT_AT = STOP_AT + 128,
-       COMPLETIONS_AT = 2 * MOST_BYTES, LOAD_AT = 4 * MOST_BYTES, MOST_ROUNDS = (1 << LOG_CQ) - 1, LANES = 64, LOADED_LINES = 64 };
+/* The piece of device memory: data, flag (in a bank of its own), what the kernel has done, completions, lines for the
+ * load. */
+enum {
+    DATA = 0,
+    MOST_BYTES = 1 << 16,
+    FLAG_AT = MOST_BYTES + 64 + 3 * 128,
+    DONE_AT = FLAG_AT + 128,
+    STOP_AT = DONE_AT + 128,
+    RESULT_AT = STOP_AT + 128,
+    COMPLETIONS_AT = 2 * MOST_BYTES,
+    LOAD_AT = 4 * MOST_BYTES,
+    MOST_ROUNDS = (1 << LOG_CQ) - 1,
+    LANES = 64,
+    LOADED_LINES = 64
+};
 
 enum { NODES, BYTES, ROUNDS, FLAG, READ, CHECK, FLUSH, HOST_COMPLETIONS, LOAD, STRIDE, OPTIONS };
 static struct option options[OPTIONS] = {
@@ -21,11 +33,11 @@ static struct option options[OPTIONS] = {
     [BYTES] = {"bytes", 4096, 4, MOST_BYTES}, /* of data, a multiple of 4 */
     [ROUNDS] = {"rounds", 100, 1, MOST_ROUNDS},
     [FLAG] = {"flag", ORDERING_APART, 0, ORDERING_COMPLETION}, /* enum ordering_flag */
-    [READ] = {"read", ORDERING_ACQUIRE, 0, ORDERING_BYPASS}, /* enum ordering_read */
-    [CHECK] = {"check", 1},        /* 1: the kernel computes CRCs */
-    [FLUSH] = {"flush", 0},        /* 1: the writer reads from the GPU's memory between data and flag */
-    [HOST_COMPLETIONS] = {"host_cq", 0}, /* 1: the completion queue lies in the host's memory, not in the GPU's */
-    [LOAD] = {"load", 0},          /* wavefronts that keep a bank of L2 busy */
+    [READ] = {"read", ORDERING_ACQUIRE, 0, ORDERING_BYPASS},   /* enum ordering_read */
+    [CHECK] = {"check", 1},                                    /* 1: the kernel computes CRCs */
+    [FLUSH] = {"flush", 0},                /* 1: the writer reads from the GPU's memory between data and flag */
+    [HOST_COMPLETIONS] = {"host_cq", 0},   /* 1: the completion queue lies in the host's memory, not in the GPU's */
+    [LOAD] = {"load", 0},                  /* wavefronts that keep a bank of L2 busy */
     [STRIDE] = {"stride", 1024, 64, 8192}, /* bytes from one line of a bank to the next: banks times their interleave */
 };
 
@@ -40,7 +52,8 @@ static struct verbs_memory host_completions;
 
 static void check_options(void) {
     option_multiple(&options[BYTES], 4, "whole words");
-    if (options[FLUSH].value && options[FLAG].value == ORDERING_BEHIND) refuse("flush=1: not with flag=0, where data and flag are one write");
+    if (options[FLUSH].value && options[FLAG].value == ORDERING_BEHIND)
+        refuse("flush=1: not with flag=0, where data and flag are one write");
     option_multiple(&options[STRIDE], 64, "whole lines");
 }
 
@@ -57,7 +70,9 @@ static uint32_t crc32(const uint8_t* data, uint64_t bytes) {
 
 static struct verbs_memory in_piece(uint64_t offset, uint64_t bytes) {
     const uint64_t physical = gpu_physical(&node, piece) + offset;
-    return (struct verbs_memory){gpu_reach(&node, piece + offset), node.gpu[0].function->bars[GPU_BAR_MEMORY].address + (physical & GPU_PA_OFFSET_MASK), bytes};
+    return (struct verbs_memory){gpu_reach(&node, piece + offset),
+                                 node.gpu[0].function->bars[GPU_BAR_MEMORY].address + (physical & GPU_PA_OFFSET_MASK),
+                                 bytes};
 }
 static struct verbs_memory device_memory(struct party* p, uint64_t bytes) {
     (void)p;
@@ -71,7 +86,8 @@ static struct verbs_memory device_completions(struct party* p, uint64_t bytes) {
 }
 static struct verbs_memory own_completions(struct party* p, uint64_t bytes) {
     (void)p;
-    host_completions = verbs_host_memory(heap_allocate_aligned((bytes + HCA_PAGE - 1) & ~(uint64_t)(HCA_PAGE - 1), HCA_PAGE), bytes);
+    host_completions =
+        verbs_host_memory(heap_allocate_aligned((bytes + HCA_PAGE - 1) & ~(uint64_t)(HCA_PAGE - 1), HCA_PAGE), bytes);
     return host_completions;
 }
 
@@ -83,22 +99,38 @@ static void post_receives(void) {
 static struct gpu_kernel kernel(void) { return gpu_linked_kernel(&node, "ordering_kernel", "ordering"); }
 
 static void print(const struct ordering_result* r) {
-    console_printf("rounds %u wrong %u stale %u early %u words %u found %u missed %u alarms %u\n", r->rounds, r->wrong, r->stale, r->early, r->words, r->found,
-                   r->missed, r->alarms);
+    console_printf("rounds %u wrong %u stale %u early %u words %u found %u missed %u alarms %u\n", r->rounds, r->wrong,
+                   r->stale, r->early, r->words, r->found, r->missed, r->alarms);
     const uint64_t mhz = node.gpu[0].clock / 1000000;
-    console_printf("# cycles at %lu MHz: acquiring %lu reading %lu repairing %lu tries %u\n", mhz, r->acquiring, r->reading, r->repairing, r->tries);
+    console_printf("# cycles at %lu MHz: acquiring %lu reading %lu repairing %lu tries %u\n", mhz, r->acquiring,
+                   r->reading, r->repairing, r->tries);
 }
 
 static bool look(void) {
     const bool completions = options[FLAG].value == ORDERING_COMPLETION;
     gpu_create_queue(&queue, &node, 0, 4, GPU_SMALL_SCRATCH, 1);
     post_receives();
-    const gpu_address cq = options[HOST_COMPLETIONS].value ? gpu_map_host(&node, (void*)host_completions.at, HCA_PAGE * 2, false) : piece + COMPLETIONS_AT + HCA_PAGE * 2;
-    const struct ordering_arguments a = {
-        .data = piece + DATA, .flag = completions ? cq : options[FLAG].value == ORDERING_BEHIND ? piece + DATA + ((options[BYTES].value + 7) & ~UINT64_C(7)) : piece + FLAG_AT,
-        .done = piece + DONE_AT, .result = piece + RESULT_AT, .load = piece + LOAD_AT, .stop = piece + STOP_AT, .words = (uint32_t)options[BYTES].value / 4,
-        .rounds = (uint32_t)options[ROUNDS].value, .flag_kind = (uint32_t)options[FLAG].value, .read = (uint32_t)options[READ].value,
-        .check = (uint32_t)options[CHECK].value, .completions = 1 << LOG_CQ, .stride = (uint32_t)options[STRIDE].value, .lines = LOADED_LINES, .polls = MOST_POLLS};
+    const gpu_address cq = options[HOST_COMPLETIONS].value
+                               ? gpu_map_host(&node, (void*)host_completions.at, HCA_PAGE * 2, false)
+                               : piece + COMPLETIONS_AT + HCA_PAGE * 2;
+    const struct ordering_arguments a = {.data = piece + DATA,
+                                         .flag = completions ? cq
+                                                 : options[FLAG].value == ORDERING_BEHIND
+                                                     ? piece + DATA + ((options[BYTES].value + 7) & ~UINT64_C(7))
+                                                     : piece + FLAG_AT,
+                                         .done = piece + DONE_AT,
+                                         .result = piece + RESULT_AT,
+                                         .load = piece + LOAD_AT,
+                                         .stop = piece + STOP_AT,
+                                         .words = (uint32_t)options[BYTES].value / 4,
+                                         .rounds = (uint32_t)options[ROUNDS].value,
+                                         .flag_kind = (uint32_t)options[FLAG].value,
+                                         .read = (uint32_t)options[READ].value,
+                                         .check = (uint32_t)options[CHECK].value,
+                                         .completions = 1 << LOG_CQ,
+                                         .stride = (uint32_t)options[STRIDE].value,
+                                         .lines = LOADED_LINES,
+                                         .polls = MOST_POLLS};
     const struct gpu_grid grid = {.items = {(uint32_t)(1 + options[LOAD].value) * LANES, 1, 1}, .group = {LANES, 1, 1}};
     const uint64_t packet = gpu_dispatch(&queue, kernel(), &grid, &a, sizeof a);
     party_meet(&party, 1);
@@ -118,7 +150,13 @@ static bool look(void) {
 
 /* ---- the node that writes ---- */
 
-enum { OWN_FLAG = MOST_BYTES + 64, OWN_DONE = OWN_FLAG + 64, OWN_BYTES = OWN_DONE + 64, MOST_REQUESTS = 3, POSTED_ALONE = 32 };
+enum {
+    OWN_FLAG = MOST_BYTES + 64,
+    OWN_DONE = OWN_FLAG + 64,
+    OWN_BYTES = OWN_DONE + 64,
+    MOST_REQUESTS = 3,
+    POSTED_ALONE = 32
+};
 
 static void wait_until_seen(uint64_t round) {
     struct verbs_element e;
@@ -151,9 +189,12 @@ static void write_round(uint64_t round) {
         ++count;
     }
     if (!behind) {
-        all[count] = channel_request(&channel, completion ? HCA_OP_WRITE_IMMEDIATE : HCA_OP_WRITE, &e[count], OWN_FLAG, FLAG_AT, completion ? 0 : 8);
-        if (completion) all[count].elements = 0;
-        else all[count].flags |= VERBS_INLINE;
+        all[count] = channel_request(&channel, completion ? HCA_OP_WRITE_IMMEDIATE : HCA_OP_WRITE, &e[count], OWN_FLAG,
+                                     FLAG_AT, completion ? 0 : 8);
+        if (completion)
+            all[count].elements = 0;
+        else
+            all[count].flags |= VERBS_INLINE;
         all[count].immediate = sum;
         if (options[FLUSH].value) all[count].flags |= VERBS_FENCE;
         ++count;
@@ -161,7 +202,8 @@ static void write_round(uint64_t round) {
     if (verbs_post_send(&channel.qp, all, count) != count) panic("requests do not fit");
     struct verbs_completion c;
     for (unsigned i = 0; i < count; ++i)
-        if (!verbs_wait(&channel.send_cq, &c, PATIENCE_US) || c.syndrome) panic("round %lu: %s", round, verbs_syndrome_name(c.syndrome));
+        if (!verbs_wait(&channel.send_cq, &c, PATIENCE_US) || c.syndrome)
+            panic("round %lu: %s", round, verbs_syndrome_name(c.syndrome));
 }
 
 static bool write_all(void) {
@@ -181,7 +223,12 @@ static bool write_all(void) {
 int main(void) {
     program_begin(&party, options, OPTIONS, check_options);
     const bool writer = party.index == 1;
-    struct channel_shape s = {.type = HCA_QP_RC, .log_sends = 7, .log_receives = 9, .elements = 1, .inline_bytes = POSTED_ALONE, .bytes = writer ? OWN_BYTES : COMPLETIONS_AT};
+    struct channel_shape s = {.type = HCA_QP_RC,
+                              .log_sends = 7,
+                              .log_receives = 9,
+                              .elements = 1,
+                              .inline_bytes = POSTED_ALONE,
+                              .bytes = writer ? OWN_BYTES : COMPLETIONS_AT};
     if (!writer) {
         gpu_require(&node, &party.pci);
         piece = gpu_allocate_large(&node, 0, GPU_LARGE_PAGE);

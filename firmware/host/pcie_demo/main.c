@@ -205,9 +205,7 @@ static bool load(struct copy_engine* e, uint64_t seed, size_t bytes) {
     return copy(e, e->memory, (uintptr_t)out, bytes);
 }
 
-static uint64_t landing(const struct copy_engine* e) {
-    return e->memory + e->memory_size / 2;
-}
+static uint64_t landing(const struct copy_engine* e) { return e->memory + e->memory_size / 2; }
 
 static void post_to_peer(struct copy_engine* from, const struct copy_engine* to, size_t bytes) {
     copy_channel_post(&from->channel[0], landing(to), from->memory, (uint32_t)bytes);

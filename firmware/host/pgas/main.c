@@ -1,30 +1,51 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Applications in a partitioned global address space of all nodes, by kernels that own their queue pairs or by harts, from the same
- * source. Options stand as `key=number` on the kernel command line of node 0, which tells the others; `nodes` every node needs.
- * Lines that begin with "# " have measured figures; all others depend on nothing but whether everything is right. */
+/* Applications in a partitioned global address space of all nodes, by kernels that own their queue pairs or by harts,
+ * from the same source. Options stand as `key=number` on the kernel command line of node 0, which tells the others;
+ * `nodes` every node needs. Lines that begin with "# " have measured figures; all others depend on nothing but whether
+ * everything is right. */
 #include "host/console.h"
 #include "host/machine.h"
 #include "host/pgas/works.h"
 #include "host/rdma/options.h"
 #include "host/traps.h"
 
-enum { NODES, WORK, HART, GROUPS, ITEMS, COUNT, ROUNDS, TREE, BUCKETS, UNIVERSE, DIVISOR, TIMEOUT, PATIENCE, REVOKE, OPTIONS };
+enum {
+    NODES,
+    WORK,
+    HART,
+    GROUPS,
+    ITEMS,
+    COUNT,
+    ROUNDS,
+    TREE,
+    BUCKETS,
+    UNIVERSE,
+    DIVISOR,
+    TIMEOUT,
+    PATIENCE,
+    REVOKE,
+    OPTIONS
+};
 enum { REDUCE, HASH, SPMV, FIND, WORKS };
 static struct option options[OPTIONS] = {
     [NODES] = {"nodes", 2, 2, PGAS_MOST_RANKS},
-    [WORK] = {"work", REDUCE, REDUCE, WORKS - 1},   /* 0: all-reduce; 1: hash table; 2: sparse matrix; 3: finding numbers */
-    [HART] = {"hart", 0, 0, 1},                     /* 1: the host's hart does it, not a kernel */
-    [GROUPS] = {"groups", 2, 1, WORLD_MOST_CALLERS}, /* work-groups, each with queue pairs to all nodes (3: one for all) */
-    [ITEMS] = {"items", 64, 1, WORLD_MOST_ITEMS},   /* work-items of each */
-    [COUNT] = {"count", 1024, 1, 1 << 16},          /* of each work-group: floats, keys, numbers; of a node: rows */
-    [ROUNDS] = {"rounds", 4, 1, 1000},              /* of an all-reduce, of products */
-    [TREE] = {"tree", 0, 0, 1},                     /* 1: all-reduce up and down a tree, not round a ring */
-    [BUCKETS] = {"buckets", 11, 4, 16},             /* of each node, a power of two: its logarithm */
-    [UNIVERSE] = {"universe", 2000, 1, 1 << 18},    /* keys that there are */
-    [DIVISOR] = {"divisor", 2, 1, 1 << 30},         /* whose multiples are found */
-    [TIMEOUT] = {"timeout", 8, 1, 20},              /* 4.096 µs << this until a request without answer is sent again */
-    [PATIENCE] = {"patience", 50000, 1, 900000},    /* microseconds of a wait until the kernel gives up */
-    [REVOKE] = {"revoke", 0, 0, 100000},            /* microseconds after which the last node takes its segment from the others; 0: never; of kernels */
+    [WORK] = {"work", REDUCE, REDUCE,
+              WORKS - 1},       /* 0: all-reduce; 1: hash table; 2: sparse matrix; 3: finding numbers */
+    [HART] = {"hart", 0, 0, 1}, /* 1: the host's hart does it, not a kernel */
+    [GROUPS] = {"groups", 2, 1,
+                WORLD_MOST_CALLERS},              /* work-groups, each with queue pairs to all nodes (3: one for all) */
+    [ITEMS] = {"items", 64, 1, WORLD_MOST_ITEMS}, /* work-items of each */
+    [COUNT] = {"count", 1024, 1, 1 << 16},        /* of each work-group: floats, keys, numbers; of a node: rows */
+    [ROUNDS] = {"rounds", 4, 1, 1000},            /* of an all-reduce, of products */
+    [TREE] = {"tree", 0, 0, 1},                   /* 1: all-reduce up and down a tree, not round a ring */
+    [BUCKETS] = {"buckets", 11, 4, 16},           /* of each node, a power of two: its logarithm */
+    [UNIVERSE] = {"universe", 2000, 1, 1 << 18},  /* keys that there are */
+    [DIVISOR] = {"divisor", 2, 1, 1 << 30},       /* whose multiples are found */
+    [TIMEOUT] = {"timeout", 8, 1, 20},            /* 4.096 µs << this until a request without answer is sent again */
+    [PATIENCE] = {"patience", 50000, 1, 900000},  /* microseconds of a wait until the kernel gives up */
+    [REVOKE] =
+        {"revoke", 0, 0,
+         100000}, /* microseconds after which the last node takes its segment from the others; 0: never; of kernels */
 };
 
 static struct party party;
@@ -33,7 +54,8 @@ static struct gpu_queue_handle queue;
 static struct world world;
 
 static void check_options(void) {
-    if (options[WORK].value == HASH) option_at_most(&options[UNIVERSE], options[NODES].value << options[BUCKETS].value >> 1, "half of all buckets");
+    if (options[WORK].value == HASH)
+        option_at_most(&options[UNIVERSE], options[NODES].value << options[BUCKETS].value >> 1, "half of all buckets");
 }
 
 static bool work(void) {
@@ -54,8 +76,15 @@ int main(void) {
     gpu_use_interrupts(&node.gpu[0], PCI_MSIX);
     interrupts_on();
     gpu_create_queue(&queue, &node, 0, 4, 0, 1); /* kernels whose work-groups wait for each other need room for all */
-    world = (struct world){.party = &party, .node = &node, .queue = &queue, .lanes = !options[HART].value, .callers = options[HART].value ? 1 : (unsigned)options[GROUPS].value,
-                           .items = options[HART].value ? 1 : (unsigned)options[ITEMS].value, .ack_timeout = (unsigned)options[TIMEOUT].value, .patience_us = options[PATIENCE].value, .revoke_us = options[REVOKE].value};
+    world = (struct world){.party = &party,
+                           .node = &node,
+                           .queue = &queue,
+                           .lanes = !options[HART].value,
+                           .callers = options[HART].value ? 1 : (unsigned)options[GROUPS].value,
+                           .items = options[HART].value ? 1 : (unsigned)options[ITEMS].value,
+                           .ack_timeout = (unsigned)options[TIMEOUT].value,
+                           .patience_us = options[PATIENCE].value,
+                           .revoke_us = options[REVOKE].value};
     const bool right = work();
     console_printf("%-10s %s\n", names[options[WORK].value], right ? "ok" : "FAILED");
     party_leave(&party);

@@ -25,8 +25,13 @@ bool reduce_run(struct world* w, uint32_t count, uint32_t rounds, bool tree) {
     const uint64_t values = 4 * (uint64_t)w->callers * count;
     world_open(w, values + w->callers * pgas_staging(count, w->party->count));
     const struct place cycles = world_take(w, 8 * w->callers);
-    const struct pgas_reduce_arguments a = {.groups = world_at(w, &w->groups), .cycles = world_at(w, &cycles), .values = 0, .staging = values,
-                                            .count = count, .rounds = rounds, .tree = tree};
+    const struct pgas_reduce_arguments a = {.groups = world_at(w, &w->groups),
+                                            .cycles = world_at(w, &cycles),
+                                            .values = 0,
+                                            .staging = values,
+                                            .count = count,
+                                            .rounds = rounds,
+                                            .tree = tree};
     const struct world_work work = {"pgas_reduce", on_hart, &a, sizeof a};
     float* got = heap_allocate(values);
     if (!got) panic("reduce: out of memory");

@@ -12,9 +12,11 @@ static void on_hart(const void* arguments) {
     pgas_spmv_run(arguments, &group);
 }
 
-/* Element `k` of a row: some near the diagonal, some anywhere. Weights of a row add up to one, so that vectors stay what they are. */
+/* Element `k` of a row: some near the diagonal, some anywhere. Weights of a row add up to one, so that vectors stay
+ * what they are. */
 static uint32_t column_of(uint32_t row, uint32_t k, uint32_t all) {
-    return k < NEAR ? (row + all + k - NEAR / 2) % all : (uint32_t)((row * UINT64_C(2654435761) + k * 40503) >> 7) % all;
+    return k < NEAR ? (row + all + k - NEAR / 2) % all
+                    : (uint32_t)((row * UINT64_C(2654435761) + k * 40503) >> 7) % all;
 }
 static const float weights[A_ROW] = {0.0625f, 0.125f, 0.25f, 0.125f, 0.0625f, 0.125f, 0.125f, 0.125f};
 static float start_value(uint32_t index) { return (float)(index * 7919 % 1009) * 0.125f; }
@@ -52,7 +54,8 @@ static void find_needs(const struct matrix* m, uint32_t rows, unsigned rank, str
         const uint32_t column = m->columns[k];
         struct spmv_need* n = &need[column / rows];
         if (column / rows == rank) continue;
-        const uint32_t begin = n->count && n->first < column ? n->first : column, end = n->count && n->first + n->count > column ? n->first + n->count : column + 1;
+        const uint32_t begin = n->count && n->first < column ? n->first : column,
+                       end = n->count && n->first + n->count > column ? n->first + n->count : column + 1;
         *n = (struct spmv_need){begin, end - begin};
     }
 }
@@ -63,7 +66,8 @@ static float* solve(uint32_t all, uint32_t iterations) {
     float *x = zeroed(4ull * all), *y = zeroed(4ull * all);
     for (uint32_t i = 0; i < all; ++i) x[i] = start_value(i);
     for (uint32_t i = 0; i < iterations; ++i) {
-        for (uint32_t row = 0; row < all; ++row) y[row] = spmv_row(m.columns, m.weights, m.starts[row], m.starts[row + 1], x);
+        for (uint32_t row = 0; row < all; ++row)
+            y[row] = spmv_row(m.columns, m.weights, m.starts[row], m.starts[row + 1], x);
         float* const last = x;
         x = y;
         y = last;
@@ -88,9 +92,16 @@ bool spmv_run(struct world* w, uint32_t rows, uint32_t iterations) {
     world_open(w, 2 * bytes);
     place_write(w->node, &w->segment, 0, x, bytes);
     const struct place cycles = world_take(w, 16), crew = world_take(w, sizeof(struct team_crew));
-    struct pgas_spmv_arguments a = {.groups = world_at(w, &w->groups), .crew = world_at(w, &crew), .cycles = world_at(w, &cycles),
-                                    .starts = give(w, m.starts, 4ull * (rows + 1)), .columns = give(w, m.columns, 4ull * rows * A_ROW),
-                                    .weights = give(w, m.weights, 4ull * rows * A_ROW), .vector = {0, bytes}, .first = first, .rows = rows, .iterations = iterations};
+    struct pgas_spmv_arguments a = {.groups = world_at(w, &w->groups),
+                                    .crew = world_at(w, &crew),
+                                    .cycles = world_at(w, &cycles),
+                                    .starts = give(w, m.starts, 4ull * (rows + 1)),
+                                    .columns = give(w, m.columns, 4ull * rows * A_ROW),
+                                    .weights = give(w, m.weights, 4ull * rows * A_ROW),
+                                    .vector = {0, bytes},
+                                    .first = first,
+                                    .rows = rows,
+                                    .iterations = iterations};
     find_needs(&m, rows, w->party->index, a.need);
     const struct world_work work = {"pgas_spmv", on_hart, &a, sizeof a};
     bool right = world_run(w, &work);

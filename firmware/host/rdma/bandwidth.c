@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Bandwidth as perftest takes it, a request a doorbell, and message rate by what a driver may choose: entries a doorbell,
- * completions, inline data, queue pairs. */
+/* Bandwidth as perftest takes it, a request a doorbell, and message rate by what a driver may choose: entries a
+ * doorbell, completions, inline data, queue pairs. */
 #include "host/console.h"
 #include "host/machine.h"
 #include "host/rdma/measure.h"
@@ -20,8 +20,10 @@ static unsigned take(struct verbs_cq* cq) {
     return count;
 }
 
-/* `count` requests on each of the channels, at most `window` of each under way. \returns cycles until all are complete */
-static uint64_t push(struct channel* ch, uint64_t pairs, const struct verbs_send* request, uint64_t count, uint64_t batch, uint64_t signal_every, uint64_t window) {
+/* `count` requests on each of the channels, at most `window` of each under way. \returns cycles until all are complete
+ */
+static uint64_t push(struct channel* ch, uint64_t pairs, const struct verbs_send* request, uint64_t count,
+                     uint64_t batch, uint64_t signal_every, uint64_t window) {
     struct verbs_send s[MEASURED_BATCH];
     uint64_t posted[MEASURED_PAIRS] = {0}, left = pairs * count;
     const uint64_t begin = clock_cycles();
@@ -34,7 +36,8 @@ static uint64_t push(struct channel* ch, uint64_t pairs, const struct verbs_send
             for (uint64_t i = 0; i < part; ++i) {
                 s[i] = request[p];
                 const uint64_t number = posted[p] + i + 1;
-                s[i].flags = (request[p].flags & ~(unsigned)VERBS_SIGNALLED) | (number % signal_every == 0 || number == count ? VERBS_SIGNALLED : 0);
+                s[i].flags = (request[p].flags & ~(unsigned)VERBS_SIGNALLED) |
+                             (number % signal_every == 0 || number == count ? VERBS_SIGNALLED : 0);
             }
             if (part) posted[p] += verbs_post_send(&ch[p].qp, s, (unsigned)part);
             moved = take(&ch[p].send_cq) || part || moved;
@@ -75,8 +78,10 @@ static void one(const struct measure* m, const char* name, enum hca_opcode opcod
     memset(channel_at(c, IN), 0, (bytes + 7) & ~UINT64_C(7));
     if (is_send && !first) post_receives(c, bytes, count < 1 << MEASURED_RECEIVES ? count : 1 << MEASURED_RECEIVES);
     party_meet(m->party, m->with);
-    if (first) cycles = push(c, 1, &s, count, 1, SIGNAL_EVERY, 1 << MEASURED_SENDS);
-    else if (is_send) receive(c, bytes, count);
+    if (first)
+        cycles = push(c, 1, &s, count, 1, SIGNAL_EVERY, 1 << MEASURED_SENDS);
+    else if (is_send)
+        receive(c, bytes, count);
     party_meet(m->party, m->with);
     if (first == is_read) wrong |= !pattern_check(channel_at(c, IN), bytes / 8 * 8, first ? SECOND_SEED : FIRST_SEED);
     if (!first) return;
@@ -113,7 +118,8 @@ bool measure_rate(const struct measure* m) {
     const bool first = channel_is_first(&channels[0]);
     party_meet(m->party, m->with);
     if (first) {
-        push(channels, m->pairs, s, 2 * m->batch * m->signal_every, m->batch, m->signal_every, m->window); /* translations are cached then */
+        push(channels, m->pairs, s, 2 * m->batch * m->signal_every, m->batch, m->signal_every,
+             m->window); /* translations are cached then */
         region_begin("rate");
         cycles = push(channels, m->pairs, s, m->messages, m->batch, m->signal_every, m->window);
         region_end();
@@ -124,8 +130,9 @@ bool measure_rate(const struct measure* m) {
         channel_close(&channels[p]);
     }
     if (first)
-        console_printf("# rate %lu messages %lu ps, %lu bytes, %lu a doorbell, a completion for %lu, %lu under way, %lu pairs\n", m->pairs * m->messages, clock_picoseconds(cycles),
-                       m->size, m->batch, m->signal_every, m->window, m->pairs);
+        console_printf(
+            "# rate %lu messages %lu ps, %lu bytes, %lu a doorbell, a completion for %lu, %lu under way, %lu pairs\n",
+            m->pairs * m->messages, clock_picoseconds(cycles), m->size, m->batch, m->signal_every, m->window, m->pairs);
     console_printf("rate       %s\n", wrong ? "FAILED" : "ok");
     return !wrong;
 }

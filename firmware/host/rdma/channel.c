@@ -3,9 +3,19 @@
 #include "host/machine.h"
 #include "host/rdma/party.h"
 
-enum { ACK_TIMEOUT = 14, RETRIES = 7, RNR_TIMER = 12, SHORT_ACK_TIMEOUT = 4, SHORT_RNR_TIMER = 1, FOR_EVER = 7, LOG_READS = 2, FIRST_PSN = 0xfffff0 };
+enum {
+    ACK_TIMEOUT = 14,
+    RETRIES = 7,
+    RNR_TIMER = 12,
+    SHORT_ACK_TIMEOUT = 4,
+    SHORT_RNR_TIMER = 1,
+    FOR_EVER = 7,
+    LOG_READS = 2,
+    FIRST_PSN = 0xfffff0
+};
 
-static struct verbs_place place(struct party* p, const struct channel_shape* s, channel_memory take, uint64_t bytes, struct verbs_memory* memory) {
+static struct verbs_place place(struct party* p, const struct channel_shape* s, channel_memory take, uint64_t bytes,
+                                struct verbs_memory* memory) {
     if (take) *memory = take(p, bytes);
     return (struct verbs_place){take ? memory : NULL, s->uar};
 }
@@ -13,32 +23,52 @@ static struct verbs_place place(struct party* p, const struct channel_shape* s, 
 /* To RTR. */
 static void prepare(struct channel* c, unsigned rights) {
     struct party* p = c->party;
-    const struct { uint64_t address; uint32_t qpn, rkey; } mine = {c->memory.at, c->qp.number, c->mr.key};
+    const struct {
+        uint64_t address;
+        uint32_t qpn, rkey;
+    } mine = {c->memory.at, c->qp.number, c->mr.key};
     __typeof__(mine) theirs;
     party_exchange(p, c->with, &mine, (void*)&theirs, sizeof mine);
     c->remote.qpn = theirs.qpn;
     c->remote.rkey = theirs.rkey;
     c->remote.address = theirs.address;
-    c->attributes = (struct verbs_qp_attributes){
-        .rights = rights, .log_mtu = p->log_mtu, .remote_qpn = theirs.qpn, .send_psn = FIRST_PSN, .receive_psn = FIRST_PSN, .qkey = DATAGRAM_QKEY,
-        .remote_lid = (uint16_t)(c->with + 1), .log_reads = LOG_READS, .ack_timeout = c->fast ? SHORT_ACK_TIMEOUT : ACK_TIMEOUT,
-        .retries = c->fast ? 1 : RETRIES, .rnr_retries = c->fast ? 2 : FOR_EVER, .rnr_timer = c->fast ? SHORT_RNR_TIMER : RNR_TIMER};
+    c->attributes = (struct verbs_qp_attributes){.rights = rights,
+                                                 .log_mtu = p->log_mtu,
+                                                 .remote_qpn = theirs.qpn,
+                                                 .send_psn = FIRST_PSN,
+                                                 .receive_psn = FIRST_PSN,
+                                                 .qkey = DATAGRAM_QKEY,
+                                                 .remote_lid = (uint16_t)(c->with + 1),
+                                                 .log_reads = LOG_READS,
+                                                 .ack_timeout = c->fast ? SHORT_ACK_TIMEOUT : ACK_TIMEOUT,
+                                                 .retries = c->fast ? 1 : RETRIES,
+                                                 .rnr_retries = c->fast ? 2 : FOR_EVER,
+                                                 .rnr_timer = c->fast ? SHORT_RNR_TIMER : RNR_TIMER};
     if (!verbs_modify(&c->qp, HCA_QP_INIT, &c->attributes) || !verbs_modify(&c->qp, HCA_QP_RTR, &c->attributes))
         panic("channel: cannot be connected, status 0x%x", p->hca.status);
 }
 
 void channel_open(struct channel* c, struct party* p, unsigned with, const struct channel_shape* s) {
-    const struct verbs_qp_shape shape = {.type = s->type, .send_cq = &c->send_cq, .receive_cq = &c->receive_cq, .srq = s->srq, .log_sends = s->log_sends,
-                                         .log_receives = s->log_receives, .send_elements = s->elements, .receive_elements = s->elements,
+    const struct verbs_qp_shape shape = {.type = s->type,
+                                         .send_cq = &c->send_cq,
+                                         .receive_cq = &c->receive_cq,
+                                         .srq = s->srq,
+                                         .log_sends = s->log_sends,
+                                         .log_receives = s->log_receives,
+                                         .send_elements = s->elements,
+                                         .receive_elements = s->elements,
                                          .inline_bytes = s->inline_bytes};
     struct verbs_memory of[3];
-    const struct verbs_place queues = place(p, s, s->queues, verbs_qp_bytes(&shape), &of[0]), sends = place(p, s, s->cqs, verbs_cq_bytes(LOG_CQ), &of[1]),
+    const struct verbs_place queues = place(p, s, s->queues, verbs_qp_bytes(&shape), &of[0]),
+                             sends = place(p, s, s->cqs, verbs_cq_bytes(LOG_CQ), &of[1]),
                              receives = place(p, s, s->cqs, verbs_cq_bytes(LOG_CQ), &of[2]);
     *c = (struct channel){.party = p, .with = with, .own_memory = !s->memory};
-    c->memory = s->memory ? s->memory(p, s->bytes) : verbs_host_memory(heap_allocate_aligned(s->bytes, HCA_PAGE), s->bytes);
+    c->memory =
+        s->memory ? s->memory(p, s->bytes) : verbs_host_memory(heap_allocate_aligned(s->bytes, HCA_PAGE), s->bytes);
     if (!c->memory.at) panic("channel: out of memory");
     if (!verbs_register(&c->mr, &p->pd, &c->memory, c->memory.at, VERBS_ALL_RIGHTS, VERBS_LOG_PAGE) ||
-        !verbs_create_cq(&c->send_cq, &p->pd, LOG_CQ, &sends) || !verbs_create_cq(&c->receive_cq, &p->pd, LOG_CQ, &receives) ||
+        !verbs_create_cq(&c->send_cq, &p->pd, LOG_CQ, &sends) ||
+        !verbs_create_cq(&c->receive_cq, &p->pd, LOG_CQ, &receives) ||
         !verbs_create_qp(&c->qp, &p->pd, &shape, &queues))
         panic("channel: cannot be made, status 0x%x", p->hca.status);
     c->fast = s->fast;
@@ -49,7 +79,8 @@ void channel_open(struct channel* c, struct party* p, unsigned with, const struc
 }
 
 void channel_start(struct channel* c) {
-    if (!verbs_modify(&c->qp, HCA_QP_RTS, &c->attributes)) panic("channel: cannot be started, status 0x%x", c->party->hca.status);
+    if (!verbs_modify(&c->qp, HCA_QP_RTS, &c->attributes))
+        panic("channel: cannot be started, status 0x%x", c->party->hca.status);
 }
 
 void channel_connect(struct channel* c, unsigned rights) {
@@ -67,9 +98,15 @@ void channel_close(struct channel* c) {
     if (c->own_memory) heap_free((void*)c->memory.at);
 }
 
-struct verbs_send channel_request(const struct channel* c, enum hca_opcode opcode, struct verbs_element* e, uint64_t from, uint64_t to, uint32_t bytes) {
+struct verbs_send channel_request(const struct channel* c, enum hca_opcode opcode, struct verbs_element* e,
+                                  uint64_t from, uint64_t to, uint32_t bytes) {
     *e = (struct verbs_element){c->memory.at + from, c->mr.key, bytes};
-    return (struct verbs_send){.list = e, .elements = 1, .opcode = opcode, .flags = VERBS_SIGNALLED, .rkey = c->remote.rkey, .remote = c->remote.address + to,
+    return (struct verbs_send){.list = e,
+                               .elements = 1,
+                               .opcode = opcode,
+                               .flags = VERBS_SIGNALLED,
+                               .rkey = c->remote.rkey,
+                               .remote = c->remote.address + to,
                                .to = {.lid = (uint16_t)(c->with + 1), .qpn = c->remote.qpn, .qkey = DATAGRAM_QKEY}};
 }
 

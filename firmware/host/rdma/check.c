@@ -19,16 +19,20 @@ void check_prepare(struct check* c) {
 
 void check_expect(struct check* c, uint64_t to, uint64_t from, uint64_t bytes, bool of_active) {
     uint8_t* expected = channel_at(c->channel, EXPECTED + to);
-    for (uint64_t i = 0; i < bytes; ++i) expected[i] = (uint8_t)(pattern_word(seed_of(c, of_active), (from + i) / 8) >> (from + i) % 8 * 8);
+    for (uint64_t i = 0; i < bytes; ++i)
+        expected[i] = (uint8_t)(pattern_word(seed_of(c, of_active), (from + i) / 8) >> (from + i) % 8 * 8);
 }
 
 void check_memory(struct check* c, const char* what) {
-    const uint64_t *in = (const uint64_t*)channel_at(c->channel, IN), *expected = (const uint64_t*)channel_at(c->channel, EXPECTED);
+    const uint64_t *in = (const uint64_t*)channel_at(c->channel, IN),
+                   *expected = (const uint64_t*)channel_at(c->channel, EXPECTED);
     for (uint64_t i = 0; i < AREA / 8; ++i)
         if (in[i] != expected[i]) return check_that(c, false, what, 8 * i);
 }
 
-void check_print(const char* kind, const char* name, bool ok) { console_printf("%-3s %-22s %s\n", kind, name, ok ? "ok" : "FAILED"); }
+void check_print(const char* kind, const char* name, bool ok) {
+    console_printf("%-3s %-22s %s\n", kind, name, ok ? "ok" : "FAILED");
+}
 
 unsigned check_all(struct channel* channel, const char* kind, const struct check_case* cases, unsigned count) {
     unsigned wrong = 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Checks of what verbs do, between two nodes. Both call each; the one that is `active` posts, and both look at every byte of their
- * memory. \returns whether all was as it should be */
+/* Checks of what verbs do, between two nodes. Both call each; the one that is `active` posts, and both look at every
+ * byte of their memory. \returns whether all was as it should be */
 #ifndef FABRICVP_HOST_RDMA_CHECK_H
 #define FABRICVP_HOST_RDMA_CHECK_H
 
@@ -8,12 +8,19 @@
 #include "pcie_demo/pattern.h"
 
 /* A channel's memory: what is sent, what others write to, and a copy of what has to be there. */
-enum { AREA = 192 << 10, OUT = 0, IN = 256 << 10, EXPECTED = 512 << 10, CHANNEL_BYTES = EXPECTED + AREA, UNTOUCHED = 0xa5 };
+enum {
+    AREA = 192 << 10,
+    OUT = 0,
+    IN = 256 << 10,
+    EXPECTED = 512 << 10,
+    CHANNEL_BYTES = EXPECTED + AREA,
+    UNTOUCHED = 0xa5
+};
 
 struct check {
     struct channel* channel;
     bool active;
-    uint64_t seed;   /* of this check, the same on both nodes */
+    uint64_t seed; /* of this check, the same on both nodes */
     bool ok;
 };
 

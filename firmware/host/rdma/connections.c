@@ -6,19 +6,33 @@ enum { INLINE = 188, ELEMENTS = 4, DEPTH = 6, RECEIVE_ID = 500, BURST = 48, SPAC
 
 static const struct part {
     uint32_t from, to, bytes;
-} parts[] = {{0, 0, 1},          {3, 70, 2},          {9, 129, 7},         {64, 192, 8},         {100, 257, 255},      {512, 1024, 256},
-             {1001, 2047, 1024}, {4096, 8192, 2047},  {8192, 12288, 2048}, {12000, 16385, 2049}, {16384, 20480, 4096}, {30001, 40003, 10000},
-             {65536, 65536, 65536}, {131072, 131073, 60001}};
+} parts[] = {{0, 0, 1},
+             {3, 70, 2},
+             {9, 129, 7},
+             {64, 192, 8},
+             {100, 257, 255},
+             {512, 1024, 256},
+             {1001, 2047, 1024},
+             {4096, 8192, 2047},
+             {8192, 12288, 2048},
+             {12000, 16385, 2049},
+             {16384, 20480, 4096},
+             {30001, 40003, 10000},
+             {65536, 65536, 65536},
+             {131072, 131073, 60001}};
 enum { PARTS = sizeof parts / sizeof *parts };
 
 static uint32_t immediate_of(unsigned i) { return 0x01020304u * (i + 1); }
 
 /* A stretch of the channel's memory in several elements. */
-static unsigned split(const struct channel* ch, struct verbs_element* list, uint64_t from, uint32_t bytes, unsigned pieces) {
+static unsigned split(const struct channel* ch, struct verbs_element* list, uint64_t from, uint32_t bytes,
+                      unsigned pieces) {
     unsigned count = 0;
     const uint64_t at = ch->memory.at + from;
     for (uint32_t done = 0; done < bytes || count == 0; ++count) {
-        const uint32_t part = count + 1 == pieces ? bytes - done : bytes / pieces + 1 < bytes - done ? bytes / pieces + 1 : bytes - done;
+        const uint32_t part = count + 1 == pieces                 ? bytes - done
+                              : bytes / pieces + 1 < bytes - done ? bytes / pieces + 1
+                                                                  : bytes - done;
         list[count] = (struct verbs_element){at + done, ch->mr.key, part};
         done += part;
     }
@@ -39,13 +53,15 @@ static void wait_receive(struct check* c, uint64_t id, uint32_t bytes, const uin
     check_that(c, got.syndrome == 0 && !got.is_send, "completion of a receive", got.syndrome);
     check_that(c, got.id == id && got.qpn == c->channel->qp.number, "which receive completes", got.id);
     check_that(c, got.bytes == bytes, "bytes received", got.bytes);
-    check_that(c, got.has_immediate == (immediate != NULL) && (!immediate || got.immediate == *immediate), "immediate", got.immediate);
+    check_that(c, got.has_immediate == (immediate != NULL) && (!immediate || got.immediate == *immediate), "immediate",
+               got.immediate);
 }
 
 static void perform(struct check* c, struct verbs_send* s) {
     struct verbs_completion done = {.syndrome = 0};
     check_that(c, channel_send(c->channel, s, &done) == 0, "completion", done.syndrome);
-    check_that(c, done.id == s->id && done.is_send && done.opcode == s->opcode && done.qpn == c->channel->qp.number, "what completes", done.id);
+    check_that(c, done.id == s->id && done.is_send && done.opcode == s->opcode && done.qpn == c->channel->qp.number,
+               "what completes", done.id);
     check_that(c, s->opcode != HCA_OP_READ || done.bytes == s->list->bytes, "bytes read", done.bytes);
 }
 
@@ -73,13 +89,17 @@ static void one_sided(struct check* c, enum hca_opcode opcode, unsigned flags, u
         if (changes_me) check_expect(c, p->to, p->from, p->bytes, opcode != HCA_OP_READ);
         if (c->active) {
             struct verbs_element list[ELEMENTS];
-            struct verbs_send s = channel_request(c->channel, opcode, list, 0, opcode == HCA_OP_READ ? OUT + p->from : IN + p->to, p->bytes);
+            struct verbs_send s = channel_request(c->channel, opcode, list, 0,
+                                                  opcode == HCA_OP_READ ? OUT + p->from : IN + p->to, p->bytes);
             s.elements = split(c->channel, list, opcode == HCA_OP_READ ? IN + p->to : OUT + p->from, p->bytes, pieces);
             s.id = 1000 + i;
             s.flags |= flags;
             s.immediate = told;
-            if (s.elements == 1 || opcode != HCA_OP_READ) perform(c, &s);
-            else check_that(c, channel_send(c->channel, &s, &(struct verbs_completion){0}) == 0, "a read of several elements", i);
+            if (s.elements == 1 || opcode != HCA_OP_READ)
+                perform(c, &s);
+            else
+                check_that(c, channel_send(c->channel, &s, &(struct verbs_completion){0}) == 0,
+                           "a read of several elements", i);
         } else if (immediate) {
             wait_receive(c, RECEIVE_ID + i, p->bytes, &told);
         }
@@ -112,7 +132,8 @@ static void sends(struct check* c, enum hca_opcode opcode, unsigned flags, uint3
         if (c->active) {
             struct verbs_element list[ELEMENTS];
             struct verbs_send s = channel_request(c->channel, opcode, list, 0, 0, 0);
-            s.elements = split(c->channel, list, OUT + parts[i].from, parts[i].bytes, flags ? 2 : 1 + (i + 1) % ELEMENTS);
+            s.elements =
+                split(c->channel, list, OUT + parts[i].from, parts[i].bytes, flags ? 2 : 1 + (i + 1) % ELEMENTS);
             s.id = 2000 + i;
             s.flags |= flags;
             s.immediate = told;
@@ -139,7 +160,8 @@ static void expect_word(struct check* c, uint64_t at, uint64_t value) {
     if (!c->active) memcpy(channel_at(c->channel, EXPECTED + at), &value, 8);
 }
 
-static void atomic(struct check* c, enum hca_opcode opcode, uint64_t at, uint64_t swap_add, uint64_t compare, uint64_t original) {
+static void atomic(struct check* c, enum hca_opcode opcode, uint64_t at, uint64_t swap_add, uint64_t compare,
+                   uint64_t original) {
     if (!c->active) return;
     struct verbs_element e;
     struct verbs_completion done;
@@ -147,7 +169,8 @@ static void atomic(struct check* c, enum hca_opcode opcode, uint64_t at, uint64_
     uint64_t seen;
     s.swap_add = swap_add;
     s.compare = compare;
-    check_that(c, channel_send(c->channel, &s, &done) == 0 && done.bytes == 8, "completion of an atomic", done.syndrome);
+    check_that(c, channel_send(c->channel, &s, &done) == 0 && done.bytes == 8, "completion of an atomic",
+               done.syndrome);
     memcpy(&seen, channel_at(c->channel, OUT + at), 8);
     check_that(c, seen == original, "what an atomic brings", seen);
 }
@@ -185,8 +208,10 @@ static void bursts(struct check* c, unsigned flags) {
     if (c->active) {
         check_that(c, verbs_post_send(&c->channel->qp, s, BURST) == BURST, "posting", 0);
         for (unsigned i = 15; i < BURST; i += 16)
-            check_that(c, verbs_wait(&c->channel->send_cq, done, PATIENCE_US) && done->syndrome == 0 && done->id == i, "completion", done->id);
-        check_that(c, verbs_poll(&c->channel->send_cq, done, BURST) == 0, "a completion that nobody asked for", done->id);
+            check_that(c, verbs_wait(&c->channel->send_cq, done, PATIENCE_US) && done->syndrome == 0 && done->id == i,
+                       "completion", done->id);
+        check_that(c, verbs_poll(&c->channel->send_cq, done, BURST) == 0, "a completion that nobody asked for",
+                   done->id);
         check_that(c, verbs_send_room(&c->channel->qp) == 1u << DEPTH, "room", verbs_send_room(&c->channel->qp));
     }
     all_behind(c);
@@ -205,12 +230,15 @@ static void mixed(struct check* c) {
     if (!c->active) memcpy(channel_at(c->channel, EXPECTED), &(uint64_t){word + 5}, 8);
     check_meet(c);
     if (c->active) {
-        struct verbs_send s[3] = {channel_request(c->channel, HCA_OP_WRITE, &e[0], OUT, IN, 8), channel_request(c->channel, HCA_OP_FETCH_ADD, &e[1], OUT + 8, IN, 8),
+        struct verbs_send s[3] = {channel_request(c->channel, HCA_OP_WRITE, &e[0], OUT, IN, 8),
+                                  channel_request(c->channel, HCA_OP_FETCH_ADD, &e[1], OUT + 8, IN, 8),
                                   channel_request(c->channel, HCA_OP_READ, &e[2], OUT + 16, IN, 8)};
         s[1].swap_add = 5;
         s[2].flags |= VERBS_FENCE;
         check_that(c, verbs_post_send(&c->channel->qp, s, 3) == 3, "posting", 0);
-        for (unsigned i = 0; i < 3; ++i) check_that(c, verbs_wait(&c->channel->send_cq, done, PATIENCE_US) && done->opcode == s[i].opcode, "order", i);
+        for (unsigned i = 0; i < 3; ++i)
+            check_that(c, verbs_wait(&c->channel->send_cq, done, PATIENCE_US) && done->opcode == s[i].opcode, "order",
+                       i);
         memcpy(&seen, channel_at(c->channel, OUT + 8), 8);
         check_that(c, seen == word, "what was there before the sum", seen);
         memcpy(&seen, channel_at(c->channel, OUT + 16), 8);
@@ -220,16 +248,30 @@ static void mixed(struct check* c) {
     check_memory(c, "memory");
 }
 
-static const struct check_case cases[] = {
-    {"write", write}, {"write, 4 elements", write_elements}, {"write, inline", write_inline}, {"write with immediate", write_immediate},
-    {"send", send}, {"send, inline", send_inline}, {"send with immediate", send_immediate}, {"48 writes a doorbell", burst},
-    {"48 inline writes", burst_inline}, {"read", read}, {"read, 3 elements", read_elements}, {"atomics", atomics}, {"fence", mixed}};
+static const struct check_case cases[] = {{"write", write},
+                                          {"write, 4 elements", write_elements},
+                                          {"write, inline", write_inline},
+                                          {"write with immediate", write_immediate},
+                                          {"send", send},
+                                          {"send, inline", send_inline},
+                                          {"send with immediate", send_immediate},
+                                          {"48 writes a doorbell", burst},
+                                          {"48 inline writes", burst_inline},
+                                          {"read", read},
+                                          {"read, 3 elements", read_elements},
+                                          {"atomics", atomics},
+                                          {"fence", mixed}};
 enum { CASES = sizeof cases / sizeof *cases, CASES_OF_UC = 9 };
 
 unsigned check_connections(struct party* party, unsigned with) {
     static struct channel channel;
     unsigned wrong = 0;
-    struct channel_shape shape = {.type = HCA_QP_RC, .log_sends = DEPTH, .log_receives = DEPTH, .elements = ELEMENTS, .inline_bytes = INLINE, .bytes = CHANNEL_BYTES};
+    struct channel_shape shape = {.type = HCA_QP_RC,
+                                  .log_sends = DEPTH,
+                                  .log_receives = DEPTH,
+                                  .elements = ELEMENTS,
+                                  .inline_bytes = INLINE,
+                                  .bytes = CHANNEL_BYTES};
     channel_open(&channel, party, with, &shape);
     wrong += check_all(&channel, "RC", cases, CASES);
     channel_close(&channel);

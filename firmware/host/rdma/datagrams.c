@@ -24,7 +24,8 @@ static void datagrams(struct check* c, bool immediate, unsigned flags) {
         if (sizes[i] > most) continue;
         const uint32_t told = 0xa1b2c3d4 - i;
         if (c->active) {
-            struct verbs_send s = channel_request(ch, immediate ? HCA_OP_SEND_IMMEDIATE : HCA_OP_SEND, list, OUT + 5 * i, 0, sizes[i]);
+            struct verbs_send s =
+                channel_request(ch, immediate ? HCA_OP_SEND_IMMEDIATE : HCA_OP_SEND, list, OUT + 5 * i, 0, sizes[i]);
             s.flags |= flags;
             s.immediate = told;
             check_that(c, channel_send(ch, &s, &done) == 0, "completion", done.syndrome);
@@ -32,9 +33,12 @@ static void datagrams(struct check* c, bool immediate, unsigned flags) {
         }
         const bool came = verbs_wait(&ch->receive_cq, &done, PATIENCE_US);
         check_that(c, came && done.syndrome == 0, "completion of a receive", done.syndrome);
-        check_that(c, done.id == RECEIVE_ID + i && done.bytes == HCA_GRH_BYTES + sizes[i] && !done.has_grh, "what is received", done.bytes);
-        check_that(c, done.source_qpn == ch->remote.qpn && done.source_lid == ch->with + 1, "who has sent it", done.source_qpn);
-        check_that(c, done.has_immediate == immediate && (!immediate || done.immediate == told), "immediate", done.immediate);
+        check_that(c, done.id == RECEIVE_ID + i && done.bytes == HCA_GRH_BYTES + sizes[i] && !done.has_grh,
+                   "what is received", done.bytes);
+        check_that(c, done.source_qpn == ch->remote.qpn && done.source_lid == ch->with + 1, "who has sent it",
+                   done.source_qpn);
+        check_that(c, done.has_immediate == immediate && (!immediate || done.immediate == told), "immediate",
+                   done.immediate);
     }
     check_meet(c);
     check_memory(c, "memory");
@@ -44,11 +48,17 @@ static void send(struct check* c) { datagrams(c, false, 0); }
 static void send_immediate(struct check* c) { datagrams(c, true, 0); }
 static void send_inline(struct check* c) { datagrams(c, false, VERBS_INLINE); }
 
-static const struct check_case cases[] = {{"send", send}, {"send with immediate", send_immediate}, {"send, inline", send_inline}};
+static const struct check_case cases[] = {
+    {"send", send}, {"send with immediate", send_immediate}, {"send, inline", send_inline}};
 
 unsigned check_datagrams(struct party* party, unsigned with) {
     static struct channel channel;
-    const struct channel_shape shape = {.type = HCA_QP_UD, .log_sends = DEPTH, .log_receives = DEPTH, .elements = 2, .inline_bytes = 64, .bytes = CHANNEL_BYTES};
+    const struct channel_shape shape = {.type = HCA_QP_UD,
+                                        .log_sends = DEPTH,
+                                        .log_receives = DEPTH,
+                                        .elements = 2,
+                                        .inline_bytes = 64,
+                                        .bytes = CHANNEL_BYTES};
     channel_open(&channel, party, with, &shape);
     const unsigned wrong = check_all(&channel, "UD", cases, sizeof cases / sizeof *cases);
     channel_close(&channel);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What must not be done: the right syndrome on both sides, queues flushed, events, and not a byte changed. Every case has a queue
- * pair of its own; `wrong request` is the first of three, of which the others are flushed. */
+/* What must not be done: the right syndrome on both sides, queues flushed, events, and not a byte changed. Every case
+ * has a queue pair of its own; `wrong request` is the first of three, of which the others are flushed. */
 #include "host/console.h"
 #include "host/rdma/check.h"
 #include "host/timer.h"
@@ -11,9 +11,9 @@ enum { FIRST_ID = 40, RECEIVE_ID = 80 };
 struct error_case {
     const char* name;
     enum hca_opcode opcode;
-    unsigned rights;      /* of the other one's queue pair */
-    uint32_t lkey, rkey;  /* 0: the right one */
-    uint64_t beyond;      /* added to the remote address */
+    unsigned rights;     /* of the other one's queue pair */
+    uint32_t lkey, rkey; /* 0: the right one */
+    uint64_t beyond;     /* added to the remote address */
     uint32_t bytes;
     unsigned mine;        /* syndrome of who posts */
     unsigned receive;     /* of the other one's first receive */
@@ -22,14 +22,22 @@ struct error_case {
 };
 enum { ALL = VERBS_ALL_RIGHTS, FLUSHED = HCA_FLUSHED, OUTSIDE = CHANNEL_BYTES - IN };
 static const struct error_case cases[] = {
-    {"write, wrong key", HCA_OP_WRITE, ALL, 0, NOBODYS_KEY, 0, BYTES, HCA_REMOTE_ACCESS, FLUSHED, HCA_EVENT_ACCESS_VIOLATION, RECEIVES},
-    {"write, beyond the end", HCA_OP_WRITE, ALL, 0, 0, OUTSIDE - BYTES + 1, BYTES, HCA_REMOTE_ACCESS, FLUSHED, HCA_EVENT_ACCESS_VIOLATION, RECEIVES},
-    {"write, no right", HCA_OP_WRITE, ALL & ~VERBS_REMOTE_WRITE, 0, 0, 0, BYTES, HCA_REMOTE_ACCESS, FLUSHED, HCA_EVENT_ACCESS_VIOLATION, RECEIVES},
-    {"read, no right", HCA_OP_READ, ALL & ~VERBS_REMOTE_READ, 0, 0, 0, BYTES, HCA_REMOTE_ACCESS, FLUSHED, HCA_EVENT_ACCESS_VIOLATION, RECEIVES},
-    {"read, before the start", HCA_OP_READ, ALL, 0, 0, -(uint64_t)IN - 1, BYTES, HCA_REMOTE_ACCESS, FLUSHED, HCA_EVENT_ACCESS_VIOLATION, RECEIVES},
-    {"atomic, no right", HCA_OP_FETCH_ADD, ALL & ~VERBS_REMOTE_ATOMIC, 0, 0, 0, 8, HCA_REMOTE_ACCESS, FLUSHED, HCA_EVENT_ACCESS_VIOLATION, RECEIVES},
-    {"atomic, odd address", HCA_OP_FETCH_ADD, ALL, 0, 0, 4, 8, HCA_REMOTE_INVALID_REQUEST, FLUSHED, HCA_EVENT_INVALID_REQUEST, RECEIVES},
-    {"send, too long", HCA_OP_SEND, ALL, 0, 0, 0, BYTES + 1, HCA_REMOTE_INVALID_REQUEST, HCA_LOCAL_LENGTH, HCA_EVENT_INVALID_REQUEST, RECEIVES},
+    {"write, wrong key", HCA_OP_WRITE, ALL, 0, NOBODYS_KEY, 0, BYTES, HCA_REMOTE_ACCESS, FLUSHED,
+     HCA_EVENT_ACCESS_VIOLATION, RECEIVES},
+    {"write, beyond the end", HCA_OP_WRITE, ALL, 0, 0, OUTSIDE - BYTES + 1, BYTES, HCA_REMOTE_ACCESS, FLUSHED,
+     HCA_EVENT_ACCESS_VIOLATION, RECEIVES},
+    {"write, no right", HCA_OP_WRITE, ALL & ~VERBS_REMOTE_WRITE, 0, 0, 0, BYTES, HCA_REMOTE_ACCESS, FLUSHED,
+     HCA_EVENT_ACCESS_VIOLATION, RECEIVES},
+    {"read, no right", HCA_OP_READ, ALL & ~VERBS_REMOTE_READ, 0, 0, 0, BYTES, HCA_REMOTE_ACCESS, FLUSHED,
+     HCA_EVENT_ACCESS_VIOLATION, RECEIVES},
+    {"read, before the start", HCA_OP_READ, ALL, 0, 0, -(uint64_t)IN - 1, BYTES, HCA_REMOTE_ACCESS, FLUSHED,
+     HCA_EVENT_ACCESS_VIOLATION, RECEIVES},
+    {"atomic, no right", HCA_OP_FETCH_ADD, ALL & ~VERBS_REMOTE_ATOMIC, 0, 0, 0, 8, HCA_REMOTE_ACCESS, FLUSHED,
+     HCA_EVENT_ACCESS_VIOLATION, RECEIVES},
+    {"atomic, odd address", HCA_OP_FETCH_ADD, ALL, 0, 0, 4, 8, HCA_REMOTE_INVALID_REQUEST, FLUSHED,
+     HCA_EVENT_INVALID_REQUEST, RECEIVES},
+    {"send, too long", HCA_OP_SEND, ALL, 0, 0, 0, BYTES + 1, HCA_REMOTE_INVALID_REQUEST, HCA_LOCAL_LENGTH,
+     HCA_EVENT_INVALID_REQUEST, RECEIVES},
     {"send, nobody receives", HCA_OP_SEND, ALL, 0, 0, 0, BYTES, HCA_RNR_RETRIES_EXCEEDED, 0, 0, 0},
     {"write, wrong local key", HCA_OP_WRITE, ALL, NOBODYS_KEY, 0, 0, BYTES, HCA_LOCAL_PROTECTION, 0, 0, RECEIVES},
     {"send, wrong local key", HCA_OP_SEND, ALL, NOBODYS_KEY, 0, 0, BYTES, HCA_LOCAL_PROTECTION, 0, 0, RECEIVES},
@@ -41,19 +49,23 @@ static void on_event(struct verbs_device* hca, enum hca_event type, uint32_t num
     event_qpn[type & 31] = number;
 }
 
-static void expect_flush(struct check* c, struct verbs_cq* cq, uint64_t first_id, unsigned count, unsigned first_syndrome) {
+static void expect_flush(struct check* c, struct verbs_cq* cq, uint64_t first_id, unsigned count,
+                         unsigned first_syndrome) {
     for (unsigned i = 0; i < count; ++i) {
         struct verbs_completion done = {.syndrome = 0};
         const unsigned wanted = i ? FLUSHED : first_syndrome;
         check_that(c, verbs_wait(cq, &done, PATIENCE_US), "nothing completes", i);
-        if (done.syndrome != wanted && c->ok) console_printf("           %s instead of %s\n", verbs_syndrome_name(done.syndrome), verbs_syndrome_name(wanted));
+        if (done.syndrome != wanted && c->ok)
+            console_printf("           %s instead of %s\n", verbs_syndrome_name(done.syndrome),
+                           verbs_syndrome_name(wanted));
         check_that(c, done.syndrome == wanted && done.id == first_id + i, "completion", done.id);
     }
 }
 
 static void expect_state(struct check* c, unsigned state) {
     uint8_t context[HCA_QPC_SIZE];
-    check_that(c, verbs_query_qp(&c->channel->qp, context) && hca_get(context, HCA_QPC_STATE) == state, "state of the queue pair", hca_get(context, HCA_QPC_STATE));
+    check_that(c, verbs_query_qp(&c->channel->qp, context) && hca_get(context, HCA_QPC_STATE) == state,
+               "state of the queue pair", hca_get(context, HCA_QPC_STATE));
 }
 
 static void post(struct check* c, const struct error_case* k) {
@@ -90,7 +102,8 @@ static void run(struct check* c, const struct error_case* k) {
     memset(event_qpn, 0, sizeof event_qpn);
     for (unsigned i = 0; !c->active && i < k->receives; ++i) {
         const struct verbs_element e = {c->channel->memory.at + IN + BYTES * i, c->channel->mr.key, BYTES};
-        check_that(c, verbs_post_receive(&c->channel->qp, &(struct verbs_receive){RECEIVE_ID + i, &e, 1}, 1) == 1, "posting a receive", i);
+        check_that(c, verbs_post_receive(&c->channel->qp, &(struct verbs_receive){RECEIVE_ID + i, &e, 1}, 1) == 1,
+                   "posting a receive", i);
     }
     check_meet(c);
     if (c->active) post(c, k);
@@ -122,8 +135,13 @@ unsigned check_errors(struct party* party, unsigned with) {
     unsigned wrong = 0;
     party->hca.on_event = on_event;
     for (unsigned i = 0; i < sizeof cases / sizeof *cases; ++i) {
-        const struct channel_shape shape = {.type = HCA_QP_RC, .log_sends = DEPTH, .log_receives = DEPTH, .elements = 1, .rights = cases[i].rights,
-                                            .bytes = CHANNEL_BYTES, .fast = true};
+        const struct channel_shape shape = {.type = HCA_QP_RC,
+                                            .log_sends = DEPTH,
+                                            .log_receives = DEPTH,
+                                            .elements = 1,
+                                            .rights = cases[i].rights,
+                                            .bytes = CHANNEL_BYTES,
+                                            .fast = true};
         struct check c = {.channel = &channel, .seed = 77 + i, .ok = true};
         channel_open(&channel, party, with, &shape);
         c.active = channel_is_first(&channel) == (i % 2 == 0);

@@ -6,7 +6,17 @@
 #include "host/rdma/measure.h"
 #include "pcie_demo/pattern.h"
 
-enum { PART = 64 << 10, OUT = 0, IN = PART, BACK = 2 * PART, COUNTER = 3 * PART, RESULT = COUNTER + 64, BYTES = COUNTER + HCA_PAGE, ADDITIONS = 8, RECEIVE_ID = 5 };
+enum {
+    PART = 64 << 10,
+    OUT = 0,
+    IN = PART,
+    BACK = 2 * PART,
+    COUNTER = 3 * PART,
+    RESULT = COUNTER + 64,
+    BYTES = COUNTER + HCA_PAGE,
+    ADDITIONS = 8,
+    RECEIVE_ID = 5
+};
 
 static uint64_t seed_of(unsigned from, unsigned to) { return 1000 * (from + 1) + to; }
 
@@ -18,7 +28,8 @@ static bool move_data(struct party* p, struct channel* channels) {
         struct channel* c = &channels[i];
         struct verbs_element e[2];
         if (i == p->index) continue;
-        struct verbs_send s[3] = {channel_request(c, HCA_OP_WRITE, &e[0], OUT, IN, PART), channel_request(c, HCA_OP_READ, &e[1], BACK, OUT, PART),
+        struct verbs_send s[3] = {channel_request(c, HCA_OP_WRITE, &e[0], OUT, IN, PART),
+                                  channel_request(c, HCA_OP_READ, &e[1], BACK, OUT, PART),
                                   {.opcode = HCA_OP_SEND_IMMEDIATE, .flags = VERBS_SIGNALLED, .immediate = p->index}};
         ok = ok && verbs_post_send(&c->qp, s, 3) == 3;
     }
@@ -26,8 +37,10 @@ static bool move_data(struct party* p, struct channel* channels) {
         struct channel* c = &channels[i];
         if (i == p->index) continue;
         for (unsigned k = 0; k < 3; ++k) ok = verbs_wait(&c->send_cq, &done, PATIENCE_US) && done.syndrome == 0 && ok;
-        ok = verbs_wait(&c->receive_cq, &done, PATIENCE_US) && done.syndrome == 0 && done.id == RECEIVE_ID && done.immediate == i && ok;
-        ok = pattern_check(channel_at(c, IN), PART, seed_of(i, p->index)) && pattern_check(channel_at(c, BACK), PART, seed_of(i, p->index)) && ok;
+        ok = verbs_wait(&c->receive_cq, &done, PATIENCE_US) && done.syndrome == 0 && done.id == RECEIVE_ID &&
+             done.immediate == i && ok;
+        ok = pattern_check(channel_at(c, IN), PART, seed_of(i, p->index)) &&
+             pattern_check(channel_at(c, BACK), PART, seed_of(i, p->index)) && ok;
     }
     return ok;
 }
@@ -57,8 +70,14 @@ static bool add_up(struct party* p, struct channel* channels, uint64_t* counter)
 bool exchange_all(const struct measure* m) {
     struct party* p = m->party;
     struct channel* channels = heap_allocate(p->count * sizeof *channels);
-    const struct channel_shape shape = {.type = HCA_QP_RC, .log_sends = 3, .log_receives = 3, .elements = 1, .bytes = BYTES, .queues = m->gpu_queues ? gpu_memory : NULL,
-                                        .cqs = m->gpu_cqs ? gpu_memory : NULL, .memory = m->gpu_payload ? gpu_memory : NULL};
+    const struct channel_shape shape = {.type = HCA_QP_RC,
+                                        .log_sends = 3,
+                                        .log_receives = 3,
+                                        .elements = 1,
+                                        .bytes = BYTES,
+                                        .queues = m->gpu_queues ? gpu_memory : NULL,
+                                        .cqs = m->gpu_cqs ? gpu_memory : NULL,
+                                        .memory = m->gpu_payload ? gpu_memory : NULL};
     if (!channels) panic("exchange: out of memory");
     uint64_t counter[2] = {0};
     for (unsigned i = 0; i < p->count; ++i) {

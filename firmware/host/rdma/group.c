@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A multicast group of all nodes: what one sends comes to all, itself included, once. Another group, and one that has been left, gets
- * nothing. The network has to carry LID 0xc000 (network.multicast, unless a cable joins two nodes). */
+/* A multicast group of all nodes: what one sends comes to all, itself included, once. Another group, and one that has
+ * been left, gets nothing. The network has to carry LID 0xc000 (network.multicast, unless a cable joins two nodes). */
 #include "abi/ib_packet.h"
 #include "host/console.h"
 #include "host/heap.h"
@@ -11,7 +11,9 @@
 enum { LOG_RECEIVES = 7, LOG_SENDS = 2, BYTES = 1000, SLOT = 1088, QUIET_US = 20 };
 
 /* The others of these begin with the same head of the adapter's table. */
-static const uint8_t gids[3][16] = {{0xff, 0x12, 0x46, 0x50, [14] = 1, [15] = 1}, {0xff, 0x12, 0x46, 0x50, [12] = 1, [13] = 1}, {0xff, 0x12, 0x46, 0x50, [10] = 1, [11] = 1}};
+static const uint8_t gids[3][16] = {{0xff, 0x12, 0x46, 0x50, [14] = 1, [15] = 1},
+                                    {0xff, 0x12, 0x46, 0x50, [12] = 1, [13] = 1},
+                                    {0xff, 0x12, 0x46, 0x50, [10] = 1, [11] = 1}};
 
 static struct verbs_cq sends, receives;
 static struct verbs_qp qp;
@@ -24,14 +26,20 @@ static void post_slot(uint64_t slot) {
 }
 
 static void open_all(struct party* p) {
-    const struct verbs_qp_shape shape = {.type = HCA_QP_UD, .send_cq = &sends, .receive_cq = &receives, .log_sends = LOG_SENDS, .log_receives = LOG_RECEIVES,
-                                         .send_elements = 1, .receive_elements = 1};
+    const struct verbs_qp_shape shape = {.type = HCA_QP_UD,
+                                         .send_cq = &sends,
+                                         .receive_cq = &receives,
+                                         .log_sends = LOG_SENDS,
+                                         .log_receives = LOG_RECEIVES,
+                                         .send_elements = 1,
+                                         .receive_elements = 1};
     const struct verbs_qp_attributes attributes = {.log_mtu = p->log_mtu, .qkey = DATAGRAM_QKEY};
     const uint64_t bytes = SLOT * ((1u << LOG_RECEIVES) + 1);
     memory = heap_allocate_aligned(bytes, HCA_PAGE);
     if (!memory || !verbs_register_host(&mr, &p->pd, memory, bytes, VERBS_LOCAL_READ | VERBS_LOCAL_WRITE) ||
-        !verbs_create_cq(&sends, &p->pd, LOG_SENDS + 1, NULL) || !verbs_create_cq(&receives, &p->pd, LOG_RECEIVES + 1, NULL) ||
-        !verbs_create_qp(&qp, &p->pd, &shape, NULL) || !verbs_connect(&qp, &attributes))
+        !verbs_create_cq(&sends, &p->pd, LOG_SENDS + 1, NULL) ||
+        !verbs_create_cq(&receives, &p->pd, LOG_RECEIVES + 1, NULL) || !verbs_create_qp(&qp, &p->pd, &shape, NULL) ||
+        !verbs_connect(&qp, &attributes))
         panic("group: no queue pair, status 0x%x", p->hca.status);
     for (unsigned i = 0; i < 1u << LOG_RECEIVES; ++i) post_slot(i);
 }
@@ -49,8 +57,12 @@ static bool tell(const uint8_t* gid, uint64_t seed) {
     struct verbs_completion done;
     pattern_write(memory + SLOT * slot, BYTES, seed);
     const struct verbs_element e = {(uintptr_t)memory + SLOT * slot, mr.key, BYTES};
-    const struct verbs_send s = {.list = &e, .elements = 1, .opcode = HCA_OP_SEND, .flags = VERBS_SIGNALLED,
-                                 .to = {.lid = IB_FIRST_MULTICAST_LID, .qpn = IB_MULTICAST_QP, .qkey = DATAGRAM_QKEY, .gid = gid}};
+    const struct verbs_send s = {
+        .list = &e,
+        .elements = 1,
+        .opcode = HCA_OP_SEND,
+        .flags = VERBS_SIGNALLED,
+        .to = {.lid = IB_FIRST_MULTICAST_LID, .qpn = IB_MULTICAST_QP, .qkey = DATAGRAM_QKEY, .gid = gid}};
     return verbs_post_send(&qp, &s, 1) == 1 && verbs_wait(&sends, &done, PATIENCE_US) && !done.syndrome;
 }
 
@@ -62,7 +74,8 @@ static bool hear_all(const struct party* p, uint64_t seed) {
         if (!verbs_wait(&receives, &c, PATIENCE_US)) return false;
         const uint8_t* at = memory + SLOT * c.id;
         const unsigned from = c.source_lid - 1u;
-        if (c.syndrome || !c.has_grh || c.bytes != HCA_GRH_BYTES + BYTES || from >= p->count || heard >> from & 1) return false;
+        if (c.syndrome || !c.has_grh || c.bytes != HCA_GRH_BYTES + BYTES || from >= p->count || heard >> from & 1)
+            return false;
         if (memcmp(at + 24, gids[0], 16) || !pattern_check(at + HCA_GRH_BYTES, BYTES, seed + from)) return false;
         heard |= UINT64_C(1) << from;
         post_slot(c.id);
@@ -74,7 +87,8 @@ bool exchange_group(const struct measure* m) {
     struct party* p = m->party;
     struct verbs_completion c;
     open_all(p);
-    bool ok = verbs_attach(&qp, gids[2]) && verbs_attach(&qp, gids[0]) && verbs_attach(&qp, gids[0]); /* twice is once */
+    bool ok =
+        verbs_attach(&qp, gids[2]) && verbs_attach(&qp, gids[0]) && verbs_attach(&qp, gids[0]); /* twice is once */
     for (unsigned round = 0; round < 2; ++round) {
         meet_all(p);
         ok = tell(gids[0], 100 * round + p->index) && ok;

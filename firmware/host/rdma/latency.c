@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Latency as perftest takes it: of writes and sends half of a round trip of two messages, of all else from posting to completion. */
+/* Latency as perftest takes it: of writes and sends half of a round trip of two messages, of all else from posting to
+ * completion. */
 #include "host/console.h"
 #include "host/machine.h"
 #include "host/rdma/measure.h"
@@ -17,7 +18,8 @@ static void post(const struct verbs_send* s) {
 }
 static void wait(struct verbs_cq* cq) {
     struct verbs_completion done;
-    while (!verbs_poll(cq, &done, 1)) {}
+    while (!verbs_poll(cq, &done, 1)) {
+    }
     wrong |= done.syndrome != 0;
 }
 
@@ -41,7 +43,8 @@ static void say_write(struct task* t, uint8_t number) {
 }
 static void hear_write(const struct task* t, uint8_t number) {
     const volatile uint8_t* last = channel_at(&channel, IN + t->bytes - 1);
-    while (*last != number) {}
+    while (*last != number) {
+    }
 }
 static void say_send(struct task* t, uint8_t number) {
     (void)number;
@@ -54,12 +57,15 @@ static void hear_send(const struct task* t, uint8_t number) {
     post_receive(t->bytes);
 }
 
-static uint64_t answered(struct task* t, uint64_t iterations, void (*say)(struct task*, uint8_t), void (*hear)(const struct task*, uint8_t)) {
+static uint64_t answered(struct task* t, uint64_t iterations, void (*say)(struct task*, uint8_t),
+                         void (*hear)(const struct task*, uint8_t)) {
     uint64_t begin = 0;
     for (uint64_t i = 0; i < WARM + iterations; ++i) {
         if (i == WARM) begin = clock_cycles();
-        if (is_first()) say(t, (uint8_t)(i + 1)), hear(t, (uint8_t)(i + 1));
-        else hear(t, (uint8_t)(i + 1)), say(t, (uint8_t)(i + 1));
+        if (is_first())
+            say(t, (uint8_t)(i + 1)), hear(t, (uint8_t)(i + 1));
+        else
+            hear(t, (uint8_t)(i + 1)), say(t, (uint8_t)(i + 1));
     }
     return clock_picoseconds(clock_cycles() - begin) / (2 * iterations);
 }
@@ -82,7 +88,10 @@ static bool is_right(const struct task* t, uint64_t seed) {
 
 /* \param pong whether the other one answers; otherwise it only waits */
 static void one(const struct measure* m, const char* name, enum hca_opcode opcode, uint64_t bytes, bool pong) {
-    const uint64_t mine = 10 + is_first(), theirs = 10 + !is_first(), few = bytes >= 64 << 10 ? 4 : bytes >= 4096 ? 2 : 1;
+    const uint64_t mine = 10 + is_first(), theirs = 10 + !is_first(),
+                   few = bytes >= 64 << 10 ? 4
+                         : bytes >= 4096   ? 2
+                                           : 1;
     const uint64_t iterations = m->iterations / few ? m->iterations / few : 1;
     struct task t = {.opcode = opcode, .bytes = bytes};
     uint64_t picoseconds = 0;
@@ -93,8 +102,10 @@ static void one(const struct measure* m, const char* name, enum hca_opcode opcod
     if ((is_write || is_send) && bytes <= m->inline_bytes) t.request.flags |= VERBS_INLINE;
     for (uint64_t i = 0; is_send && i < 2; ++i) post_receive(bytes);
     party_meet(m->party, m->with);
-    if (pong) picoseconds = answered(&t, iterations, is_send ? say_send : say_write, is_send ? hear_send : hear_write);
-    else if (is_first()) picoseconds = completed(&t, iterations);
+    if (pong)
+        picoseconds = answered(&t, iterations, is_send ? say_send : say_write, is_send ? hear_send : hear_write);
+    else if (is_first())
+        picoseconds = completed(&t, iterations);
     party_meet(m->party, m->with);
     if (pong || (is_read && is_first()) || (is_write && !is_first())) wrong |= !is_right(&t, theirs);
     for (uint64_t i = 0; is_send && i < 2; ++i) { /* takes back what nobody uses any more */

@@ -1,31 +1,53 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* RDMA between nodes: finds the HCA, brings it up, tells the other nodes where its queue pairs are, and checks or measures what
- * verbs do, as `options` say.
- * Lines that begin with "# " have measured figures; all others depend on nothing but whether everything is right. */
+/* RDMA between nodes: finds the HCA, brings it up, tells the other nodes where its queue pairs are, and checks or
+ * measures what verbs do, as `options` say. Lines that begin with "# " have measured figures; all others depend on
+ * nothing but whether everything is right. */
 #include "host/console.h"
 #include "host/machine.h"
 #include "host/rdma/check.h"
 #include "host/rdma/measure.h"
 #include "host/rdma/options.h"
 
-enum { NODES, CHECK, EXCHANGE, MULTICAST, LATENCY, BANDWIDTH, RATE, LEAST, MOST, INLINE, SIZE, BATCH, SIGNAL, WINDOW, PAIRS, GPU_QUEUES, GPU_CQS, GPU_RECORDS, GPU_PAYLOAD, OPTIONS };
+enum {
+    NODES,
+    CHECK,
+    EXCHANGE,
+    MULTICAST,
+    LATENCY,
+    BANDWIDTH,
+    RATE,
+    LEAST,
+    MOST,
+    INLINE,
+    SIZE,
+    BATCH,
+    SIGNAL,
+    WINDOW,
+    PAIRS,
+    GPU_QUEUES,
+    GPU_CQS,
+    GPU_RECORDS,
+    GPU_PAYLOAD,
+    OPTIONS
+};
 static struct option options[OPTIONS] = {
     [NODES] = {"nodes", 2, 2, MOST_PARTIES}, /* that take part */
-    [CHECK] = {"check", 1},         /* every verb */
-    [EXCHANGE] = {"exchange", 1},   /* all nodes at once */
-    [MULTICAST] = {"multicast", 1}, /* a group of all nodes, with the exchange */
-    [LATENCY] = {"latency", 20, 0, MEASURED_TIMES},  /* how often, of each verb and size; 0: not at all, as with the following */
+    [CHECK] = {"check", 1},                  /* every verb */
+    [EXCHANGE] = {"exchange", 1},            /* all nodes at once */
+    [MULTICAST] = {"multicast", 1},          /* a group of all nodes, with the exchange */
+    [LATENCY] = {"latency", 20, 0,
+                 MEASURED_TIMES},      /* how often, of each verb and size; 0: not at all, as with the following */
     [BANDWIDTH] = {"bandwidth", 1000}, /* messages, of each verb and size; fewer of large ones */
-    [RATE] = {"rate", 4096},        /* messages of one size, of each queue pair */
+    [RATE] = {"rate", 4096},           /* messages of one size, of each queue pair */
     [LEAST] = {"least", 2, 1, MEASURED_BYTES}, /* sizes of latency and bandwidth, by powers of two */
     [MOST] = {"most", MEASURED_BYTES, 0, MEASURED_BYTES},
-    [INLINE] = {"inline", 188},     /* bytes that are posted inline, but for bandwidth */
-    [SIZE] = {"size", 8, 1, MEASURED_BYTES},         /* of messages of the rate */
-    [BATCH] = {"batch", 16, 1, MEASURED_BATCH},      /* of them for one doorbell */
-    [SIGNAL] = {"signal", 16, 1, 1 << MEASURED_SENDS},    /* of them for one completion */
-    [WINDOW] = {"window", 128, 1, 1 << MEASURED_SENDS},   /* of them under way */
-    [PAIRS] = {"pairs", 1, 1, MEASURED_PAIRS},       /* queue pairs */
-    [GPU_QUEUES] = {"gpu_queues", 0}, /* 1: in the memory of the node's first GPU; likewise: */
+    [INLINE] = {"inline", 188},                         /* bytes that are posted inline, but for bandwidth */
+    [SIZE] = {"size", 8, 1, MEASURED_BYTES},            /* of messages of the rate */
+    [BATCH] = {"batch", 16, 1, MEASURED_BATCH},         /* of them for one doorbell */
+    [SIGNAL] = {"signal", 16, 1, 1 << MEASURED_SENDS},  /* of them for one completion */
+    [WINDOW] = {"window", 128, 1, 1 << MEASURED_SENDS}, /* of them under way */
+    [PAIRS] = {"pairs", 1, 1, MEASURED_PAIRS},          /* queue pairs */
+    [GPU_QUEUES] = {"gpu_queues", 0},                   /* 1: in the memory of the node's first GPU; likewise: */
     [GPU_CQS] = {"gpu_cqs", 0},
     [GPU_RECORDS] = {"gpu_records", 0}, /* doorbell records */
     [GPU_PAYLOAD] = {"gpu_payload", 0},
@@ -40,10 +62,21 @@ static void check_options(void) {
 }
 
 static bool measure_all(unsigned with) {
-    struct measure m = {.party = &party, .with = with, .iterations = options[LATENCY].value, .messages = options[BANDWIDTH].value, .least = options[LEAST].value,
-                        .most = options[MOST].value, .inline_bytes = options[INLINE].value, .size = options[SIZE].value, .batch = options[BATCH].value,
-                        .signal_every = options[SIGNAL].value, .window = options[WINDOW].value, .pairs = options[PAIRS].value, .gpu_queues = options[GPU_QUEUES].value,
-                        .gpu_cqs = options[GPU_CQS].value, .gpu_payload = options[GPU_PAYLOAD].value};
+    struct measure m = {.party = &party,
+                        .with = with,
+                        .iterations = options[LATENCY].value,
+                        .messages = options[BANDWIDTH].value,
+                        .least = options[LEAST].value,
+                        .most = options[MOST].value,
+                        .inline_bytes = options[INLINE].value,
+                        .size = options[SIZE].value,
+                        .batch = options[BATCH].value,
+                        .signal_every = options[SIGNAL].value,
+                        .window = options[WINDOW].value,
+                        .pairs = options[PAIRS].value,
+                        .gpu_queues = options[GPU_QUEUES].value,
+                        .gpu_cqs = options[GPU_CQS].value,
+                        .gpu_payload = options[GPU_PAYLOAD].value};
     bool right = true;
     if (options[GPU_RECORDS].value) {
         const struct verbs_memory records = gpu_memory(&party, HCA_PAGE);
@@ -65,9 +98,11 @@ int main(void) {
     console_printf("node %u of %u, MTU %u\n", party.index, party.count, 1u << party.log_mtu);
     const unsigned with = party.index ^ 1; /* checks and measurements are between neighbours */
     unsigned wrong = 0;
-    if (with >= party.count) options[CHECK].value = options[LATENCY].value = options[BANDWIDTH].value = options[RATE].value = 0;
+    if (with >= party.count)
+        options[CHECK].value = options[LATENCY].value = options[BANDWIDTH].value = options[RATE].value = 0;
     if (options[CHECK].value)
-        wrong = check_connections(&party, with) + check_datagrams(&party, with) + check_queues(&party, with) + check_states(&party, with) + check_parallel(&party, with) + check_errors(&party, with);
+        wrong = check_connections(&party, with) + check_datagrams(&party, with) + check_queues(&party, with) +
+                check_states(&party, with) + check_parallel(&party, with) + check_errors(&party, with);
     wrong += !measure_all(with);
     return program_end(!wrong);
 }

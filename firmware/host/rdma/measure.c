@@ -12,14 +12,16 @@ uint64_t clock_cycles(void) { return csr_read(mcycle); }
 
 static uint64_t at_next_tick(void) {
     const uint64_t now = timer_now();
-    while (timer_now() == now) {}
+    while (timer_now() == now) {
+    }
     return clock_cycles();
 }
 
 /* Clocks are multiples of 1 kHz. */
 void clock_start(void) {
     const uint64_t ticks = machine.timebase / 10000, first = timer_now() + 1, begin = at_next_tick();
-    while (timer_now() < first + ticks) {}
+    while (timer_now() < first + ticks) {
+    }
     const uint64_t cycles = clock_cycles() - begin;
     cycles_per_ms = (cycles * machine.timebase / ticks / 1000 + 5000) / 10000 * 10000;
 }
@@ -37,8 +39,15 @@ struct verbs_memory gpu_memory(struct party* p, uint64_t bytes) {
 }
 
 void measured_channel(struct channel* c, const struct measure* m, uint64_t bytes) {
-    const struct channel_shape s = {.type = HCA_QP_RC, .log_sends = MEASURED_SENDS, .log_receives = MEASURED_RECEIVES, .elements = 1,
-                                    .inline_bytes = (unsigned)m->inline_bytes, .bytes = bytes, .queues = m->gpu_queues ? gpu_memory : NULL,
-                                    .cqs = m->gpu_cqs ? gpu_memory : NULL, .memory = m->gpu_payload ? gpu_memory : NULL, .uar = m->uar};
+    const struct channel_shape s = {.type = HCA_QP_RC,
+                                    .log_sends = MEASURED_SENDS,
+                                    .log_receives = MEASURED_RECEIVES,
+                                    .elements = 1,
+                                    .inline_bytes = (unsigned)m->inline_bytes,
+                                    .bytes = bytes,
+                                    .queues = m->gpu_queues ? gpu_memory : NULL,
+                                    .cqs = m->gpu_cqs ? gpu_memory : NULL,
+                                    .memory = m->gpu_payload ? gpu_memory : NULL,
+                                    .uar = m->uar};
     channel_open(c, m->party, m->with, &s);
 }

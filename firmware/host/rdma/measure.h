@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Latency, bandwidth and message rate between two nodes, by one queue pair or several. The node with the lower index prints. */
+/* Latency, bandwidth and message rate between two nodes, by one queue pair or several. The node with the lower index
+ * prints. */
 #ifndef FABRICVP_HOST_RDMA_MEASURE_H
 #define FABRICVP_HOST_RDMA_MEASURE_H
 
@@ -8,13 +9,14 @@
 struct measure {
     struct party* party;
     unsigned with;
-    uint64_t iterations;     /* of a latency */
-    uint64_t messages;       /* of a rate, and at most of a bandwidth */
-    uint64_t least, most;    /* sizes, by powers of two */
-    uint64_t inline_bytes;   /* messages up to this size are posted inline */
-    uint64_t size, batch, signal_every, window, pairs; /* of a rate: entries a doorbell, of which one completes, under way; queue pairs */
-    bool gpu_queues, gpu_cqs, gpu_payload;     /* in memory of the node's first GPU */
-    struct verbs_uar* uar;   /* whose doorbell records may be there, too; NULL: the adapter's own */
+    uint64_t iterations;   /* of a latency */
+    uint64_t messages;     /* of a rate, and at most of a bandwidth */
+    uint64_t least, most;  /* sizes, by powers of two */
+    uint64_t inline_bytes; /* messages up to this size are posted inline */
+    uint64_t size, batch, signal_every, window,
+        pairs; /* of a rate: entries a doorbell, of which one completes, under way; queue pairs */
+    bool gpu_queues, gpu_cqs, gpu_payload; /* in memory of the node's first GPU */
+    struct verbs_uar* uar;                 /* whose doorbell records may be there, too; NULL: the adapter's own */
 };
 
 bool measure_latency(const struct measure* m);
@@ -31,8 +33,16 @@ void clock_start(void);
 uint64_t clock_cycles(void);
 uint64_t clock_picoseconds(uint64_t cycles);
 
-/* Bounds of what is asked for: bytes of a message; times of a latency; of a rate, queue pairs and entries a doorbell. */
-enum { MEASURED_SENDS = 7, MEASURED_RECEIVES = 9, MEASURED_BYTES = 1 << 20, MEASURED_TIMES = 200, MEASURED_PAIRS = 16, MEASURED_BATCH = 64 };
+/* Bounds of what is asked for: bytes of a message; times of a latency; of a rate, queue pairs and entries a doorbell.
+ */
+enum {
+    MEASURED_SENDS = 7,
+    MEASURED_RECEIVES = 9,
+    MEASURED_BYTES = 1 << 20,
+    MEASURED_TIMES = 200,
+    MEASURED_PAIRS = 16,
+    MEASURED_BATCH = 64
+};
 /* A channel whose memory lies where `m` says. */
 void measured_channel(struct channel* channel, const struct measure* m, uint64_t bytes);
 /* Memory of a GPU that nobody else uses, by its BAR. Panics if there is no GPU. */

@@ -15,7 +15,8 @@ static void refuse_unknown(const char* line, const struct option* options, unsig
         size_t length = 0;
         while (word[length] && word[length] != ' ' && word[length] != '=') ++length;
         bool known = word[length] != '=';
-        for (const struct option* o = options; o < options + count; ++o) known = known || (strlen(o->key) == length && !strncmp(word, o->key, length));
+        for (const struct option* o = options; o < options + count; ++o)
+            known = known || (strlen(o->key) == length && !strncmp(word, o->key, length));
         if (known) continue;
         console_puts("there is no option ");
         for (size_t i = 0; i < length; ++i) console_putc(word[i]);
@@ -30,7 +31,8 @@ static void options_read(struct option* options, unsigned count) {
     refuse_unknown(line, options, count);
     for (struct option* o = options; o < options + count; ++o) {
         const char* at = command_line_find(line, o->key);
-        if (!command_line_number(at ? at + strlen(o->key) + 1 : NULL, o->value, &o->value)) refuse("%s is no number", o->key);
+        if (!command_line_number(at ? at + strlen(o->key) + 1 : NULL, o->value, &o->value))
+            refuse("%s is no number", o->key);
         if (o->value < o->least) refuse("%s=%lu: %lu at least", o->key, o->value, o->least);
         if (o->most && o->value > o->most) refuse("%s=%lu: %lu at most", o->key, o->value, o->most);
     }

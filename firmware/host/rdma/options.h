@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How programs of several nodes begin and end, and what they are asked to do: `key=number` on the kernel command line. Node 0
- * tells the others; only `nodes`, which is the first option of all, every node needs. What cannot be is refused (machine.h). */
+/* How programs of several nodes begin and end, and what they are asked to do: `key=number` on the kernel command line.
+ * Node 0 tells the others; only `nodes`, which is the first option of all, every node needs. What cannot be is refused
+ * (machine.h). */
 #ifndef FABRICVP_HOST_RDMA_OPTIONS_H
 #define FABRICVP_HOST_RDMA_OPTIONS_H
 
@@ -11,7 +12,8 @@ struct option {
     uint64_t value, least, most; /* most 0: no limit */
 };
 
-/* Reads options, finds the other nodes, lets node 0 check what bounds do not say, and gives its options to everybody. */
+/* Reads options, finds the other nodes, lets node 0 check what bounds do not say, and gives its options to everybody.
+ */
 void program_begin(struct party* party, struct option* options, unsigned count, void (*check)(void));
 /* Says whether all was right. \returns the status of main() */
 int program_end(bool right);

@@ -1,12 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* All harts at once, each with a queue pair and completion queues of its own: doorbells of one page, adapter and link are shared, and
- * nobody holds a lock. Both nodes post and are written to. */
+/* All harts at once, each with a queue pair and completion queues of its own: doorbells of one page, adapter and link
+ * are shared, and nobody holds a lock. Both nodes post and are written to. */
 #include "host/heap.h"
 #include "host/machine.h"
 #include "host/rdma/check.h"
 #include "host/timer.h"
 
-enum { MOST_HARTS = 4, DEPTH = 6, ROUNDS = 32, BATCH = 8, MESSAGES = ROUNDS * BATCH, STEP = 128, INLINE = 64, SPACING = 13, ID = 1000 };
+enum {
+    MOST_HARTS = 4,
+    DEPTH = 6,
+    ROUNDS = 32,
+    BATCH = 8,
+    MESSAGES = ROUNDS * BATCH,
+    STEP = 128,
+    INLINE = 64,
+    SPACING = 13,
+    ID = 1000
+};
 
 static struct worker {
     struct channel channel;
@@ -30,11 +40,14 @@ static void work(void* nothing) {
             const unsigned n = first + i;
             s[i] = channel_request(&w->channel, HCA_OP_WRITE, &e[i], OUT + SPACING * n, IN + STEP * n, bytes_of(n));
             s[i].id = ID + n;
-            s[i].flags = (i + 1 == BATCH ? VERBS_SIGNALLED : 0) | (n % 3 == 0 && bytes_of(n) <= INLINE ? VERBS_INLINE : 0);
+            s[i].flags =
+                (i + 1 == BATCH ? VERBS_SIGNALLED : 0) | (n % 3 == 0 && bytes_of(n) <= INLINE ? VERBS_INLINE : 0);
         }
         check_that(&w->check, verbs_post_send(&w->channel.qp, s, BATCH) == BATCH, "posting", first);
         const bool came = verbs_wait(&w->channel.send_cq, &done, PATIENCE_US);
-        check_that(&w->check, came && !done.syndrome && done.id == ID + first + BATCH - 1 && done.qpn == w->channel.qp.number, "completion", done.id);
+        check_that(&w->check,
+                   came && !done.syndrome && done.id == ID + first + BATCH - 1 && done.qpn == w->channel.qp.number,
+                   "completion", done.id);
         if (!came) break;
     }
     w->ended = timer_now();
@@ -54,12 +67,19 @@ unsigned check_parallel(struct party* party, unsigned with) {
     const unsigned harts = machine.harts < MOST_HARTS ? machine.harts : MOST_HARTS;
     bool ok = true;
     for (unsigned i = 0; i < harts; ++i) {
-        const struct channel_shape shape = {.type = HCA_QP_RC, .log_sends = DEPTH, .log_receives = DEPTH, .elements = 1, .inline_bytes = INLINE, .bytes = CHANNEL_BYTES};
+        const struct channel_shape shape = {.type = HCA_QP_RC,
+                                            .log_sends = DEPTH,
+                                            .log_receives = DEPTH,
+                                            .elements = 1,
+                                            .inline_bytes = INLINE,
+                                            .bytes = CHANNEL_BYTES};
         struct worker* w = &workers[i];
         channel_open(&w->channel, party, with, &shape);
-        w->check = (struct check){.channel = &w->channel, .active = channel_is_first(&w->channel), .seed = 300 + i, .ok = true};
+        w->check = (struct check){
+            .channel = &w->channel, .active = channel_is_first(&w->channel), .seed = 300 + i, .ok = true};
         check_prepare(&w->check);
-        for (unsigned n = 0; n < MESSAGES; ++n) check_expect(&w->check, STEP * n, SPACING * n, bytes_of(n), !w->check.active);
+        for (unsigned n = 0; n < MESSAGES; ++n)
+            check_expect(&w->check, STEP * n, SPACING * n, bytes_of(n), !w->check.active);
     }
     party_meet(party, with);
     harts_run(work, NULL);

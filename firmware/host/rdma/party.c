@@ -5,7 +5,17 @@
 #include "host/machine.h"
 #include "host/timer.h"
 
-enum { IDLES = 4, SLOTS = 256, LOG_SLOTS = 8, SLOT = 256, SAY_AGAIN_US = 50, TRAVEL_US = 10, NAP_US = 20, CONTROL_QKEY = 0x46565030, SENDING = SLOTS * SLOT };
+enum {
+    IDLES = 4,
+    SLOTS = 256,
+    LOG_SLOTS = 8,
+    SLOT = 256,
+    SAY_AGAIN_US = 50,
+    TRAVEL_US = 10,
+    NAP_US = 20,
+    CONTROL_QKEY = 0x46565030,
+    SENDING = SLOTS * SLOT
+};
 
 struct message {
     uint32_t tag, from;
@@ -13,7 +23,8 @@ struct message {
 };
 
 static void post_slot(struct party* p, uint64_t slot) {
-    const struct verbs_element e = {(uintptr_t)p->control_memory + slot * SLOT, p->control_mr.key, HCA_GRH_BYTES + sizeof(struct message)};
+    const struct verbs_element e = {(uintptr_t)p->control_memory + slot * SLOT, p->control_mr.key,
+                                    HCA_GRH_BYTES + sizeof(struct message)};
     const struct verbs_receive r = {slot, &e, 1};
     if (verbs_post_receive(&p->control, &r, 1) != 1) panic("party: no room for a receive");
 }
@@ -38,7 +49,10 @@ static void say(struct party* p, unsigned to, const struct message* m) {
     uint8_t* at = p->control_memory + SENDING + (p->control.sends.head & (SLOTS - 1)) * SLOT;
     memcpy(at, m, sizeof *m);
     const struct verbs_element e = {(uintptr_t)at, p->control_mr.key, sizeof *m};
-    const struct verbs_send s = {.list = &e, .elements = 1, .opcode = HCA_OP_SEND, .flags = VERBS_SIGNALLED,
+    const struct verbs_send s = {.list = &e,
+                                 .elements = 1,
+                                 .opcode = HCA_OP_SEND,
+                                 .flags = VERBS_SIGNALLED,
                                  .to = {.lid = (uint16_t)(to + 1), .qpn = p->control.number, .qkey = CONTROL_QKEY}};
     while (!verbs_post_send(&p->control, &s, 1)) listen(p);
 }
@@ -53,14 +67,20 @@ void party_join(struct party* p, unsigned count) {
     p->index = hca_get(info, HCA_PORT_LID) - 1u;
     p->log_mtu = hca_get(info, HCA_PORT_MTU_ACTIVE) + 7;
     if (p->index >= count) refuse("nodes=%u: this machine has more: here is node %u", count, p->index);
-    const struct verbs_qp_shape shape = {.type = HCA_QP_UD, .send_cq = &p->control_cq, .receive_cq = &p->control_cq, .log_sends = LOG_SLOTS,
-                                         .log_receives = LOG_SLOTS, .send_elements = 1, .receive_elements = 1};
+    const struct verbs_qp_shape shape = {.type = HCA_QP_UD,
+                                         .send_cq = &p->control_cq,
+                                         .receive_cq = &p->control_cq,
+                                         .log_sends = LOG_SLOTS,
+                                         .log_receives = LOG_SLOTS,
+                                         .send_elements = 1,
+                                         .receive_elements = 1};
     const struct verbs_qp_attributes attributes = {.log_mtu = p->log_mtu, .qkey = CONTROL_QKEY};
     p->control_memory = heap_allocate_aligned(2 * SLOTS * SLOT, HCA_PAGE);
     if (!p->control_memory || !verbs_open_pd(&p->pd, &p->hca) ||
-        !verbs_register_host(&p->control_mr, &p->pd, p->control_memory, 2 * SLOTS * SLOT, VERBS_LOCAL_READ | VERBS_LOCAL_WRITE) ||
-        !verbs_create_cq(&p->control_cq, &p->pd, LOG_SLOTS + 1, NULL) || !verbs_create_qp(&p->control, &p->pd, &shape, NULL) ||
-        !verbs_modify(&p->control, HCA_QP_INIT, &attributes))
+        !verbs_register_host(&p->control_mr, &p->pd, p->control_memory, 2 * SLOTS * SLOT,
+                             VERBS_LOCAL_READ | VERBS_LOCAL_WRITE) ||
+        !verbs_create_cq(&p->control_cq, &p->pd, LOG_SLOTS + 1, NULL) ||
+        !verbs_create_qp(&p->control, &p->pd, &shape, NULL) || !verbs_modify(&p->control, HCA_QP_INIT, &attributes))
         panic("party: no queue pair for datagrams, status 0x%x", p->hca.status);
     for (unsigned i = 0; i < SLOTS; ++i) post_slot(p, i);
     if (!verbs_modify(&p->control, HCA_QP_RTR, &attributes) || !verbs_modify(&p->control, HCA_QP_RTS, &attributes))
@@ -72,8 +92,8 @@ void meet_all(struct party* p) {
         if (i != p->index) party_meet(p, i);
 }
 
-/* At first the other one may not listen yet, and datagrams to nobody are lost: so the first one is said until an answer has
- * come, and once more, since the other one listens by then. */
+/* At first the other one may not listen yet, and datagrams to nobody are lost: so the first one is said until an answer
+ * has come, and once more, since the other one listens by then. */
 void party_exchange(struct party* p, unsigned with, const void* mine, void* theirs, size_t bytes) {
     struct message m = {.tag = ++p->tag[with], .from = p->index};
     const struct told* answer = &p->told[with][m.tag & 1];

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Nodes that find each other over the network: every node runs this program, and the LIDs of their adapters are 1, 2, ….
- * Datagrams carry what they have to tell each other; the first queue pair of an adapter has the same number everywhere. */
+/* Nodes that find each other over the network: every node runs this program, and the LIDs of their adapters are 1, 2,
+ * …. Datagrams carry what they have to tell each other; the first queue pair of an adapter has the same number
+ * everywhere. */
 #ifndef FABRICVP_HOST_RDMA_PARTY_H
 #define FABRICVP_HOST_RDMA_PARTY_H
 
@@ -23,7 +24,7 @@ struct party {
     struct told {
         uint32_t tag;
         uint8_t data[TOLD_BYTES];
-    } told[MOST_PARTIES][2];    /* what has come, by tag; a party is at most one ahead */
+    } told[MOST_PARTIES][2]; /* what has come, by tag; a party is at most one ahead */
 };
 
 /* Opens adapter `adapter` of this node, of `count` in all. Panics if it cannot. */
@@ -49,11 +50,11 @@ struct channel_shape {
     enum hca_qp_type type;
     unsigned log_sends, log_receives, elements, inline_bytes;
     struct verbs_srq* srq;
-    unsigned rights;                       /* of the queue pair; 0: all */
-    bool fast;                             /* gives up soon */
-    bool held;                             /* in RTR, until channel_start() */
-    channel_memory queues, cqs, memory;    /* where these lie; NULL: in the heap */
-    struct verbs_uar* uar;                 /* or NULL */
+    unsigned rights;                    /* of the queue pair; 0: all */
+    bool fast;                          /* gives up soon */
+    bool held;                          /* in RTR, until channel_start() */
+    channel_memory queues, cqs, memory; /* where these lie; NULL: in the heap */
+    struct verbs_uar* uar;              /* or NULL */
     uint64_t bytes;
 };
 struct channel {
@@ -82,8 +83,11 @@ void channel_close(struct channel* channel);
 enum { NO_COMPLETION = 0x100 };
 unsigned channel_send(struct channel* channel, const struct verbs_send* request, struct verbs_completion* completion);
 /* A request with one element of the channel's own memory, and an address in the other one's. */
-struct verbs_send channel_request(const struct channel* channel, enum hca_opcode opcode, struct verbs_element* element, uint64_t from, uint64_t to, uint32_t bytes);
-static inline uint8_t* channel_at(const struct channel* c, uint64_t offset) { return (uint8_t*)(c->memory.at + offset); }
+struct verbs_send channel_request(const struct channel* channel, enum hca_opcode opcode, struct verbs_element* element,
+                                  uint64_t from, uint64_t to, uint32_t bytes);
+static inline uint8_t* channel_at(const struct channel* c, uint64_t offset) {
+    return (uint8_t*)(c->memory.at + offset);
+}
 
 /* Whether this party began: the one with the lower index. */
 static inline bool channel_is_first(const struct channel* c) { return c->party->index < c->with; }

@@ -73,7 +73,9 @@ static void events(struct check* c, enum pci_delivery best) {
     take(c, 2, 2);
     send_from(c, 4, 1, 0);
     take(c, 4, 1);
-    if (!c->active) check_that(c, (hca->interrupts != interrupts) == (best != PCI_POLLED), "interrupts", hca->interrupts - interrupts);
+    if (!c->active)
+        check_that(c, (hca->interrupts != interrupts) == (best != PCI_POLLED), "interrupts",
+                   hca->interrupts - interrupts);
     verbs_use_interrupts(hca, PCI_POLLED);
     check_meet(c);
     check_memory(c, "memory");
@@ -103,7 +105,10 @@ static void resize(struct check* c) {
     check_memory(c, "memory");
 }
 
-static const struct check_case cases[] = {{"events, polled", events_polled}, {"events, INTx", events_intx}, {"events, MSI-X", events_msix}, {"resizing", resize}};
+static const struct check_case cases[] = {{"events, polled", events_polled},
+                                          {"events, INTx", events_intx},
+                                          {"events, MSI-X", events_msix},
+                                          {"resizing", resize}};
 
 /* ---- shared receive queues ---- */
 
@@ -113,7 +118,8 @@ static struct channel first, second; /* of one shared receive queue */
 
 static void srq_post(struct check* c, unsigned from, unsigned count) {
     for (unsigned i = from; !c->active && i < from + count; ++i) {
-        const struct verbs_element list[2] = {{first.memory.at + IN + STEP * i, first.mr.key, 32}, {first.memory.at + IN + STEP * i + 32, first.mr.key, STEP - 32}};
+        const struct verbs_element list[2] = {{first.memory.at + IN + STEP * i, first.mr.key, 32},
+                                              {first.memory.at + IN + STEP * i + 32, first.mr.key, STEP - 32}};
         const struct verbs_receive r = {RECEIVE_ID + i, list, 2};
         check_that(c, verbs_post_srq(&srq, &r, 1) == 1, "posting a shared receive", i);
         check_expect(c, STEP * i, i, STEP, true);
@@ -133,7 +139,10 @@ static void srq_turn(struct check* c, unsigned from, unsigned count) {
             check_that(c, channel_send(ch, &s, &done) == 0, "completion", done.syndrome);
         } else {
             const bool came = verbs_wait(&ch->receive_cq, &done, PATIENCE_US);
-            check_that(c, came && done.syndrome == 0 && done.id == RECEIVE_ID + i && done.bytes == STEP && done.qpn == ch->qp.number, "which receive completes", done.id);
+            check_that(c,
+                       came && done.syndrome == 0 && done.id == RECEIVE_ID + i && done.bytes == STEP &&
+                           done.qpn == ch->qp.number,
+                       "which receive completes", done.id);
         }
     }
 }
@@ -165,7 +174,8 @@ static void srq_limit(struct check* c) {
         verbs_take_events(hca);
         if (timer_microseconds(timer_now() - begin) > EVENT_US) break;
     }
-    check_that(c, hca->events[HCA_EVENT_SRQ_LIMIT] == before + !c->active, "the limit's event, once", hca->events[HCA_EVENT_SRQ_LIMIT] - before);
+    check_that(c, hca->events[HCA_EVENT_SRQ_LIMIT] == before + !c->active, "the limit's event, once",
+               hca->events[HCA_EVENT_SRQ_LIMIT] - before);
     check_meet(c);
     check_memory(c, "memory");
 }
@@ -174,7 +184,8 @@ static const struct check_case srq_cases[] = {{"shared receives", srq_receives},
 
 unsigned check_queues(struct party* party, unsigned with) {
     unsigned wrong = 0;
-    struct channel_shape shape = {.type = HCA_QP_RC, .log_sends = DEPTH, .log_receives = DEPTH, .elements = 1, .bytes = CHANNEL_BYTES};
+    struct channel_shape shape = {
+        .type = HCA_QP_RC, .log_sends = DEPTH, .log_receives = DEPTH, .elements = 1, .bytes = CHANNEL_BYTES};
     channel_open(&first, party, with, &shape);
     wrong += check_all(&first, "CQ", cases, sizeof cases / sizeof *cases);
     channel_close(&first);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What queue pairs tell of their states: the other side has begun while this one is in RTR; a send queue is drained. Each case has a
- * channel of its own, since it brings queue pairs to states that no other case wants. */
+/* What queue pairs tell of their states: the other side has begun while this one is in RTR; a send queue is drained.
+ * Each case has a channel of its own, since it brings queue pairs to states that no other case wants. */
 #include "host/rdma/check.h"
 #include "host/timer.h"
 
@@ -18,7 +18,8 @@ static void on_event(struct verbs_device* hca, enum hca_event type, uint32_t num
 static void expect_event(struct check* c, enum hca_event type, bool comes) {
     struct verbs_device* hca = &c->channel->party->hca;
     const uint32_t before = event_count[type];
-    for (const uint64_t begin = timer_now(); event_count[type] == before && timer_microseconds(timer_now() - begin) <= (comes ? EVENT_US : QUIET_US);)
+    for (const uint64_t begin = timer_now();
+         event_count[type] == before && timer_microseconds(timer_now() - begin) <= (comes ? EVENT_US : QUIET_US);)
         verbs_take_events(hca);
     check_that(c, event_count[type] == before + comes, comes ? "no event" : "an event that nobody expects", type);
     check_that(c, !comes || event_qpn[type] == c->channel->qp.number, "the event's queue pair", event_qpn[type]);
@@ -26,7 +27,8 @@ static void expect_event(struct check* c, enum hca_event type, bool comes) {
 
 static void expect_state(struct check* c, unsigned state) {
     uint8_t context[HCA_QPC_SIZE];
-    check_that(c, verbs_query_qp(&c->channel->qp, context) && hca_get(context, HCA_QPC_STATE) == state, "state of the queue pair", hca_get(context, HCA_QPC_STATE));
+    check_that(c, verbs_query_qp(&c->channel->qp, context) && hca_get(context, HCA_QPC_STATE) == state,
+               "state of the queue pair", hca_get(context, HCA_QPC_STATE));
 }
 
 /* A message from the active side, which the other one receives. */
@@ -49,8 +51,10 @@ static void communication(struct check* c) {
         check_that(c, verbs_post_receive(&c->channel->qp, &r, 1) == 1, "posting a receive", i);
         check_expect(c, BYTES * i, i, BYTES, true);
     }
-    if (c->active) channel_start(c->channel);
-    else expect_event(c, HCA_EVENT_COMMUNICATION, false);
+    if (c->active)
+        channel_start(c->channel);
+    else
+        expect_event(c, HCA_EVENT_COMMUNICATION, false);
     check_meet(c);
     message(c, 0);
     if (!c->active) expect_event(c, HCA_EVENT_COMMUNICATION, true);
@@ -70,7 +74,9 @@ static void communication(struct check* c) {
 /* Messages of which all bytes have come; of the others, none may have. */
 static unsigned whole_messages(struct check* c) {
     unsigned count = 0;
-    while (count < MESSAGES && !memcmp(channel_at(c->channel, IN + BYTES * count), channel_at(c->channel, EXPECTED + BYTES * count), BYTES)) ++count;
+    while (count < MESSAGES &&
+           !memcmp(channel_at(c->channel, IN + BYTES * count), channel_at(c->channel, EXPECTED + BYTES * count), BYTES))
+        ++count;
     for (uint64_t i = BYTES * count; i < AREA; ++i)
         if (*channel_at(c->channel, IN + i) != UNTOUCHED) {
             check_that(c, false, "bytes of a message that has not begun", i);
@@ -123,7 +129,12 @@ unsigned check_states(struct party* party, unsigned with) {
     unsigned wrong = 0;
     party->hca.on_event = on_event;
     for (unsigned i = 0; i < sizeof cases / sizeof *cases; ++i) {
-        const struct channel_shape shape = {.type = HCA_QP_RC, .log_sends = DEPTH, .log_receives = DEPTH, .elements = 1, .bytes = CHANNEL_BYTES, .held = true};
+        const struct channel_shape shape = {.type = HCA_QP_RC,
+                                            .log_sends = DEPTH,
+                                            .log_receives = DEPTH,
+                                            .elements = 1,
+                                            .bytes = CHANNEL_BYTES,
+                                            .held = true};
         bool ok = true;
         for (unsigned turn = 0; turn < 2; ++turn) {
             struct check c = {.channel = &channel, .seed = 200 + 2 * i + turn, .ok = true};

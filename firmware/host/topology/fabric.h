@@ -9,21 +9,21 @@ enum { NAME_BYTES = 65 };
 
 struct fabric_node;
 struct fabric_port {
-    bool up;                    /* more than Down */
-    struct fabric_node* peer;   /* NULL: nobody answers there */
+    bool up;                  /* more than Down */
+    struct fabric_node* peer; /* NULL: nobody answers there */
     unsigned peer_port;
     unsigned width, speed, extended_speed, lmc; /* as PortInfo has them */
     uint16_t lid;
     uint64_t guid;
 };
 struct fabric_node {
-    struct fabric_node* next;   /* in the order in which they were found */
+    struct fabric_node* next; /* in the order in which they were found */
     struct verbs_route route;
     unsigned type, ports, vendor, device; /* type: HCA_NODE_… */
     uint64_t guid, system_guid, port_guid;
     bool knows_extended_speeds;
     char name[NAME_BYTES];
-    struct fabric_port* port;   /* by number; 0 is a switch's own */
+    struct fabric_port* port; /* by number; 0 is a switch's own */
 };
 struct fabric {
     struct fabric_node *first, *last;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Prints the topology of the InfiniBand network as ibnetdiscover does: switches, adapters, and what each port leads to. Asks by
- * directed routes, so it needs neither LIDs nor a subnet manager. `nodes=N` on the kernel command line: how many adapters there are,
- * since they come up one by one; it looks again until it has found so many. Other nodes run the same, or anything that brings their
- * adapters up. */
+/* Prints the topology of the InfiniBand network as ibnetdiscover does: switches, adapters, and what each port leads to.
+ * Asks by directed routes, so it needs neither LIDs nor a subnet manager. `nodes=N` on the kernel command line: how
+ * many adapters there are, since they come up one by one; it looks again until it has found so many. Other nodes run
+ * the same, or anything that brings their adapters up. */
 #include "host/apps/command_line.h"
 #include "host/console.h"
 #include "host/machine.h"

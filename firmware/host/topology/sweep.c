@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* From each switch that has been found, goes on through every port whose link is there. What is behind is known by its GUID. */
+/* From each switch that has been found, goes on through every port whose link is there. What is behind is known by its
+ * GUID. */
 #include "host/heap.h"
 #include "host/machine.h"
 #include "host/topology/fabric.h"
@@ -22,23 +23,33 @@ static bool read_port(struct fabric_node* n, struct verbs_mads* m, unsigned numb
     p->extended_speed = hca_get(info, HCA_PORT_EXTENDED_SPEED_ACTIVE);
     p->lid = (uint16_t)hca_get(info, HCA_PORT_LID);
     p->lmc = hca_get(info, HCA_PORT_LMC);
-    if (number == 0 || n->type != HCA_NODE_SWITCH) n->knows_extended_speeds = hca_get(info, HCA_PORT_CAPABILITIES) & CAN_EXTENDED_SPEEDS;
+    if (number == 0 || n->type != HCA_NODE_SWITCH)
+        n->knows_extended_speeds = hca_get(info, HCA_PORT_CAPABILITIES) & CAN_EXTENDED_SPEEDS;
     return true;
 }
 
-static struct fabric_node* add(struct fabric* f, struct verbs_mads* m, const struct verbs_route* route, const uint8_t* info) {
+static struct fabric_node* add(struct fabric* f, struct verbs_mads* m, const struct verbs_route* route,
+                               const uint8_t* info) {
     uint8_t description[HCA_MAD_DATA_SIZE];
     struct fabric_node* n = heap_allocate(sizeof *n);
     if (!n) panic("topology: no memory");
-    *n = (struct fabric_node){.route = *route, .type = hca_get(info, HCA_NODE_TYPE), .ports = hca_get(info, HCA_NODE_PORTS),
-                              .vendor = hca_get(info, HCA_NODE_VENDOR), .device = hca_get(info, HCA_NODE_DEVICE), .guid = hca_get_long(info, HCA_NODE_GUID),
-                              .system_guid = hca_get_long(info, HCA_NODE_SYSTEM_GUID), .port_guid = hca_get_long(info, HCA_NODE_PORT_GUID)};
+    *n = (struct fabric_node){.route = *route,
+                              .type = hca_get(info, HCA_NODE_TYPE),
+                              .ports = hca_get(info, HCA_NODE_PORTS),
+                              .vendor = hca_get(info, HCA_NODE_VENDOR),
+                              .device = hca_get(info, HCA_NODE_DEVICE),
+                              .guid = hca_get_long(info, HCA_NODE_GUID),
+                              .system_guid = hca_get_long(info, HCA_NODE_SYSTEM_GUID),
+                              .port_guid = hca_get_long(info, HCA_NODE_PORT_GUID)};
     n->port = heap_allocate((n->ports + 1) * sizeof *n->port);
     if (!n->port) panic("topology: no memory");
     memset(n->port, 0, (n->ports + 1) * sizeof *n->port);
-    if (verbs_get_routed(m, route, HCA_MAD_NODE_DESCRIPTION, 0, description)) memcpy(n->name, description, NAME_BYTES - 1);
-    if (f->last) f->last->next = n;
-    else f->first = n;
+    if (verbs_get_routed(m, route, HCA_MAD_NODE_DESCRIPTION, 0, description))
+        memcpy(n->name, description, NAME_BYTES - 1);
+    if (f->last)
+        f->last->next = n;
+    else
+        f->first = n;
     f->last = n;
     ++f->nodes;
     f->adapters += n->type == HCA_NODE_CHANNEL_ADAPTER;

@@ -7,8 +7,12 @@
 
 enum { PATIENCE_US = 1000000, POLLED_TOKEN = 0xffff };
 
-static uint32_t read_register(const struct verbs_device* d, unsigned offset) { return hca_swap32(mmio_read32(d->registers + HCA_HCR + offset)); }
-static void write_register(const struct verbs_device* d, unsigned offset, uint32_t value) { mmio_write32(d->registers + HCA_HCR + offset, hca_swap32(value)); }
+static uint32_t read_register(const struct verbs_device* d, unsigned offset) {
+    return hca_swap32(mmio_read32(d->registers + HCA_HCR + offset));
+}
+static void write_register(const struct verbs_device* d, unsigned offset, uint32_t value) {
+    mmio_write32(d->registers + HCA_HCR + offset, hca_swap32(value));
+}
 static void write_long(const struct verbs_device* d, unsigned offset, uint64_t value) {
     write_register(d, offset, (uint32_t)(value >> 32));
     write_register(d, offset + 4, (uint32_t)value);
@@ -19,7 +23,8 @@ static bool is_busy(const struct verbs_device* d, uint32_t* word) {
     return *word >> 23 & 1;
 }
 
-static unsigned perform(struct verbs_device* d, unsigned opcode, uint32_t modifier, unsigned op_modifier, uint64_t in, uint64_t out) {
+static unsigned perform(struct verbs_device* d, unsigned opcode, uint32_t modifier, unsigned op_modifier, uint64_t in,
+                        uint64_t out) {
     uint32_t word;
     const uint64_t begin = timer_now();
     write_long(d, HCA_HCR_IN_PARAM, in);
@@ -34,15 +39,16 @@ static unsigned perform(struct verbs_device* d, unsigned opcode, uint32_t modifi
     return status;
 }
 
-unsigned verbs_command(struct verbs_device* d, unsigned opcode, uint32_t modifier, unsigned op_modifier, const void* in, size_t in_bytes, void* out,
-                       size_t out_bytes) {
+unsigned verbs_command(struct verbs_device* d, unsigned opcode, uint32_t modifier, unsigned op_modifier, const void* in,
+                       size_t in_bytes, void* out, size_t out_bytes) {
     if (in_bytes) memcpy(d->in, in, in_bytes);
     const unsigned status = perform(d, opcode, modifier, op_modifier, (uintptr_t)d->in, (uintptr_t)d->out);
     if (out_bytes && status == HCA_OK) memcpy(out, d->out, out_bytes);
     return status;
 }
 
-unsigned verbs_command_immediate(struct verbs_device* d, unsigned opcode, uint32_t modifier, uint64_t in, uint64_t* out) {
+unsigned verbs_command_immediate(struct verbs_device* d, unsigned opcode, uint32_t modifier, uint64_t in,
+                                 uint64_t* out) {
     const unsigned status = perform(d, opcode, modifier, 0, in, 0);
     if (out) *out = (uint64_t)read_register(d, HCA_HCR_OUT_PARAM) << 32 | read_register(d, HCA_HCR_OUT_PARAM + 4);
     return status;

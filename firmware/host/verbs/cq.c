@@ -36,15 +36,20 @@ static void free_parts(struct verbs_cq* cq) {
     verbs_free_buffer(&cq->buffer);
 }
 
-bool verbs_create_cq(struct verbs_cq* cq, const struct verbs_pd* pd, unsigned log_size, const struct verbs_place* place) {
+bool verbs_create_cq(struct verbs_cq* cq, const struct verbs_pd* pd, unsigned log_size,
+                     const struct verbs_place* place) {
     struct verbs_device* d = pd->device;
-    *cq = (struct verbs_cq){.device = d, .uar = place && place->uar ? place->uar : &d->uar, .pd = pd, .log_size = log_size};
-    if (!verbs_make_buffer(&cq->buffer, pd, verbs_cq_bytes(log_size), VERBS_LOCAL_READ | VERBS_LOCAL_WRITE, place ? place->memory : NULL)) return false;
+    *cq = (struct verbs_cq){
+        .device = d, .uar = place && place->uar ? place->uar : &d->uar, .pd = pd, .log_size = log_size};
+    if (!verbs_make_buffer(&cq->buffer, pd, verbs_cq_bytes(log_size), VERBS_LOCAL_READ | VERBS_LOCAL_WRITE,
+                           place ? place->memory : NULL))
+        return false;
     give_all(cq->buffer.memory.at, log_size);
     cq->number = verbs_take(&d->cqs, 1);
     cq->consumer_record = verbs_take_record(cq->uar, NULL);
     cq->arm_record = verbs_take_record(cq->uar, NULL);
-    if (cq->number == VERBS_NONE || cq->consumer_record == VERBS_NONE || cq->arm_record == VERBS_NONE || !give_to_hardware(cq)) {
+    if (cq->number == VERBS_NONE || cq->consumer_record == VERBS_NONE || cq->arm_record == VERBS_NONE ||
+        !give_to_hardware(cq)) {
         free_parts(cq);
         return false;
     }
@@ -66,7 +71,8 @@ void verbs_destroy_cq(struct verbs_cq* cq) {
 bool verbs_resize_cq(struct verbs_cq* cq, unsigned log_size, const struct verbs_memory* memory) {
     struct verbs_buffer fresh, old = cq->buffer;
     uint8_t r[HCA_RESIZE_SIZE] = {0};
-    if (!verbs_make_buffer(&fresh, cq->pd, verbs_cq_bytes(log_size), VERBS_LOCAL_READ | VERBS_LOCAL_WRITE, memory)) return false;
+    if (!verbs_make_buffer(&fresh, cq->pd, verbs_cq_bytes(log_size), VERBS_LOCAL_READ | VERBS_LOCAL_WRITE, memory))
+        return false;
     give_all(fresh.memory.at, log_size);
     hca_set(r, HCA_RESIZE_LOG_SIZE, log_size);
     hca_set(r, HCA_RESIZE_LKEY, fresh.mr.key);
@@ -152,7 +158,8 @@ bool verbs_wait(struct verbs_cq* cq, struct verbs_completion* to, uint64_t micro
 
 void verbs_arm(struct verbs_cq* cq, bool solicited_only) {
     const unsigned command = solicited_only ? HCA_ARM_SOLICITED : HCA_ARM_NEXT;
-    *verbs_record(cq->uar, cq->arm_record) = hca_record(cq->consumer, cq->number, HCA_RECORD_CQ_ARM, (cq->armed & 3) << 3 | command);
+    *verbs_record(cq->uar, cq->arm_record) =
+        hca_record(cq->consumer, cq->number, HCA_RECORD_CQ_ARM, (cq->armed & 3) << 3 | command);
     verbs_order();
     mmio_write64(cq->uar->doorbells + HCA_UAR_CQ, hca_arm_doorbell(cq->number, cq->armed, command, cq->consumer));
     ++cq->armed;

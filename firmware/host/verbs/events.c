@@ -20,8 +20,10 @@ static void take(struct verbs_device* d, const uint8_t* e) {
         return;
     }
     if (!d->on_event) return;
-    if (type == HCA_EVENT_PORT) d->on_event(d, type, hca_get(e, HCA_EQE_PORT), hca_get(e, HCA_EQE_SUBTYPE));
-    else d->on_event(d, type, number, type == HCA_EVENT_CQ_ERROR ? hca_get(e, HCA_EQE_CQ_SYNDROME) : 0);
+    if (type == HCA_EVENT_PORT)
+        d->on_event(d, type, hca_get(e, HCA_EQE_PORT), hca_get(e, HCA_EQE_SUBTYPE));
+    else
+        d->on_event(d, type, number, type == HCA_EVENT_CQ_ERROR ? hca_get(e, HCA_EQE_CQ_SYNDROME) : 0);
 }
 
 /* What one queue holds. \returns whether there was anything */
@@ -48,7 +50,8 @@ static void arm(struct verbs_device* d, uint32_t queues) { write_word(d->arm + 4
 /* What came before a queue is armed makes it fire at once. */
 static void on_interrupt(void* context, int vector) {
     struct verbs_device* d = context;
-    if (vector == PCI_ANY_VECTOR && d->delivery == PCI_INTX) write_word(d->clear_interrupt + (d->pin < 32 ? 4 : 0), 1u << d->pin % 32);
+    if (vector == PCI_ANY_VECTOR && d->delivery == PCI_INTX)
+        write_word(d->clear_interrupt + (d->pin < 32 ? 4 : 0), 1u << d->pin % 32);
     uint32_t queues = 0;
     for (unsigned i = 0; i < VERBS_MOST_EQS; ++i) {
         if (vector != PCI_ANY_VECTOR && vector != (int)i) continue;
@@ -94,7 +97,9 @@ bool verbs_start_events(struct verbs_device* d) {
     if (!verbs_open_pd(&d->eq_pd, d)) return false;
     for (unsigned i = 0; i < VERBS_MOST_EQS; ++i) {
         struct verbs_buffer* b = &d->eq_memory[i];
-        if (!verbs_make_buffer(b, &d->eq_pd, (uint64_t)HCA_EQE_SIZE << LOG_EVENTS, VERBS_LOCAL_READ | VERBS_LOCAL_WRITE, NULL)) return false;
+        if (!verbs_make_buffer(b, &d->eq_pd, (uint64_t)HCA_EQE_SIZE << LOG_EVENTS, VERBS_LOCAL_READ | VERBS_LOCAL_WRITE,
+                               NULL))
+            return false;
         d->eq[i] = (struct verbs_eq){.number = i, .log_size = LOG_EVENTS, .entries = (volatile uint64_t*)b->memory.at};
     }
     return make_all(d);

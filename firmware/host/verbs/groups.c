@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Multicast groups. The adapter has a hash table of them, whose entries software writes: the first ones are heads of chains, the
- * others continue these. */
+/* Multicast groups. The adapter has a hash table of them, whose entries software writes: the first ones are heads of
+ * chains, the others continue these. */
 #include "host/verbs/internal.h"
 
 enum { HEADS = 1 << (VERBS_LOG_MCGS - 1), ENTRIES = 1 << VERBS_LOG_MCGS, VALID = 1u << 31 };
@@ -52,8 +52,10 @@ bool verbs_attach(struct verbs_qp* qp, const uint8_t* gid) {
     uint8_t e[HCA_MGM_SIZE];
     uint32_t index = find(d, gid, e);
     if (index == VERBS_NONE) return false;
-    if (is_free(e)) memcpy(e + HCA_MGM_GID, gid, 16);
-    else if (memcmp(e + HCA_MGM_GID, gid, 16)) index = append(d, index, e, gid);
+    if (is_free(e))
+        memcpy(e + HCA_MGM_GID, gid, 16);
+    else if (memcmp(e + HCA_MGM_GID, gid, 16))
+        index = append(d, index, e, gid);
     if (index == VERBS_NONE) return false;
     uint8_t* room = NULL;
     for (unsigned i = HCA_MGM_QPS; i-- > 0;) {

@@ -10,19 +10,21 @@ enum {
     VERBS_LOG_UARS = 8,
     VERBS_LOG_EQS = 5,
     VERBS_LOG_MCGS = 8,
-    VERBS_LOG_SEGMENTS = 15, /* of eight translation entries */
-    VERBS_SEGMENT_BYTES = 64,  /* of ICM */
-    VERBS_LOG_READS = 2,     /* a responder's, for each queue pair */
-    VERBS_CHUNK = 256 << 10  /* of memory behind it */
+    VERBS_LOG_SEGMENTS = 15,  /* of eight translation entries */
+    VERBS_SEGMENT_BYTES = 64, /* of ICM */
+    VERBS_LOG_READS = 2,      /* a responder's, for each queue pair */
+    VERBS_CHUNK = 256 << 10   /* of memory behind it */
 };
 #define VERBS_ICM_UARC UINT64_C(0)
 #define VERBS_ICM_MTT (UINT64_C(1) << 29)
 
-/* A command. `in` and `out` are copied to and from mailboxes. \returns enum hca_status, also kept in device->status unless HCA_OK */
-unsigned verbs_command(struct verbs_device* device, unsigned opcode, uint32_t modifier, unsigned op_modifier, const void* in, size_t in_bytes, void* out,
-                       size_t out_bytes);
+/* A command. `in` and `out` are copied to and from mailboxes. \returns enum hca_status, also kept in device->status
+ * unless HCA_OK */
+unsigned verbs_command(struct verbs_device* device, unsigned opcode, uint32_t modifier, unsigned op_modifier,
+                       const void* in, size_t in_bytes, void* out, size_t out_bytes);
 /* The same with a number in place of both. */
-unsigned verbs_command_immediate(struct verbs_device* device, unsigned opcode, uint32_t modifier, uint64_t in, uint64_t* out);
+unsigned verbs_command_immediate(struct verbs_device* device, unsigned opcode, uint32_t modifier, uint64_t in,
+                                 uint64_t* out);
 unsigned verbs_map_icm(struct verbs_device* device, uint64_t icm, uint64_t bus, unsigned log_pages);
 
 /* Zeroed memory of the heap, page aligned; panics if there is none. */
@@ -37,10 +39,13 @@ void verbs_give(struct verbs_pool* pool, uint32_t first, uint32_t count);
 /* A doorbell record, zeroed. \returns its number or VERBS_NONE */
 uint32_t verbs_take_record(struct verbs_uar* uar, volatile uint64_t** at);
 void verbs_give_record(struct verbs_uar* uar, uint32_t record);
-static inline volatile uint64_t* verbs_record(const struct verbs_uar* uar, uint32_t record) { return (volatile uint64_t*)uar->records.at + record; }
+static inline volatile uint64_t* verbs_record(const struct verbs_uar* uar, uint32_t record) {
+    return (volatile uint64_t*)uar->records.at + record;
+}
 
 /* Memory of a queue as a region of its own from address 0 on. */
-bool verbs_make_buffer(struct verbs_buffer* buffer, const struct verbs_pd* pd, uint64_t bytes, unsigned rights, const struct verbs_memory* given);
+bool verbs_make_buffer(struct verbs_buffer* buffer, const struct verbs_pd* pd, uint64_t bytes, unsigned rights,
+                       const struct verbs_memory* given);
 void verbs_free_buffer(struct verbs_buffer* buffer);
 
 bool verbs_start_events(struct verbs_device* device);

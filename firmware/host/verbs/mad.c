@@ -6,7 +6,8 @@
 enum { PORT = 1, LOOK_EVERY_US = 10 };
 
 unsigned verbs_mad(struct verbs_device* d, const void* request, void* response) {
-    return verbs_command(d, HCA_MAD_IFC, PORT, HCA_MAD_IGNORE_MKEY | HCA_MAD_IGNORE_BKEY, request, HCA_MAD_SIZE, response, HCA_MAD_SIZE);
+    return verbs_command(d, HCA_MAD_IFC, PORT, HCA_MAD_IGNORE_MKEY | HCA_MAD_IGNORE_BKEY, request, HCA_MAD_SIZE,
+                         response, HCA_MAD_SIZE);
 }
 
 void verbs_write_get(uint8_t* mad, unsigned class, unsigned attribute, uint32_t modifier) {

@@ -17,16 +17,26 @@ static bool post_slot(struct verbs_mads* m, uint64_t slot) {
 }
 
 bool verbs_open_mads(struct verbs_mads* m, const struct verbs_pd* pd, bool queue_pair_1) {
-    const struct verbs_qp_shape shape = {.type = HCA_QP_MLX, .special = queue_pair_1 ? VERBS_GSI : VERBS_SMI, .send_cq = &m->cq, .receive_cq = &m->cq,
-                                         .log_sends = LOG_SLOTS, .log_receives = LOG_SLOTS, .send_elements = 2, .receive_elements = 1, .signal_all = true};
-    const struct verbs_qp_attributes attributes = {.log_mtu = LOG_MTU, .qkey = queue_pair_1 ? (uint32_t)IB_GSI_QKEY : 0};
+    const struct verbs_qp_shape shape = {.type = HCA_QP_MLX,
+                                         .special = queue_pair_1 ? VERBS_GSI : VERBS_SMI,
+                                         .send_cq = &m->cq,
+                                         .receive_cq = &m->cq,
+                                         .log_sends = LOG_SLOTS,
+                                         .log_receives = LOG_SLOTS,
+                                         .send_elements = 2,
+                                         .receive_elements = 1,
+                                         .signal_all = true};
+    const struct verbs_qp_attributes attributes = {.log_mtu = LOG_MTU,
+                                                   .qkey = queue_pair_1 ? (uint32_t)IB_GSI_QKEY : 0};
     *m = (struct verbs_mads){.pd = pd, .performance = queue_pair_1, .memory = verbs_pages(2 * SLOTS * SLOT)};
-    if (!verbs_register_host(&m->mr, pd, m->memory, 2 * SLOTS * SLOT, VERBS_LOCAL_READ | VERBS_LOCAL_WRITE)) goto no_region;
+    if (!verbs_register_host(&m->mr, pd, m->memory, 2 * SLOTS * SLOT, VERBS_LOCAL_READ | VERBS_LOCAL_WRITE))
+        goto no_region;
     if (!verbs_create_cq(&m->cq, pd, LOG_SLOTS + 1, NULL)) goto no_cq;
     if (!verbs_create_qp(&m->qp, pd, &shape, NULL)) goto no_qp;
     bool good = verbs_modify(&m->qp, HCA_QP_INIT, &attributes);
     for (unsigned i = 0; i < SLOTS; ++i) good = good && post_slot(m, i);
-    if (good && verbs_modify(&m->qp, HCA_QP_RTR, &attributes) && verbs_modify(&m->qp, HCA_QP_RTS, &attributes)) return true;
+    if (good && verbs_modify(&m->qp, HCA_QP_RTR, &attributes) && verbs_modify(&m->qp, HCA_QP_RTS, &attributes))
+        return true;
     verbs_destroy_qp(&m->qp);
 no_qp:
     verbs_destroy_cq(&m->cq);
@@ -68,8 +78,10 @@ bool verbs_send_mad(struct verbs_mads* m, const void* mad, uint16_t lid, uint32_
     if (!verbs_send_room(&m->qp)) return false;
     write_headers(m, at, lid, qpn);
     memcpy(at + IB_DATAGRAM_HEADERS, mad, HCA_MAD_SIZE);
-    const struct verbs_element list[2] = {{(uintptr_t)at, m->mr.key, IB_DATAGRAM_HEADERS}, {(uintptr_t)at + IB_DATAGRAM_HEADERS, m->mr.key, HCA_MAD_SIZE}};
-    const struct verbs_send s = {.list = list, .elements = 2, .opcode = HCA_OP_SEND, .flags = VERBS_SIGNALLED, .to = {.lid = lid}};
+    const struct verbs_element list[2] = {{(uintptr_t)at, m->mr.key, IB_DATAGRAM_HEADERS},
+                                          {(uintptr_t)at + IB_DATAGRAM_HEADERS, m->mr.key, HCA_MAD_SIZE}};
+    const struct verbs_send s = {
+        .list = list, .elements = 2, .opcode = HCA_OP_SEND, .flags = VERBS_SIGNALLED, .to = {.lid = lid}};
     return verbs_post_send(&m->qp, &s, 1) == 1;
 }
 
@@ -108,7 +120,8 @@ bool verbs_receive_mad(struct verbs_mads* m, void* mad, uint64_t microseconds) {
     return false;
 }
 
-static void write_request(uint8_t* mad, const struct verbs_route* route, unsigned attribute, uint32_t modifier, uint64_t transaction) {
+static void write_request(uint8_t* mad, const struct verbs_route* route, unsigned attribute, uint32_t modifier,
+                          uint64_t transaction) {
     verbs_write_get(mad, HCA_MAD_SUBNET_DIRECTED, attribute, modifier);
     hca_set_long(mad, HCA_MAD_TRANSACTION, transaction);
     hca_set(mad, HCA_MAD_DIRECTED_SLID, IB_PERMISSIVE_LID);
@@ -118,14 +131,18 @@ static void write_request(uint8_t* mad, const struct verbs_route* route, unsigne
     memcpy(mad + HCA_MAD_INITIAL_PATH + 1, route->port, route->hops);
 }
 
-bool verbs_get_routed(struct verbs_mads* m, const struct verbs_route* route, unsigned attribute, uint32_t modifier, uint8_t* data) {
+bool verbs_get_routed(struct verbs_mads* m, const struct verbs_route* route, unsigned attribute, uint32_t modifier,
+                      uint8_t* data) {
     uint8_t request[HCA_MAD_SIZE], answer[HCA_MAD_SIZE];
     for (unsigned tries = 0; tries < TRIES; ++tries) {
         write_request(request, route, attribute, modifier, ++m->transaction);
         bool came = false;
-        if (!route->hops) came = verbs_mad(m->pd->device, request, answer) == HCA_OK;
+        if (!route->hops)
+            came = verbs_mad(m->pd->device, request, answer) == HCA_OK;
         else if (verbs_send_mad(m, request, IB_PERMISSIVE_LID, 0))
-            while ((came = verbs_receive_mad(m, answer, PATIENCE_US)) && hca_get_long(answer, HCA_MAD_TRANSACTION) != m->transaction) {}
+            while ((came = verbs_receive_mad(m, answer, PATIENCE_US)) &&
+                   hca_get_long(answer, HCA_MAD_TRANSACTION) != m->transaction) {
+            }
         if (!came) continue;
         if (hca_get(answer, HCA_MAD_STATUS) & ~(unsigned)HCA_MAD_DIRECTION) return false;
         memcpy(data, answer + HCA_MAD_DATA, HCA_MAD_DATA_SIZE);

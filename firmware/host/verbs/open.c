@@ -18,7 +18,8 @@ struct limits {
 
 static bool failed(const struct verbs_device* d, const char* what) {
     const struct pci_function* f = d->function;
-    console_printf("hca %02x:%02x.%x: %s fails with status 0x%x\n", f->bus->number, f->device, f->function, what, d->status);
+    console_printf("hca %02x:%02x.%x: %s fails with status 0x%x\n", f->bus->number, f->device, f->function, what,
+                   d->status);
     return false;
 }
 
@@ -84,15 +85,23 @@ static bool start_firmware(struct verbs_device* d) {
 static bool query_limits(struct verbs_device* d, struct limits* l) {
     uint8_t q[HCA_LIM_SIZE];
     if (verbs_command(d, HCA_QUERY_DEV_LIM, 0, 0, NULL, 0, q, sizeof q)) return failed(d, "QUERY_DEV_LIM");
-    *l = (struct limits){
-        .qpc = hca_get(q, HCA_LIM_QPC_BYTES), .eqpc = hca_get(q, HCA_LIM_EQPC_BYTES), .cqc = hca_get(q, HCA_LIM_CQC_BYTES),
-        .srqc = hca_get(q, HCA_LIM_SRQC_BYTES), .eqc = hca_get(q, HCA_LIM_EQC_BYTES), .mpt = hca_get(q, HCA_LIM_MPT_BYTES), .rdb = 32,
-        .reserved_qps = 1u << hca_get(q, HCA_LIM_LOG_RESERVED_QPS), .reserved_cqs = 1u << hca_get(q, HCA_LIM_LOG_RESERVED_CQS),
-        .reserved_srqs = 1u << hca_get(q, HCA_LIM_LOG_RESERVED_SRQS), .reserved_mpts = 1u << hca_get(q, HCA_LIM_LOG_RESERVED_MPTS),
-        .reserved_segments = 1u << hca_get(q, HCA_LIM_LOG_RESERVED_MTTS), .reserved_pds = 1u << hca_get(q, HCA_LIM_LOG_RESERVED_PDS),
-        .reserved_uars = hca_get(q, HCA_LIM_RESERVED_UARS)};
-    if (hca_get(q, HCA_LIM_LOG_QPS) >= VERBS_LOG_QPS && hca_get(q, HCA_LIM_LOG_CQS) >= VERBS_LOG_CQS && hca_get(q, HCA_LIM_LOG_SRQS) >= VERBS_LOG_SRQS &&
-        hca_get(q, HCA_LIM_LOG_MPTS) >= VERBS_LOG_MPTS && hca_get(q, HCA_LIM_LOG_MTT_SEGMENTS) >= VERBS_LOG_SEGMENTS)
+    *l = (struct limits){.qpc = hca_get(q, HCA_LIM_QPC_BYTES),
+                         .eqpc = hca_get(q, HCA_LIM_EQPC_BYTES),
+                         .cqc = hca_get(q, HCA_LIM_CQC_BYTES),
+                         .srqc = hca_get(q, HCA_LIM_SRQC_BYTES),
+                         .eqc = hca_get(q, HCA_LIM_EQC_BYTES),
+                         .mpt = hca_get(q, HCA_LIM_MPT_BYTES),
+                         .rdb = 32,
+                         .reserved_qps = 1u << hca_get(q, HCA_LIM_LOG_RESERVED_QPS),
+                         .reserved_cqs = 1u << hca_get(q, HCA_LIM_LOG_RESERVED_CQS),
+                         .reserved_srqs = 1u << hca_get(q, HCA_LIM_LOG_RESERVED_SRQS),
+                         .reserved_mpts = 1u << hca_get(q, HCA_LIM_LOG_RESERVED_MPTS),
+                         .reserved_segments = 1u << hca_get(q, HCA_LIM_LOG_RESERVED_MTTS),
+                         .reserved_pds = 1u << hca_get(q, HCA_LIM_LOG_RESERVED_PDS),
+                         .reserved_uars = hca_get(q, HCA_LIM_RESERVED_UARS)};
+    if (hca_get(q, HCA_LIM_LOG_QPS) >= VERBS_LOG_QPS && hca_get(q, HCA_LIM_LOG_CQS) >= VERBS_LOG_CQS &&
+        hca_get(q, HCA_LIM_LOG_SRQS) >= VERBS_LOG_SRQS && hca_get(q, HCA_LIM_LOG_MPTS) >= VERBS_LOG_MPTS &&
+        hca_get(q, HCA_LIM_LOG_MTT_SEGMENTS) >= VERBS_LOG_SEGMENTS)
         return true;
     d->status = HCA_EXCEEDS_LIMIT;
     return failed(d, "what this driver wants to have");

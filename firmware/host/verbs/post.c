@@ -92,12 +92,18 @@ static unsigned write_entry(const struct verbs_qp* qp, uintptr_t entry, const st
     const bool is_atomic = s->opcode == HCA_OP_COMPARE_SWAP || s->opcode == HCA_OP_FETCH_ADD;
     const bool is_send = s->opcode == HCA_OP_SEND || s->opcode == HCA_OP_SEND_IMMEDIATE;
     if (qp->shape.type == HCA_QP_MLX) return write_raw(qp, entry, s);
-    const unsigned fixed = qp->shape.type == HCA_QP_UD ? HCA_UD_SIZE : is_atomic ? 2 * HCA_SEGMENT : is_send ? 0 : HCA_SEGMENT;
-    if (HCA_SEGMENT + fixed + (s->flags & VERBS_INLINE ? 0 : HCA_SEGMENT * s->elements) > 1u << qp->sends.log_stride) return 0;
-    first[HCA_WORD_FLAGS] = hca_flags(s->flags & VERBS_SIGNALLED ? 1 : 0, s->flags & VERBS_SOLICITED ? 1 : 0, s->immediate);
+    const unsigned fixed = qp->shape.type == HCA_QP_UD ? HCA_UD_SIZE
+                           : is_atomic                 ? 2 * HCA_SEGMENT
+                           : is_send                   ? 0
+                                                       : HCA_SEGMENT;
+    if (HCA_SEGMENT + fixed + (s->flags & VERBS_INLINE ? 0 : HCA_SEGMENT * s->elements) > 1u << qp->sends.log_stride)
+        return 0;
+    first[HCA_WORD_FLAGS] =
+        hca_flags(s->flags & VERBS_SIGNALLED ? 1 : 0, s->flags & VERBS_SOLICITED ? 1 : 0, s->immediate);
     if (qp->shape.type == HCA_QP_UD) {
         w[0] = hca_pair(1u << 24 | qp->pd->number, s->to.lid | (s->to.gid ? 1u << 23 : 0));
-        w[1] = hca_pair(s->to.gid ? 0x3001 : 0x3000, (uint32_t)s->to.service_level << 28); /* full rate; one hop to a router */
+        w[1] = hca_pair(s->to.gid ? 0x3001 : 0x3000,
+                        (uint32_t)s->to.service_level << 28); /* full rate; one hop to a router */
         w[2] = s->to.gid ? gid_word(s->to.gid) : 0;
         w[3] = s->to.gid ? gid_word(s->to.gid + 8) : hca_pair(0, 2); /* without one, as Linux leaves it */
         w[4] = hca_pair(s->to.qpn, s->to.qkey);
@@ -135,7 +141,8 @@ static unsigned post_burst(struct verbs_qp* qp, const struct verbs_send* s, unsi
         const unsigned size = write_entry(qp, r->at + offset, s);
         if (!size) break;
         if (posted == 0) first_size = size;
-        *(volatile uint64_t*)(r->at + verbs_entry(r, r->head - 1u)) = hca_link(offset, s->opcode, s->flags & VERBS_FENCE ? 1 : 0, size);
+        *(volatile uint64_t*)(r->at + verbs_entry(r, r->head - 1u)) =
+            hca_link(offset, s->opcode, s->flags & VERBS_FENCE ? 1 : 0, size);
         r->id[r->head & ((1u << r->log_size) - 1)] = s->id;
         ++r->head;
     }

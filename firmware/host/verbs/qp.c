@@ -7,16 +7,24 @@ enum { PORT = 1, MOST_LOG_ENTRIES = 14, LOG_MESSAGE = 31, LOG_DATAGRAM = 11, FLI
 /* Atomics have a segment more than writes, and no data inline. */
 static unsigned send_stride(const struct verbs_qp_shape* s) {
     const unsigned address = s->type == HCA_QP_UD ? HCA_UD_SIZE : HCA_SEGMENT;
-    const unsigned atomic = s->type == HCA_QP_RC ? HCA_SEGMENT : 0, list = HCA_SEGMENT * s->send_elements, inlined = s->inline_bytes ? s->inline_bytes + 4 : 0;
-    const unsigned data = s->type == HCA_QP_MLX ? list + HCA_SEGMENT : list > inlined ? list : inlined; /* the ICRC's place */
+    const unsigned atomic = s->type == HCA_QP_RC ? HCA_SEGMENT : 0, list = HCA_SEGMENT * s->send_elements,
+                   inlined = s->inline_bytes ? s->inline_bytes + 4 : 0;
+    const unsigned data = s->type == HCA_QP_MLX ? list + HCA_SEGMENT
+                          : list > inlined      ? list
+                                                : inlined; /* the ICRC's place */
     return verbs_log_stride(HCA_SEGMENT + address + (data > atomic + HCA_SEGMENT ? data : atomic + HCA_SEGMENT));
 }
-static unsigned receive_stride(const struct verbs_qp_shape* s) { return verbs_log_stride(HCA_SEGMENT * (1 + s->receive_elements)); }
+static unsigned receive_stride(const struct verbs_qp_shape* s) {
+    return verbs_log_stride(HCA_SEGMENT * (1 + s->receive_elements));
+}
 
-static uint64_t ring_bytes(unsigned log_size, unsigned log_stride) { return log_size ? UINT64_C(1) << (log_size + log_stride) : 0; }
+static uint64_t ring_bytes(unsigned log_size, unsigned log_stride) {
+    return log_size ? UINT64_C(1) << (log_size + log_stride) : 0;
+}
 
 uint64_t verbs_qp_bytes(const struct verbs_qp_shape* s) {
-    const uint64_t receives = ring_bytes(s->srq ? 0 : s->log_receives, receive_stride(s)), align = UINT64_C(1) << send_stride(s);
+    const uint64_t receives = ring_bytes(s->srq ? 0 : s->log_receives, receive_stride(s)), align = UINT64_C(1)
+                                                                                                   << send_stride(s);
     return ((receives + align - 1) & ~(align - 1)) + ring_bytes(s->log_sends, send_stride(s));
 }
 
@@ -24,8 +32,10 @@ uint64_t verbs_qp_bytes(const struct verbs_qp_shape* s) {
 static bool make_rings(struct verbs_qp* qp) {
     const struct verbs_qp_shape* s = &qp->shape;
     const unsigned log_receives = s->srq ? 0 : s->log_receives;
-    qp->receives = (struct verbs_ring){.at = qp->buffer.memory.at, .log_size = log_receives, .log_stride = receive_stride(s), .record = VERBS_NONE};
-    qp->sends = (struct verbs_ring){.at = qp->buffer.memory.at, .log_size = s->log_sends, .log_stride = send_stride(s), .record = VERBS_NONE};
+    qp->receives = (struct verbs_ring){
+        .at = qp->buffer.memory.at, .log_size = log_receives, .log_stride = receive_stride(s), .record = VERBS_NONE};
+    qp->sends = (struct verbs_ring){
+        .at = qp->buffer.memory.at, .log_size = s->log_sends, .log_stride = send_stride(s), .record = VERBS_NONE};
     qp->sends.start = (uint32_t)(verbs_qp_bytes(s) - ring_bytes(s->log_sends, qp->sends.log_stride));
     qp->sends.record = verbs_take_record(qp->uar, &qp->sends.record_at);
     qp->receives.record = verbs_take_record(qp->uar, &qp->receives.record_at);
@@ -45,17 +55,21 @@ static void free_parts(struct verbs_qp* qp) {
     verbs_give_record(qp->uar, qp->receives.record);
     heap_free(qp->sends.id);
     heap_free(qp->receives.id);
-    if (qp->number != VERBS_NONE && !qp->shape.special) verbs_give(&qp->device->qps, qp->number & ((1u << VERBS_LOG_QPS) - 1), 1);
+    if (qp->number != VERBS_NONE && !qp->shape.special)
+        verbs_give(&qp->device->qps, qp->number & ((1u << VERBS_LOG_QPS) - 1), 1);
     verbs_free_buffer(&qp->buffer);
 }
 
-bool verbs_create_qp(struct verbs_qp* qp, const struct verbs_pd* pd, const struct verbs_qp_shape* shape, const struct verbs_place* place) {
+bool verbs_create_qp(struct verbs_qp* qp, const struct verbs_pd* pd, const struct verbs_qp_shape* shape,
+                     const struct verbs_place* place) {
     struct verbs_device* d = pd->device;
     *qp = (struct verbs_qp){.pd = pd, .device = d, .uar = place && place->uar ? place->uar : &d->uar, .shape = *shape};
-    if (!shape->send_cq || !shape->receive_cq || !shape->log_sends || shape->log_sends > MOST_LOG_ENTRIES || shape->log_receives > MOST_LOG_ENTRIES ||
-        send_stride(shape) > VERBS_MOST_LOG_STRIDE || receive_stride(shape) > VERBS_MOST_LOG_STRIDE)
+    if (!shape->send_cq || !shape->receive_cq || !shape->log_sends || shape->log_sends > MOST_LOG_ENTRIES ||
+        shape->log_receives > MOST_LOG_ENTRIES || send_stride(shape) > VERBS_MOST_LOG_STRIDE ||
+        receive_stride(shape) > VERBS_MOST_LOG_STRIDE)
         return false;
-    if (!verbs_make_buffer(&qp->buffer, pd, verbs_qp_bytes(shape), VERBS_LOCAL_READ, place ? place->memory : NULL)) return false;
+    if (!verbs_make_buffer(&qp->buffer, pd, verbs_qp_bytes(shape), VERBS_LOCAL_READ, place ? place->memory : NULL))
+        return false;
     const uint32_t special = d->special + (shape->special == VERBS_GSI ? 2 : 0);
     qp->number = shape->special ? special : verbs_take(&d->qps, 1);
     const bool taken = shape->special && d->qp[special];
@@ -64,7 +78,9 @@ bool verbs_create_qp(struct verbs_qp* qp, const struct verbs_pd* pd, const struc
         return false;
     }
     const uint32_t index = qp->number;
-    if (!shape->special) qp->number |= d->qp_generation++ / (1u << VERBS_LOG_QPS) << VERBS_LOG_QPS & 0xffffff; /* the first ones have small numbers */
+    if (!shape->special)
+        qp->number |= d->qp_generation++ / (1u << VERBS_LOG_QPS) << VERBS_LOG_QPS &
+                      0xffffff; /* the first ones have small numbers */
     d->qp[index] = qp;
     return true;
 }
@@ -78,7 +94,9 @@ void verbs_destroy_qp(struct verbs_qp* qp) {
 
 /* ---- states ---- */
 
-static unsigned log_message(enum hca_qp_type type) { return type == HCA_QP_UD || type == HCA_QP_MLX ? LOG_DATAGRAM : LOG_MESSAGE; }
+static unsigned log_message(enum hca_qp_type type) {
+    return type == HCA_QP_UD || type == HCA_QP_MLX ? LOG_DATAGRAM : LOG_MESSAGE;
+}
 static uint8_t* context_of(uint8_t* mailbox) { return mailbox + HCA_QP_CONTEXT; }
 
 static void set_rights(uint8_t* mailbox, unsigned rights) {

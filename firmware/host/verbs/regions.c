@@ -39,14 +39,19 @@ static void give_back(struct verbs_mr* mr) {
 }
 
 /* Room for translation entries of so many pages. */
-static uint64_t* begin(struct verbs_mr* mr, const struct verbs_pd* pd, uint64_t address, uint64_t bytes, unsigned log_page, uint64_t* pages) {
+static uint64_t* begin(struct verbs_mr* mr, const struct verbs_pd* pd, uint64_t address, uint64_t bytes,
+                       unsigned log_page, uint64_t* pages) {
     struct verbs_device* d = pd->device;
     if (!bytes || log_page < VERBS_LOG_PAGE || log_page > VERBS_LOG_PAGE + 31) return NULL;
     *pages = ((address + bytes - 1) >> log_page) - (address >> log_page) + 1;
-    *mr = (struct verbs_mr){.device = d, .address = address, .bytes = bytes, .segments = (uint32_t)((*pages + ENTRIES_A_SEGMENT - 1) / ENTRIES_A_SEGMENT)};
+    *mr = (struct verbs_mr){.device = d,
+                            .address = address,
+                            .bytes = bytes,
+                            .segments = (uint32_t)((*pages + ENTRIES_A_SEGMENT - 1) / ENTRIES_A_SEGMENT)};
     mr->index = verbs_take(&d->regions, 1);
     mr->segment = verbs_take(&d->segments, mr->segments);
-    if (mr->index != VERBS_NONE && mr->segment != VERBS_NONE) return d->translations + (uint64_t)ENTRIES_A_SEGMENT * mr->segment;
+    if (mr->index != VERBS_NONE && mr->segment != VERBS_NONE)
+        return d->translations + (uint64_t)ENTRIES_A_SEGMENT * mr->segment;
     give_back(mr);
     return NULL;
 }
@@ -57,17 +62,20 @@ static bool end(struct verbs_mr* mr, const struct verbs_pd* pd, unsigned rights,
     return false;
 }
 
-bool verbs_register(struct verbs_mr* mr, const struct verbs_pd* pd, const struct verbs_memory* memory, uint64_t address, unsigned rights, unsigned log_page) {
+bool verbs_register(struct verbs_mr* mr, const struct verbs_pd* pd, const struct verbs_memory* memory, uint64_t address,
+                    unsigned rights, unsigned log_page) {
     const uint64_t page = UINT64_C(1) << log_page;
     uint64_t pages;
     if ((address ^ memory->bus) & (page - 1)) return false; /* the same place in a page on both sides */
     uint64_t* entry = begin(mr, pd, address, memory->bytes, log_page, &pages);
     if (!entry) return false;
-    for (uint64_t i = 0, at = memory->bus & ~(page - 1); i < pages; ++i, at += page) entry[i] = hca_swap64(at | HCA_MTT_PRESENT);
+    for (uint64_t i = 0, at = memory->bus & ~(page - 1); i < pages; ++i, at += page)
+        entry[i] = hca_swap64(at | HCA_MTT_PRESENT);
     return end(mr, pd, rights, log_page);
 }
 
-bool verbs_register_pages(struct verbs_mr* mr, const struct verbs_pd* pd, const uint64_t* page, uint64_t address, uint64_t bytes, unsigned rights, unsigned log_page) {
+bool verbs_register_pages(struct verbs_mr* mr, const struct verbs_pd* pd, const uint64_t* page, uint64_t address,
+                          uint64_t bytes, unsigned rights, unsigned log_page) {
     uint64_t pages;
     uint64_t* entry = begin(mr, pd, address, bytes, log_page, &pages);
     if (!entry) return false;
@@ -80,7 +88,8 @@ void verbs_unregister(struct verbs_mr* mr) {
     give_back(mr);
 }
 
-bool verbs_make_buffer(struct verbs_buffer* b, const struct verbs_pd* pd, uint64_t bytes, unsigned rights, const struct verbs_memory* given) {
+bool verbs_make_buffer(struct verbs_buffer* b, const struct verbs_pd* pd, uint64_t bytes, unsigned rights,
+                       const struct verbs_memory* given) {
     b->own = !given;
     if (given && given->bytes < bytes) return false;
     b->memory = given ? *given : verbs_host_memory(verbs_pages(bytes), bytes);
@@ -100,8 +109,11 @@ void verbs_free_buffer(struct verbs_buffer* b) {
 bool verbs_open_uar(struct verbs_uar* uar, struct verbs_device* d, const struct verbs_memory* records) {
     const uint32_t number = verbs_take(&d->uars, 1);
     if (number == VERBS_NONE || (records && (records->bytes < HCA_PAGE || records->bus % HCA_PAGE))) return false;
-    *uar = (struct verbs_uar){.device = d, .number = number, .doorbells = d->doorbells + (uintptr_t)number * HCA_PAGE,
-                              .doorbells_bus = d->doorbells_bus + (uint64_t)number * HCA_PAGE, .own_records = !records};
+    *uar = (struct verbs_uar){.device = d,
+                              .number = number,
+                              .doorbells = d->doorbells + (uintptr_t)number * HCA_PAGE,
+                              .doorbells_bus = d->doorbells_bus + (uint64_t)number * HCA_PAGE,
+                              .own_records = !records};
     uar->records = records ? *records : verbs_host_memory(verbs_pages(HCA_PAGE), HCA_PAGE);
     verbs_pool_make(&uar->pool, uar->taken, VERBS_RECORDS, 0);
     return verbs_map_icm(d, VERBS_ICM_UARC + (uint64_t)number * HCA_PAGE, uar->records.bus, 0) == HCA_OK;

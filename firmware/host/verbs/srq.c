@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Shared receive queues. Every entry says which follows it, for good once it is posted: so the last free one waits until
- * another has come back. */
+/* Shared receive queues. Every entry says which follows it, for good once it is posted: so the last free one waits
+ * until another has come back. */
 #include "host/heap.h"
 #include "host/verbs/internal.h"
 
 enum { END = 0xffff };
 
-static volatile uint64_t* at(const struct verbs_srq* s, uint16_t entry) { return (volatile uint64_t*)(s->ring.at + verbs_entry(&s->ring, entry)); }
+static volatile uint64_t* at(const struct verbs_srq* s, uint16_t entry) {
+    return (volatile uint64_t*)(s->ring.at + verbs_entry(&s->ring, entry));
+}
 
 void verbs_free_srq_entry(struct verbs_srq* s, uint16_t entry) {
     at(s, s->last)[HCA_WORD_LINK] = hca_pair(verbs_entry(&s->ring, entry) | 1, 0);
@@ -15,14 +17,17 @@ void verbs_free_srq_entry(struct verbs_srq* s, uint16_t entry) {
     s->last = entry;
 }
 
-bool verbs_create_srq(struct verbs_srq* s, const struct verbs_pd* pd, unsigned log_size, unsigned elements, const struct verbs_place* place) {
+bool verbs_create_srq(struct verbs_srq* s, const struct verbs_pd* pd, unsigned log_size, unsigned elements,
+                      const struct verbs_place* place) {
     struct verbs_device* d = pd->device;
     uint8_t c[HCA_SRQC_SIZE] = {0};
     *s = (struct verbs_srq){.device = d, .uar = place && place->uar ? place->uar : &d->uar};
     s->ring = (struct verbs_ring){.log_size = log_size, .log_stride = verbs_log_stride(HCA_SEGMENT * (1 + elements))};
     if (log_size < 1 || log_size > 14 || s->ring.log_stride > VERBS_MOST_LOG_STRIDE) return false;
     const uint32_t entries = 1u << log_size;
-    if (!verbs_make_buffer(&s->buffer, pd, (uint64_t)entries << s->ring.log_stride, VERBS_LOCAL_READ, place ? place->memory : NULL)) return false;
+    if (!verbs_make_buffer(&s->buffer, pd, (uint64_t)entries << s->ring.log_stride, VERBS_LOCAL_READ,
+                           place ? place->memory : NULL))
+        return false;
     s->ring.at = s->buffer.memory.at;
     s->ring.id = heap_allocate(entries * sizeof *s->ring.id);
     s->next = heap_allocate(entries * sizeof *s->next);
@@ -77,4 +82,6 @@ unsigned verbs_post_srq(struct verbs_srq* s, const struct verbs_receive* request
     return posted;
 }
 
-bool verbs_arm_srq(struct verbs_srq* s, unsigned limit) { return verbs_command_immediate(s->device, HCA_ARM_SRQ, s->number, limit, NULL) == HCA_OK; }
+bool verbs_arm_srq(struct verbs_srq* s, unsigned limit) {
+    return verbs_command_immediate(s->device, HCA_ARM_SRQ, s->number, limit, NULL) == HCA_OK;
+}

@@ -11,16 +11,22 @@ cluster_queue::cluster_queue(const packet_format& f, std::uint64_t entries, bool
     m_reserve = {f.flits(longest_packet), f.flits(longest_packet), walk, walk};
     if (by_size) {
         // Sizes that there are, by channel: see wire_type.
-        for (const unsigned bytes : {12u, 20u, 28u, 76u}) m_shapes.push_back({virtual_channel::request, static_cast<std::uint16_t>(bytes), 0, 0});
-        for (const unsigned bytes : {4u, 12u, 20u, 36u, 52u, 68u}) m_shapes.push_back({virtual_channel::response, static_cast<std::uint16_t>(bytes), 0, 0});
+        for (const unsigned bytes : {12u, 20u, 28u, 76u})
+            m_shapes.push_back({virtual_channel::request, static_cast<std::uint16_t>(bytes), 0, 0});
+        for (const unsigned bytes : {4u, 12u, 20u, 36u, 52u, 68u})
+            m_shapes.push_back({virtual_channel::response, static_cast<std::uint16_t>(bytes), 0, 0});
         if (f.page_table_channels)
-            for (const auto c : {virtual_channel::page_table_request, virtual_channel::page_table_response}) m_shapes.push_back({c, 12, 0, 0});
+            for (const auto c : {virtual_channel::page_table_request, virtual_channel::page_table_response})
+                m_shapes.push_back({c, 12, 0, 0});
         for (auto& s : m_shapes) {
             s.flits = static_cast<std::uint16_t>(f.flits(s.bytes));
             s.last = static_cast<std::uint16_t>(s.bytes - (s.flits - 1u) * f.payload());
         }
-        std::stable_sort(m_shapes.begin(), m_shapes.end(), [](const auto& a, const auto& b) { return a.last > b.last; });
-        for (unsigned q = 0; q < m_shapes.size(); ++q) m_shape_of[static_cast<unsigned>(m_shapes[q].channel)][m_shapes[q].bytes / 4] = static_cast<std::uint8_t>(q);
+        std::stable_sort(m_shapes.begin(), m_shapes.end(),
+                         [](const auto& a, const auto& b) { return a.last > b.last; });
+        for (unsigned q = 0; q < m_shapes.size(); ++q)
+            m_shape_of[static_cast<unsigned>(m_shapes[q].channel)][m_shapes[q].bytes / 4] =
+                static_cast<std::uint8_t>(q);
     } else {
         for (unsigned c = 0; c < (f.page_table_channels ? virtual_channels : data_channels); ++c) {
             m_shapes.push_back({static_cast<virtual_channel>(c), 0, 0, 0});
@@ -34,7 +40,8 @@ cluster_queue::cluster_queue(const packet_format& f, std::uint64_t entries, bool
         const auto& s = m_shapes[q];
         m_of_channel[static_cast<unsigned>(s.channel)] |= 1u << q;
         if (s.bytes == 0) continue;
-        for (unsigned free = s.last; free < m_fitting.size(); ++free) (s.flits == 1 ? m_fitting : m_end_fitting)[free] |= 1u << q;
+        for (unsigned free = s.last; free < m_fitting.size(); ++free)
+            (s.flits == 1 ? m_fitting : m_end_fitting)[free] |= 1u << q;
     }
 }
 
@@ -43,7 +50,8 @@ unsigned cluster_queue::add_destination() {
     m_filled.push_back(0);
     m_queues.resize(m_used.size() * m_shapes.size());
     const auto part = m_entries / (2 * data_channels * clusters());
-    for (unsigned c = 0; c < virtual_channels; ++c) m_kept[c] = c < data_channels ? std::max(m_reserve[c], part) : m_reserve[c];
+    for (unsigned c = 0; c < virtual_channels; ++c)
+        m_kept[c] = c < data_channels ? std::max(m_reserve[c], part) : m_reserve[c];
     if (std::accumulate(m_kept.begin(), m_kept.end(), std::uint64_t{0}) * clusters() > m_entries) m_kept = m_reserve;
     return clusters() - 1;
 }
@@ -74,8 +82,10 @@ cluster_queue::entry cluster_queue::pop(unsigned cluster, unsigned queue) {
     auto& q = at(cluster, queue);
     auto e = std::move(q.front());
     q.pop_front();
-    if (q.empty()) m_filled[cluster] &= ~(1u << queue);
-    else if (q.size() > 1) __builtin_prefetch(q[1].packet.get());
+    if (q.empty())
+        m_filled[cluster] &= ~(1u << queue);
+    else if (q.size() > 1)
+        __builtin_prefetch(q[1].packet.get());
     --m_packets;
     free(cluster, m_shapes[queue].channel, e.flits);
     return e;

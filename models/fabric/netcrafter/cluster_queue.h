@@ -12,30 +12,31 @@
 
 namespace fabricvp::fabric::netcrafter {
 
-/// The memory in which packets wait for the link to other clusters, partitioned by destination cluster and by queue. A queue
-/// holds packets of one virtual channel; where packets are stitched, of one size, which says how many bytes of the last flit
-/// are free; and those that go before all others apart.
+/// The memory in which packets wait for the link to other clusters, partitioned by destination cluster and by queue. A
+/// queue holds packets of one virtual channel; where packets are stitched, of one size, which says how many bytes of
+/// the last flit are free; and those that go before all others apart.
 ///
-/// All queues share half of the memory. Of the rest each data channel of each destination keeps a part, and room for one largest
-/// packet at least, so nothing that waits for others fills what they need to get on. One packet alone would do against deadlock,
-/// but where requests fill the memory, each response would then hold the only place for its pooling window.
+/// All queues share half of the memory. Of the rest each data channel of each destination keeps a part, and room for
+/// one largest packet at least, so nothing that waits for others fills what they need to get on. One packet alone would
+/// do against deadlock, but where requests fill the memory, each response would then hold the only place for its
+/// pooling window.
 class cluster_queue {
 public:
     struct entry {
         packet_ptr packet;
-        ticks since = 0;            ///< in the queue
-        ticks pooled = never;       ///< waiting for riders
-        std::uint16_t flits = 0;    ///< in the queue, and on the link
-        std::uint16_t reserved = 0; ///< flits for which it has credits already
-        std::uint16_t id = 0;       ///< if its end has ridden ahead
-        std::uint8_t tail = 0;      ///< bytes of its end that have
+        ticks since = 0;             ///< in the queue
+        ticks pooled = never;        ///< waiting for riders
+        std::uint16_t flits = 0;     ///< in the queue, and on the link
+        std::uint16_t reserved = 0;  ///< flits for which it has credits already
+        std::uint16_t id = 0;        ///< if its end has ridden ahead
+        std::uint8_t tail = 0;       ///< bytes of its end that have
     };
     /// What is the same for all packets of a queue.
     struct shape {
         virtual_channel channel = virtual_channel::request;
-        std::uint16_t bytes = 0;    ///< 0: of any size
+        std::uint16_t bytes = 0;  ///< 0: of any size
         std::uint16_t flits = 0;
-        std::uint16_t last = 0;     ///< bytes in the last flit
+        std::uint16_t last = 0;  ///< bytes in the last flit
     };
 
     /// \param by_size queues by size too \param first packets may go before all others
@@ -45,7 +46,9 @@ public:
     unsigned add_destination();
     unsigned clusters() const { return static_cast<unsigned>(m_used.size()); }
     /// Flits that so many clusters need at least.
-    std::uint64_t least_entries(unsigned clusters) const { return clusters * std::accumulate(m_reserve.begin(), m_reserve.end(), std::uint64_t{0}); }
+    std::uint64_t least_entries(unsigned clusters) const {
+        return clusters * std::accumulate(m_reserve.begin(), m_reserve.end(), std::uint64_t{0});
+    }
     std::uint64_t entries() const { return m_entries; }
 
     bool has_room(unsigned cluster, virtual_channel c, unsigned flits) const;
@@ -83,7 +86,9 @@ private:
     using fifo = boost::circular_buffer<entry>;
     fifo& at(unsigned cluster, unsigned queue) { return m_queues[cluster * m_shapes.size() + queue]; }
     const fifo& at(unsigned cluster, unsigned queue) const { return m_queues[cluster * m_shapes.size() + queue]; }
-    std::uint64_t beyond(std::uint64_t used, unsigned channel) const { return used > m_kept[channel] ? used - m_kept[channel] : 0; }
+    std::uint64_t beyond(std::uint64_t used, unsigned channel) const {
+        return used > m_kept[channel] ? used - m_kept[channel] : 0;
+    }
     void use(unsigned cluster, virtual_channel c, unsigned flits);
     void free(unsigned cluster, virtual_channel c, unsigned flits);
 

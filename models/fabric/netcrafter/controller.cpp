@@ -18,7 +18,12 @@ struct credits_of_port final : link_credits {
 }  // namespace
 
 controller::controller(const sc_core::sc_module_name& name, const parameters& p, const packet_format& f, ticks cycle)
-    : egress(name), params(p), m_format(f), m_latency(p.latency * cycle), m_parts(p), m_stitcher(p, f, p.window * cycle) {}
+    : egress(name),
+      params(p),
+      m_format(f),
+      m_latency(p.latency * cycle),
+      m_parts(p),
+      m_stitcher(p, f, p.window * cycle) {}
 
 void controller::serve(unsigned terminal, unsigned cluster) {
     auto at = std::find(m_clusters.begin(), m_clusters.end(), cluster);
@@ -33,7 +38,9 @@ void controller::serve(unsigned terminal, unsigned cluster) {
 
 /// A whole line of which its requester wants one sector. It says so in three bits of its request's address.
 bool controller::trim(packet& p) {
-    if (p.type != packet_class::read_response || p.kind != access_kind::read || p.valid_sectors != 0xf || p.bytes < line_bytes) return false;
+    if (p.type != packet_class::read_response || p.kind != access_kind::read || p.valid_sectors != 0xf ||
+        p.bytes < line_bytes)
+        return false;
     if (__builtin_popcount(p.needed_sectors & 0xf) != 1) return false;
     const auto before = p.flits;
     p.valid_sectors = p.needed_sectors & 0xf;

@@ -9,8 +9,8 @@
 
 namespace fabricvp::fabric::netcrafter {
 
-/// NetCrafter's controller at one link to another cluster: trims what comes, keeps it in the cluster queue, and hands the
-/// link units of packets that were stitched together.
+/// NetCrafter's controller at one link to another cluster: trims what comes, keeps it in the cluster queue, and hands
+/// the link units of packets that were stitched together.
 class controller final : public egress {
 public:
     const parameters params;
@@ -19,7 +19,8 @@ public:
     counter left{*this, "left", "1", "packets that went on, each with its last part"};
     counter units{*this, "units", "1", "packets and stitched packets that went over the link as one"};
     counter wire_flits{*this, "wire_flits", "1", "flits on the link"};
-    counter buffer_flits{*this, "buffer_flits", "1", "flits that the packets take in buffers behind the link, one by one"};
+    counter buffer_flits{*this, "buffer_flits", "1",
+                         "flits that the packets take in buffers behind the link, one by one"};
     counter padding_bytes{*this, "padding_bytes", "B", "padding on the link"};
     counter sub_header_bytes{*this, "sub_header_bytes", "B", "sub-headers before ends of packets"};
     counter stitched{*this, "stitched", "1", "whole packets that rode in padding"};
@@ -36,9 +37,12 @@ public:
     histogram waiting{*this, "waiting", "flits", "flits that a packet found before it"};
 
     /// What it takes in hardware.
-    derived memory{*this, "overhead.bytes", "B", "cluster queue and stitching buffer", [this] { return overhead_bytes(); }};
-    derived of_l2{*this, "overhead.of_16_mib_l2", "1", "the same as a share of a 16 MiB L2 (MI250X)", [this] { return overhead_bytes() / (16 << 20); }};
-    derived of_switch{*this, "overhead.of_64_mib_switch", "1", "the same as a share of a switch with 64 MiB of buffers", [this] { return overhead_bytes() / (64 << 20); }};
+    derived memory{*this, "overhead.bytes", "B", "cluster queue and stitching buffer",
+                   [this] { return overhead_bytes(); }};
+    derived of_l2{*this, "overhead.of_16_mib_l2", "1", "the same as a share of a 16 MiB L2 (MI250X)",
+                  [this] { return overhead_bytes() / (16 << 20); }};
+    derived of_switch{*this, "overhead.of_64_mib_switch", "1", "the same as a share of a switch with 64 MiB of buffers",
+                      [this] { return overhead_bytes() / (64 << 20); }};
 
     /// \param cycle of the switch
     controller(const sc_core::sc_module_name& name, const parameters& params, const packet_format& format, ticks cycle);

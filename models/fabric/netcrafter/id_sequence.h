@@ -7,8 +7,9 @@
 
 namespace fabricvp::fabric::netcrafter {
 
-/// IDs for the packets on a link, in turns. Units arrive in the order in which they are sent, so an ID may be used again as
-/// soon as its packet has left; only that of a packet whose end has ridden ahead is held until the rest follows.
+/// IDs for the packets on a link, in turns. Units arrive in the order in which they are sent, so an ID may be used
+/// again as soon as its packet has left; only that of a packet whose end has ridden ahead is held until the rest
+/// follows.
 class id_sequence {
 public:
     /// \param most IDs that headers and sub-headers can name

@@ -10,8 +10,8 @@ enum class pooling_mode { none, plain, selective };
 /// Whom the egress lets pass before all others: page-table packets, or (as a control) as many data packets.
 enum class sequencing_mode { none, page_tables, data };
 
-/// The controller in a cluster switch, at its links to other clusters. Everything is off unless asked for; numbers are the
-/// published ones (Fatima et al., NetCrafter, ISCA 2025) where there are any.
+/// The controller in a cluster switch, at its links to other clusters. Everything is off unless asked for; numbers are
+/// the published ones (Fatima et al., NetCrafter, ISCA 2025) where there are any.
 struct parameters {
     bool stitching = false;
     bool partial = true;
@@ -27,7 +27,9 @@ struct parameters {
     void describe(parameter_visitor& v);
 
     /// Whether any part is on; otherwise the switch has its plain egress.
-    bool on() const { return stitching || trimming || sequencing != sequencing_mode::none || pooling != pooling_mode::none; }
+    bool on() const {
+        return stitching || trimming || sequencing != sequencing_mode::none || pooling != pooling_mode::none;
+    }
 };
 
 }  // namespace fabricvp::fabric::netcrafter
@@ -36,11 +38,13 @@ namespace fabricvp {
 template <>
 struct choice_traits<fabric::netcrafter::pooling_mode> {
     using mode = fabric::netcrafter::pooling_mode;
-    static constexpr std::pair<mode, const char*> names[] = {{mode::none, "none"}, {mode::plain, "plain"}, {mode::selective, "selective"}};
+    static constexpr std::pair<mode, const char*> names[] = {
+        {mode::none, "none"}, {mode::plain, "plain"}, {mode::selective, "selective"}};
 };
 template <>
 struct choice_traits<fabric::netcrafter::sequencing_mode> {
     using mode = fabric::netcrafter::sequencing_mode;
-    static constexpr std::pair<mode, const char*> names[] = {{mode::none, "none"}, {mode::page_tables, "page_tables"}, {mode::data, "data"}};
+    static constexpr std::pair<mode, const char*> names[] = {
+        {mode::none, "none"}, {mode::page_tables, "page_tables"}, {mode::data, "data"}};
 };
 }  // namespace fabricvp

@@ -9,14 +9,20 @@ namespace fabricvp::fabric::netcrafter {
 namespace {
 
 constexpr unsigned bit(virtual_channel c) { return 1u << static_cast<unsigned>(c); }
-bool is_page_table(const packet& p) { return p.type == packet_class::page_table_request || p.type == packet_class::page_table_response; }
+bool is_page_table(const packet& p) {
+    return p.type == packet_class::page_table_request || p.type == packet_class::page_table_response;
+}
 
 }  // namespace
 
 stitcher::stitcher(const parameters& p, const packet_format& format, ticks window)
     : queue(format, p.entries, p.stitching, p.sequencing != sequencing_mode::none),
-      identifiers(wire_format{0, static_cast<std::uint8_t>(p.sub_header.bytes)}.most_tail_id() + 1), m_params(p), m_format(format), m_window(window),
-      m_payload(format.payload()), m_sub_header(static_cast<unsigned>(p.sub_header.bytes)) {}
+      identifiers(wire_format{0, static_cast<std::uint8_t>(p.sub_header.bytes)}.most_tail_id() + 1),
+      m_params(p),
+      m_format(format),
+      m_window(window),
+      m_payload(format.payload()),
+      m_sub_header(static_cast<unsigned>(p.sub_header.bytes)) {}
 
 bool stitcher::wants_to_go_first(unsigned cluster, const packet& p) {
     if (m_params.sequencing == sequencing_mode::page_tables) return is_page_table(p);
@@ -120,7 +126,8 @@ bool stitcher::must_wait(const cluster_queue::entry& e, unsigned q, unsigned fre
     return end || queue.fitting(free);
 }
 
-bool stitcher::find(unsigned cluster, unsigned free, const link_credits& credits, virtual_channel c, unsigned taken, candidate& found) const {
+bool stitcher::find(unsigned cluster, unsigned free, const link_credits& credits, virtual_channel c, unsigned taken,
+                    candidate& found) const {
     const auto filled = queue.filled(cluster);
     if (const auto whole = filled & queue.fitting(free)) {
         if (pick(cluster, whole & queue.first(), false, credits, c, taken, found)) return true;
@@ -130,12 +137,15 @@ bool stitcher::find(unsigned cluster, unsigned free, const link_credits& credits
     return pick(cluster, filled & queue.with_end_fitting(free - m_sub_header), true, credits, c, taken, found);
 }
 
-bool stitcher::pick(unsigned cluster, std::uint32_t among, bool end, const link_credits& credits, virtual_channel c, unsigned taken, candidate& found) const {
+bool stitcher::pick(unsigned cluster, std::uint32_t among, bool end, const link_credits& credits, virtual_channel c,
+                    unsigned taken, candidate& found) const {
     for (; among; among &= among - 1) {
         const auto q = static_cast<unsigned>(__builtin_ctz(among));
         const auto& s = queue.shape_of(q);
         if (m_claimed & bit(s.channel) & ~bit(c)) continue;  // the head's own channel is the head's turn
-        if (end && (queue.front(cluster, q).tail || s.last > wire_format{0, static_cast<std::uint8_t>(m_sub_header)}.longest_tail())) continue;
+        if (end && (queue.front(cluster, q).tail ||
+                    s.last > wire_format{0, static_cast<std::uint8_t>(m_sub_header)}.longest_tail()))
+            continue;
         if (!credits.covers(s.channel, s.flits + (s.channel == c ? taken : 0))) continue;
         found = {q, end};
         return true;
@@ -184,7 +194,8 @@ void stitcher::write(wire_unit& to, cluster_queue::entry& head) {
             serialise(p, h, at);
         }
         at += bytes;
-        to.parts.push_back({std::move(head.packet), head.tail ? wire_unit::portion::body : wire_unit::portion::whole, p.channel(), bytes, p.flits, id});
+        to.parts.push_back({std::move(head.packet), head.tail ? wire_unit::portion::body : wire_unit::portion::whole,
+                            p.channel(), bytes, p.flits, id});
     }
     for (std::size_t i = 0; i < m_riders.size(); ++i) {
         auto& r = m_riders[i];
@@ -201,7 +212,8 @@ void stitcher::write(wire_unit& to, cluster_queue::entry& head) {
             const auto id = identifiers.take();
             serialise(p, {type_of(p), behind(i + 1), p.destination, id}, at);
             at += p.bytes;
-            to.parts.push_back({std::move(r.entry.packet), wire_unit::portion::whole, p.channel(), static_cast<std::uint8_t>(p.bytes), p.flits, id});
+            to.parts.push_back({std::move(r.entry.packet), wire_unit::portion::whole, p.channel(),
+                                static_cast<std::uint8_t>(p.bytes), p.flits, id});
         }
     }
     to.used = static_cast<std::uint16_t>(at - to.bytes.data());

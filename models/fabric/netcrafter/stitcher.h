@@ -23,11 +23,12 @@ protected:
 };
 
 /// Which packet leaves the cluster queue next, who rides with it, and who waits for riders: Algorithm 1 of NetCrafter's
-/// slides. It knows nothing of links; time is what it is told. docs/netcrafter.md lists where it departs from the slides.
+/// slides. It knows nothing of links; time is what it is told. docs/netcrafter.md lists where it departs from the
+/// slides.
 ///
-/// Channels take turns, and the queues of a channel; those that go first come first. A packet whose turn has come but that
-/// lacks credits keeps the turn of its channel, and nobody takes credits of that channel before it has gone, so small
-/// packets cannot starve a large one.
+/// Channels take turns, and the queues of a channel; those that go first come first. A packet whose turn has come but
+/// that lacks credits keeps the turn of its channel, and nobody takes credits of that channel before it has gone, so
+/// small packets cannot starve a large one.
 class stitcher {
 public:
     cluster_queue queue;
@@ -66,8 +67,10 @@ private:
     attempt serve(unsigned cluster, unsigned queue, ticks now, link_credits& credits, wire_unit& to);
     bool must_wait(const cluster_queue::entry& e, unsigned queue, unsigned free, bool found, ticks now) const;
     /// \param taken flits of a channel that the head is going to take
-    bool find(unsigned cluster, unsigned free, const link_credits& credits, virtual_channel c, unsigned taken, candidate& found) const;
-    bool pick(unsigned cluster, std::uint32_t among, bool end, const link_credits& credits, virtual_channel c, unsigned taken, candidate& found) const;
+    bool find(unsigned cluster, unsigned free, const link_credits& credits, virtual_channel c, unsigned taken,
+              candidate& found) const;
+    bool pick(unsigned cluster, std::uint32_t among, bool end, const link_credits& credits, virtual_channel c,
+              unsigned taken, candidate& found) const;
     void stitch(unsigned cluster, unsigned free, virtual_channel c, link_credits& credits, wire_unit& to);
     void write(wire_unit& to, cluster_queue::entry& head);
     bool wants_to_go_first(unsigned cluster, const packet& p);
@@ -79,7 +82,8 @@ private:
     std::array<std::array<unsigned, virtual_channels>, 2> m_turn{};  // by level and channel: cluster * 32 + queue
     unsigned m_channel = 0;                                          // whose turn it is
     unsigned m_claimed = 0;                                          // bit n: a packet waits for credits of channel n
-    std::vector<std::array<unsigned, virtual_channels>> m_owed;      // by cluster: data packets that may go first (the control)
+    std::vector<std::array<unsigned, virtual_channels>>
+        m_owed;  // by cluster: data packets that may go first (the control)
     struct rider {
         cluster_queue::entry entry;
         bool end;

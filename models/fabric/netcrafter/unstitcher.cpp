@@ -42,11 +42,14 @@ const char* unstitcher::parse_packet(wire_unit& u, unsigned& at, follower& next)
     if (!m_known[h.destination]) return "a packet is for nobody";
     const auto* part = part_of(u, h.id, false);
     if (!part) return "a packet has no side record";
-    if (m_format.flits(length) != part->flits || channel_of(class_of(h.type), m_format.page_table_channels) != part->channel) return "a packet takes other buffers than it has credits for";
+    if (m_format.flits(length) != part->flits ||
+        channel_of(class_of(h.type), m_format.page_table_channels) != part->channel)
+        return "a packet takes other buffers than it has credits for";
     auto here = length;
     const auto end = find(h.id);
     if (end != m_tails.end()) {
-        if (end->size != length - (part->flits - 1u) * m_format.payload()) return "the end of a packet does not fit the rest";
+        if (end->size != length - (part->flits - 1u) * m_format.payload())
+            return "the end of a packet does not fit the rest";
         here -= end->size;
     }
     if (at + here > u.length()) return "a packet goes beyond the last flit";
@@ -84,7 +87,8 @@ const char* unstitcher::parse(wire_unit& u) {
     unsigned at = 0;
     for (auto next = follower::packet; next != follower::padding;) {
         if (next != follower::packet && next != follower::tail) return "nothing of the kind can follow a packet";
-        if (const auto* wrong = next == follower::packet ? parse_packet(u, at, next) : parse_tail(u, at, next)) return wrong;
+        if (const auto* wrong = next == follower::packet ? parse_packet(u, at, next) : parse_tail(u, at, next))
+            return wrong;
     }
     if (at + m_format.payload() <= u.length()) return "a flit is padding throughout";
     if (m_seen != (1u << u.parts.size()) - 1) return "a packet is missing";

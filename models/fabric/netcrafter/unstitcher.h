@@ -8,8 +8,8 @@
 
 namespace fabricvp::fabric::netcrafter {
 
-/// The far end of a link between clusters: takes units apart. Where packets begin and end, their class, ID, destination,
-/// address and data come from the bytes alone; the rest from their side records.
+/// The far end of a link between clusters: takes units apart. Where packets begin and end, their class, ID,
+/// destination, address and data come from the bytes alone; the rest from their side records.
 class unstitcher {
 public:
     using packets = boost::container::static_vector<packet_ptr, wire_unit::most_parts>;

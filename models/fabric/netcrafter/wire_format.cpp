@@ -21,10 +21,12 @@ constexpr unsigned one_sector = 1, some_sectors = 2;
 constexpr unsigned code(wire_type t) { return static_cast<unsigned>(t); }
 constexpr bool has_sectors(wire_type t) { return code(t) >= code(wire_type::sectors); }
 constexpr unsigned sector_mask(wire_type t) { return code(t) - code(wire_type::sectors); }
-constexpr bool has_address(wire_type t) { return code(t) >= code(wire_type::read_request) && code(t) <= code(wire_type::load_reserved); }
+constexpr bool has_address(wire_type t) {
+    return code(t) >= code(wire_type::read_request) && code(t) <= code(wire_type::load_reserved);
+}
 
-/// Trim bits of a read. One sector: bit 0 and the sector's number where an address has it. What a sector cache wants has a
-/// mask of sectors in bits 2–5, which the published format has not; all: nothing.
+/// Trim bits of a read. One sector: bit 0 and the sector's number where an address has it. What a sector cache wants
+/// has a mask of sectors in bits 2–5, which the published format has not; all: nothing.
 unsigned trim_bits(const packet& p) {
     const unsigned n = p.needed_sectors & 0xf;
     if (__builtin_popcount(n) == 1) return one_sector | static_cast<unsigned>(__builtin_ctz(n)) << 4;
@@ -44,7 +46,9 @@ void restore_address(packet& p, wire_type t, std::uint64_t a) {
     const auto low = static_cast<unsigned>(a & low_bits);
     p.line = a & ~std::uint64_t{low_bits};
     if (t == wire_type::read_request)
-        p.needed_sectors = static_cast<std::uint8_t>(low & one_sector ? 1u << (low >> 4) : low & some_sectors ? low >> 2 : 0xfu);
+        p.needed_sectors = static_cast<std::uint8_t>(low & one_sector     ? 1u << (low >> 4)
+                                                     : low & some_sectors ? low >> 2
+                                                                          : 0xfu);
     else
         p.offset = static_cast<std::uint8_t>(low);
 }
@@ -52,17 +56,19 @@ void restore_address(packet& p, wire_type t, std::uint64_t a) {
 }  // namespace
 
 std::uint32_t wire_header::bits() const {
-    return code(type) | static_cast<std::uint32_t>(next) << 5 | std::uint32_t{destination} << 7 | std::uint32_t{id} << 19;
+    return code(type) | static_cast<std::uint32_t>(next) << 5 | std::uint32_t{destination} << 7 |
+           std::uint32_t{id} << 19;
 }
 
 wire_header wire_header::from(std::uint32_t bits) {
-    return {static_cast<wire_type>(bits & 31), static_cast<follower>(bits >> 5 & 3), static_cast<std::uint16_t>(bits >> 7 & (destinations - 1)),
-            static_cast<std::uint16_t>(bits >> 19)};
+    return {static_cast<wire_type>(bits & 31), static_cast<follower>(bits >> 5 & 3),
+            static_cast<std::uint16_t>(bits >> 7 & (destinations - 1)), static_cast<std::uint16_t>(bits >> 19)};
 }
 
 void wire_format::put(const wire_sub_header& h, std::uint8_t* to) const {
     const auto size_bits = sub_header == 2 ? 3u : 6u;
-    const auto bits = static_cast<std::uint32_t>(h.next) | std::uint32_t{h.size} / 4 << 2 | std::uint32_t{h.id} << (2 + size_bits);
+    const auto bits =
+        static_cast<std::uint32_t>(h.next) | std::uint32_t{h.size} / 4 << 2 | std::uint32_t{h.id} << (2 + size_bits);
     for (unsigned i = 0; i < sub_header; ++i) to[i] = static_cast<std::uint8_t>(bits >> 8 * i);
 }
 
@@ -79,19 +85,21 @@ bool wire_format::get(const std::uint8_t* from, wire_sub_header& h) const {
 
 wire_type type_of(const packet& p) {
     switch (p.type) {
-        case packet_class::read_request: return p.kind == access_kind::read ? wire_type::read_request : wire_type::load_reserved;
+        case packet_class::read_request:
+            return p.kind == access_kind::read ? wire_type::read_request : wire_type::load_reserved;
         case packet_class::page_table_request: return wire_type::page_table_request;
         case packet_class::write_request:
-            return p.bytes == longest_packet                         ? wire_type::write_line
+            return p.bytes == longest_packet                       ? wire_type::write_line
                    : p.bytes == header_bytes + address_bytes + 16u ? wire_type::write_16
                    : p.bytes == header_bytes + address_bytes + 8u  ? wire_type::write_8
-                                                                    : wire_type::write_bare;
+                                                                   : wire_type::write_bare;
         case packet_class::write_response: return wire_type::write_response;
         case packet_class::page_table_response: return wire_type::page_table_response;
         case packet_class::read_response: break;
     }
     if (p.bytes == header_bytes) return wire_type::sectors;
-    return p.kind == access_kind::read ? static_cast<wire_type>(code(wire_type::sectors) + (p.valid_sectors & 0xf)) : wire_type::value_response;
+    return p.kind == access_kind::read ? static_cast<wire_type>(code(wire_type::sectors) + (p.valid_sectors & 0xf))
+                                       : wire_type::value_response;
 }
 
 unsigned length_of(wire_type t) {

@@ -2,13 +2,16 @@
 // What a packet is on the link between clusters, byte by byte (docs/netcrafter.md). All numbers are little-endian.
 //
 //   header, 4 bytes:  bits 0–4 type, 5–6 what follows, 7–18 destination, 19–31 ID
-//   address, 8 bytes: of requests. Lines have 64 bytes, so its low six bits are free: for reads the trim bits, for atomics,
+//   address, 8 bytes: of requests. Lines have 64 bytes, so its low six bits are free: for reads the trim bits, for
+//   atomics,
 //                     load-reserved and page tables the offset in the line
 //   data:             a line, operands, sectors, an entry of a page table
-//   sub-header:       before the end of a packet that rides ahead of the rest: what follows, size in units of 4 bytes, ID
+//   sub-header:       before the end of a packet that rides ahead of the rest: what follows, size in units of 4 bytes,
+//   ID
 //
 // "What follows" says whether the next byte behind this packet begins another packet, the end of one, or padding: the
-// unused encodings of the published type field that mark a stitched flit. IDs are the link's own, given in turns. Of what the published format does not have, the packet itself is the side record.
+// unused encodings of the published type field that mark a stitched flit. IDs are the link's own, given in turns. Of
+// what the published format does not have, the packet itself is the side record.
 #pragma once
 
 #include <array>
@@ -28,9 +31,9 @@ enum class wire_type : std::uint8_t {
     read_request = 1,
     page_table_request = 2,
     write_line = 3,
-    write_8 = 4,       ///< atomics, store-conditional: with 8 bytes of operands
-    write_16 = 5,      ///< compare and swap
-    write_bare = 6,    ///< locks
+    write_8 = 4,     ///< atomics, store-conditional: with 8 bytes of operands
+    write_16 = 5,    ///< compare and swap
+    write_bare = 6,  ///< locks
     load_reserved = 7,
     write_response = 8,
     page_table_response = 9,
@@ -79,12 +82,13 @@ packet_class class_of(wire_type t);
 void serialise(const packet& p, const wire_header& h, std::uint8_t* to);
 /// Whether the address (if the type has one) has only bits set that mean something.
 bool address_makes_sense(wire_type t, const std::uint8_t* bytes);
-/// Restores class, destination, size, address, trim bits and data of a packet from its bytes, which must make sense. Bytes
-/// of the line that were not carried are zero.
+/// Restores class, destination, size, address, trim bits and data of a packet from its bytes, which must make sense.
+/// Bytes of the line that were not carried are zero.
 void restore(packet& p, const packet_format& f, const wire_header& h, const std::uint8_t* bytes);
 
-/// What becomes of a packet that goes alone when bits of byte `at` are wrong. \returns false if that is an error: its header does
-/// not fit the rest, or its address means nothing, or the format's header and address are not as long as these
+/// What becomes of a packet that goes alone when bits of byte `at` are wrong. \returns false if that is an error: its
+/// header does not fit the rest, or its address means nothing, or the format's header and address are not as long as
+/// these
 bool flip(packet& p, const packet_format& f, std::size_t at, std::uint8_t bits);
 
 }  // namespace fabricvp::fabric::netcrafter

@@ -10,9 +10,9 @@
 
 namespace fabricvp::fabric::netcrafter {
 
-/// What goes over a link between clusters as one: a packet, or what its end left of it, and what rides in its last flit.
-/// The far end reads the bytes; beside them it has the side records, found by the IDs that the bytes name. As for timing,
-/// errors and replays the link treats a unit as a packet.
+/// What goes over a link between clusters as one: a packet, or what its end left of it, and what rides in its last
+/// flit. The far end reads the bytes; beside them it has the side records, found by the IDs that the bytes name. As for
+/// timing, errors and replays the link treats a unit as a packet.
 class wire_unit : public pooled<wire_unit> {
 public:
     static constexpr unsigned most_bytes = 256, most_parts = 17;
@@ -20,7 +20,7 @@ public:
     /// A whole packet, all but the end of one, or the end of one.
     enum class portion : std::uint8_t { whole, body, tail };
     struct part {
-        packet_ptr record;        ///< of a packet that is complete with this part: what the wire format does not have
+        packet_ptr record;  ///< of a packet that is complete with this part: what the wire format does not have
         portion what;
         virtual_channel channel;  ///< what its packet takes of the far end's buffers
         std::uint8_t bytes;       ///< without the sub-header
@@ -31,7 +31,7 @@ public:
     std::array<std::uint8_t, most_bytes> bytes;  ///< what flits carry, the last one padded with zeros
     std::uint16_t used = 0;                      ///< without padding, sub-headers included
     std::uint16_t flits = 0;
-    ticks ready = 0;                             ///< when the last byte of all that is in it is at hand
+    ticks ready = 0;  ///< when the last byte of all that is in it is at hand
     wire_format format;
     boost::container::static_vector<part, most_parts> parts;
 

@@ -18,7 +18,9 @@ namespace fabricvp::gpu {
 class command_processor::clock final : public riscv::timebase {
 public:
     std::uint64_t time_at(ticks at) const override { return at / ticks_per_nanosecond; }
-    ticks when(std::uint64_t value) const override { return value > never / ticks_per_nanosecond ? never : value * ticks_per_nanosecond; }
+    ticks when(std::uint64_t value) const override {
+        return value > never / ticks_per_nanosecond ? never : value * ticks_per_nanosecond;
+    }
 
 private:
     static constexpr ticks ticks_per_nanosecond = 1000;
@@ -33,19 +35,20 @@ command_processor_params::command_processor_params() {
 
 void command_processor_params::describe(parameter_visitor& v) {
     v.field("harts", harts, between{1, 16}, "number of harts");
-    v.field("memory", memory, between{32768, 524288}, "memory of the harts' own: code, stacks and the tables shared with the host");
+    v.field("memory", memory, between{32768, 524288},
+            "memory of the harts' own: code, stacks and the tables shared with the host");
     v.group("hart", hart, "every hart");
     v.group("bus", bus, "what the harts reach beyond their memory");
     v.field("quantum", quantum, between{1000, 1e9}, "longest time a hart runs ahead of the others");
 }
 
-command_processor::command_processor(const sc_core::sc_module_name& name, const command_processor_params& p, unsigned gpu,
-                                     memory_router& router, l2_tlb& translations, debug_memory debug)
+command_processor::command_processor(const sc_core::sc_module_name& name, const command_processor_params& p,
+                                     unsigned gpu, memory_router& router, l2_tlb& translations, debug_memory debug)
     : model(name),
       params(p),
       memory(p.memory),
-      event_pending(registers, "event_pending", CP_EVENT_PENDING, 4, 0, {{"events", 0, 32, field_access::read_only, "enum gpu_event"}},
-                    {p.harts}),
+      event_pending(registers, "event_pending", CP_EVENT_PENDING, 4, 0,
+                    {{"events", 0, 32, field_access::read_only, "enum gpu_event"}}, {p.harts}),
       event_enable(registers, "event_enable", CP_EVENT_ENABLE, 4, 0, {}, {p.harts}),
       doorbell_pending(registers, "doorbell_pending", CP_DOORBELL_PENDING, 8, 0,
                        {{"queues", 0, 64, field_access::write_one_to_clear, "rung since it was cleared"}}),
@@ -53,23 +56,26 @@ command_processor::command_processor(const sc_core::sc_module_name& name, const 
                    {{"request", 0, 1, field_access::write_one_to_clear, "the host wrote HOST_REQUEST"}}, {p.harts}),
       firmware_state(registers, "firmware_state", CP_FIRMWARE_STATE, 4, GPU_FIRMWARE_HELD),
       interrupt(registers, "interrupt", CP_INTERRUPT, 4, 0),
-      hart_count(registers, "harts", CP_HARTS, 4, p.harts, {{"count", 0, 32, field_access::read_only, "number of harts"}}),
+      hart_count(registers, "harts", CP_HARTS, 4, p.harts,
+                 {{"count", 0, 32, field_access::read_only, "number of harts"}}),
       time_ns(registers, "time_ns", CP_TIME_NS, 8, 0, {{"ns", 0, 64, field_access::read_only, "simulated time"}}),
-      access_fault(registers, "access_fault", CP_ACCESS_FAULT, 4, 0, {{"fault", 0, 32, field_access::read_only, "enum gpu_fault"}},
-                   {p.harts}),
+      access_fault(registers, "access_fault", CP_ACCESS_FAULT, 4, 0,
+                   {{"fault", 0, 32, field_access::read_only, "enum gpu_fault"}}, {p.harts}),
       address_space(registers, "address_space", CP_ADDRESS_SPACE, 4, 0, {}, {p.harts}),
-      doorbell_value(registers, "doorbell_value", CP_DOORBELL_VALUE, 8, 0, {{"value", 0, 64, field_access::read_only, "last written"}},
-                     {GPU_QUEUES}),
+      doorbell_value(registers, "doorbell_value", CP_DOORBELL_VALUE, 8, 0,
+                     {{"value", 0, 64, field_access::read_only, "last written"}}, {GPU_QUEUES}),
       page_table(registers, "page_table", CP_PAGE_TABLE, 8, 0, {}, {GPU_ADDRESS_SPACES}),
       tlb_invalidate(registers, "tlb_invalidate", CP_TLB_INVALIDATE, 4, 0),
-      tlb_busy(registers, "tlb_busy", CP_TLB_BUSY, 4, 0, {{"busy", 0, 1, field_access::read_only, "an invalidation is under way"}}),
+      tlb_busy(registers, "tlb_busy", CP_TLB_BUSY, 4, 0,
+               {{"busy", 0, 1, field_access::read_only, "an invalidation is under way"}}),
       acquire(registers, "acquire", CP_ACQUIRE, 4, 0),
       queue_hart(registers, "queue_hart", CP_QUEUE_HART, 4, 0, {}, {GPU_QUEUES}),
-      hart_queues(registers, "hart_queues", CP_HART_QUEUES, 8, 0, {{"queues", 0, 64, field_access::read_only, "whose doorbells it hears"}},
-                  {p.harts}),
+      hart_queues(registers, "hart_queues", CP_HART_QUEUES, 8, 0,
+                  {{"queues", 0, 64, field_access::read_only, "whose doorbells it hears"}}, {p.harts}),
       lines_begin(registers, "lines_begin", CP_LINES_BEGIN, 8, 0),
       lines_bytes(registers, "lines_bytes", CP_LINES_BYTES, 8, 0),
-      lines_lock(registers, "lines_lock", CP_LINES_LOCK, 4, 0, {{"lock", 0, 1, field_access::read_write, "stores of others lock lines"}}),
+      lines_lock(registers, "lines_lock", CP_LINES_LOCK, 4, 0,
+                 {{"lock", 0, 1, field_access::read_write, "stores of others lock lines"}}),
       m_time(std::make_unique<clock>()),
       m_events(p.harts),
       m_event_since(p.harts) {
@@ -79,8 +85,8 @@ command_processor::command_processor(const sc_core::sc_module_name& name, const 
         const auto owner = (std::uint64_t{gpu} + 1) << 32 | (0xffff0000u + i);
         const cp_bus_wiring to{hart_clock, memory, registers, router, translations, owner, debug};
         bus.push_back(std::make_unique<cp_bus>(fmt::format("bus{}", i).c_str(), params.bus, to));
-        harts.push_back(std::make_unique<riscv::hart>(fmt::format("hart{}", i).c_str(), params.hart, i, m_direct, *m_time,
-                                                      params.quantum));
+        harts.push_back(std::make_unique<riscv::hart>(fmt::format("hart{}", i).c_str(), params.hart, i, m_direct,
+                                                      *m_time, params.quantum));
         harts.back()->order_on_bus(true);
         harts.back()->bus.bind(bus.back()->bus);
     }
@@ -94,7 +100,9 @@ command_processor::command_processor(const sc_core::sc_module_name& name, const 
     host_pending.on_write([this](std::size_t hart, std::uint64_t) {
         set_event(static_cast<unsigned>(hart), GPU_EVENT_HOST, host_pending.get(hart) != 0);
     });
-    interrupt.on_write([this](std::size_t, std::uint64_t vector) { if (on_interrupt) on_interrupt(static_cast<unsigned>(vector)); });
+    interrupt.on_write([this](std::size_t, std::uint64_t vector) {
+        if (on_interrupt) on_interrupt(static_cast<unsigned>(vector));
+    });
     time_ns.on_read([this](std::size_t) { return m_time->time_at(now()); });
     access_fault.on_read([this](std::size_t hart) { return fault_number(bus[hart]->last_fault); });
     address_space.on_write([this](std::size_t hart, std::uint64_t space) {
@@ -106,7 +114,9 @@ command_processor::command_processor(const sc_core::sc_module_name& name, const 
     tlb_invalidate.on_write([this](std::size_t, std::uint64_t space) {
         if (on_tlb_invalidate) on_tlb_invalidate(static_cast<std::uint32_t>(space % GPU_ADDRESS_SPACES));
     });
-    acquire.on_write([this](std::size_t, std::uint64_t) { if (on_acquire) on_acquire(); });
+    acquire.on_write([this](std::size_t, std::uint64_t) {
+        if (on_acquire) on_acquire();
+    });
     lines_lock.on_write([this](std::size_t, std::uint64_t) {
         if (on_queue_lines) on_queue_lines(lines_begin(), lines_bytes(), lines_lock() != 0);
     });
@@ -130,13 +140,15 @@ void command_processor::ring(unsigned queue, std::uint64_t value) {
 
 void command_processor::update_doorbells() {
     const auto pending = doorbell_pending();
-    for (unsigned hart = 0; hart < harts.size(); ++hart) set_event(hart, GPU_EVENT_DOORBELL, (pending & hart_queues.get(hart)) != 0);
+    for (unsigned hart = 0; hart < harts.size(); ++hart)
+        set_event(hart, GPU_EVENT_DOORBELL, (pending & hart_queues.get(hart)) != 0);
 }
 
 void command_processor::assign(unsigned queue, std::uint64_t hart) {
     if (hart >= harts.size()) {
         if (!std::exchange(m_told_of_hart, true))
-            log(log_level::warning, *this, "queue {} keeps its hart: there is no hart {}; further ones are not told", queue, hart);
+            log(log_level::warning, *this, "queue {} keeps its hart: there is no hart {}; further ones are not told",
+                queue, hart);
         hart = m_hart_of[queue];
     }
     const auto bit = std::uint64_t{1} << queue;
@@ -192,8 +204,10 @@ void command_processor::show_events(std::size_t hart, std::uint32_t before) {
     const auto changed = before ^ m_events[hart];
     for (unsigned i = 0; i < std::size(names); ++i) {
         if (!(changed >> i & 1)) continue;
-        if (before >> i & 1) trace::slice(*harts[hart], names[i], m_event_since[hart][i], now());
-        else m_event_since[hart][i] = now();
+        if (before >> i & 1)
+            trace::slice(*harts[hart], names[i], m_event_since[hart][i], now());
+        else
+            m_event_since[hart][i] = now();
     }
 }
 
@@ -202,7 +216,9 @@ void command_processor::update(std::size_t hart) {
     harts[hart]->set_interrupt(riscv::interrupt_line::machine_external, (m_events[hart] & event_enable.get(hart)) != 0);
 }
 
-void command_processor::host_read(std::uint64_t offset, void* to, std::size_t size) const { memory.read(offset, to, size); }
+void command_processor::host_read(std::uint64_t offset, void* to, std::size_t size) const {
+    memory.read(offset, to, size);
+}
 
 void command_processor::host_write(std::uint64_t offset, const void* from, std::size_t size) {
     memory.write(offset, from, size);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The command processor: RISC-V harts with memory of their own that run firmware (firmware/cp). What that firmware can do
-// is what it reaches by the registers of abi/gpu.h and by memory; the hardware here knows nothing of queues or packets.
+// The command processor: RISC-V harts with memory of their own that run firmware (firmware/cp). What that firmware can
+// do is what it reaches by the registers of abi/gpu.h and by memory; the hardware here knows nothing of queues or
+// packets.
 #pragma once
 
 #include <array>
@@ -36,9 +37,9 @@ public:
 
     sparse_memory memory;
     register_bank registers{GPU_CP_REGISTERS_SIZE};
-    device_register event_pending, event_enable, doorbell_pending, host_pending, firmware_state, interrupt, hart_count, time_ns,
-        access_fault, address_space, doorbell_value, page_table, tlb_invalidate, tlb_busy,
-        acquire, queue_hart, hart_queues, lines_begin, lines_bytes, lines_lock;
+    device_register event_pending, event_enable, doorbell_pending, host_pending, firmware_state, interrupt, hart_count,
+        time_ns, access_fault, address_space, doorbell_value, page_table, tlb_invalidate, tlb_busy, acquire, queue_hart,
+        hart_queues, lines_begin, lines_bytes, lines_lock;
 
     counter doorbells{*this, "doorbells", "1", "doorbells rung"};
     histogram doorbell_service{*this, "doorbell_service", "ps", "from a doorbell to the firmware's clearing it"};
@@ -51,7 +52,8 @@ public:
     std::function<void(std::uint32_t space, std::uint64_t root)> on_page_table;
     std::function<void(std::uint32_t space)> on_tlb_invalidate;
     std::function<void()> on_acquire;
-    std::function<void(std::uint64_t physical, std::uint64_t bytes, bool lock)> on_queue_lines;  ///< abi/gpu_queue_lines.h
+    std::function<void(std::uint64_t physical, std::uint64_t bytes, bool lock)>
+        on_queue_lines;  ///< abi/gpu_queue_lines.h
     std::function<void()> on_doorbell;
 
     /// \param gpu index in the node
@@ -92,7 +94,7 @@ private:
     std::vector<std::uint32_t> m_events;
     std::vector<std::array<ticks, 4>> m_event_since;  // for traces
     std::array<ticks, GPU_QUEUES> m_rung_at{};
-    std::uint64_t m_rung = 0;  // doorbells not yet cleared
+    std::uint64_t m_rung = 0;                          // doorbells not yet cleared
     std::array<std::uint8_t, GPU_QUEUES> m_hart_of{};  // what queue_hart says, as long as it says something that exists
     bool m_told_of_hart = false;
     bool m_running = false;

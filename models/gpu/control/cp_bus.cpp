@@ -22,7 +22,8 @@ access_kind kind_of(const bus_payload& payload, const atomic_extension* atomic) 
 
 void cp_bus_params::describe(parameter_visitor& v) {
     v.field("register_latency", register_latency, between{0, 1e9}, "access to a register of the command processor");
-    v.field("memory_latency", memory_latency, between{0, 1e9}, "access to the processor's memory that cannot be made in place");
+    v.field("memory_latency", memory_latency, between{0, 1e9},
+            "access to the processor's memory that cannot be made in place");
     v.field("tlb", tlb, between{1, 4096}, "translations that a hart holds");
     v.group("data_cache", data_cache, "what a hart holds of the GPU's memory");
 }
@@ -64,14 +65,16 @@ bool cp_bus::access_local(bus_payload& payload, std::uint64_t offset, ticks& lat
     payload.get_extension(atomic);
     if (m_local.contains(offset, size)) {
         latency += params.memory_latency.value;
-        if (atomic) return false;  // harts do these in place; what comes here is marked, and LR/SC over the bus is not offered
+        if (atomic)
+            return false;  // harts do these in place; what comes here is marked, and LR/SC over the bus is not offered
         if (payload.is_read())
             m_local.read(offset, payload.get_data_ptr(), size);
         else
             m_local.write(offset, payload.get_data_ptr(), size);
         return true;
     }
-    if (offset < GPU_CP_REGISTERS_BASE || offset - GPU_CP_REGISTERS_BASE >= GPU_CP_REGISTERS_SIZE || atomic) return false;
+    if (offset < GPU_CP_REGISTERS_BASE || offset - GPU_CP_REGISTERS_BASE >= GPU_CP_REGISTERS_SIZE || atomic)
+        return false;
     ++register_accesses;
     latency += params.register_latency.value;
     const auto at = offset - GPU_CP_REGISTERS_BASE;
@@ -102,8 +105,10 @@ bus_target::outcome cp_bus::access(bus_payload& payload, ticks& delay) {
     if (m_order.fence) {
         m_waits = waits_for::stores;
         m_waiting_since = now();
-        if (m_order.release && m_stores) ++data_cache.drains;
-        else stores_ended();
+        if (m_order.release && m_stores)
+            ++data_cache.drains;
+        else
+            stores_ended();
     } else {
         ++line_accesses;
         next_piece();
@@ -146,7 +151,8 @@ void cp_bus::reach(std::uint64_t physical, bool cached) {
     m_fills = false;
     if (m_atomic) {
         data_cache.drop(physical - offset);
-        if (!m_order.release || !m_stores) return send(kind_of(*m_payload, m_atomic), sectors_of(bytes_of(offset, m_piece)));
+        if (!m_order.release || !m_stores)
+            return send(kind_of(*m_payload, m_atomic), sectors_of(bytes_of(offset, m_piece)));
         ++data_cache.drains;
         m_waits = waits_for::stores;
         m_waiting_since = now();
@@ -190,7 +196,8 @@ void cp_bus::send(access_kind kind, unsigned sectors) {
         request->operation = m_atomic->op;
         request->operand = request->compare = 0;
         std::memcpy(&request->operand, bytes(), m_piece);
-        if (m_atomic->op == atomic_extension::operation::compare_swap) std::memcpy(&request->compare, bytes() + m_piece, m_piece);
+        if (m_atomic->op == atomic_extension::operation::compare_swap)
+            std::memcpy(&request->compare, bytes() + m_piece, m_piece);
     }
     if (m_posts) request->context = this;
     m_memory.send_at(request, request->issued);
@@ -210,7 +217,8 @@ void cp_bus::post() {
 void cp_bus::stores_ended() {
     m_waits = waits_for::nothing;
     m_spans.add(data_cache.stores_span, span_kind::queueing, m_waiting_since, now());
-    if (!m_order.fence) return send(kind_of(*m_payload, m_atomic), sectors_of(bytes_of(m_physical % line_bytes, m_piece)));
+    if (!m_order.fence)
+        return send(kind_of(*m_payload, m_atomic), sectors_of(bytes_of(m_physical % line_bytes, m_piece)));
     if (m_order.acquire) data_cache.invalidate();
     finish(memory_fault::none);
 }
@@ -264,7 +272,10 @@ void cp_bus::finish(memory_fault fault) {
     if (!m_order.fence) {
         latency.add(end - m_begin);
         if (span_recorder::on())
-            span_recorder::current().finish(m_spans, m_begin, end, this, m_atomic ? "hart atomic" : payload.is_read() ? "read" : "write",
+            span_recorder::current().finish(m_spans, m_begin, end, this,
+                                            m_atomic            ? "hart atomic"
+                                            : payload.is_read() ? "read"
+                                                                : "write",
                                             payload.get_address());
     }
     m_spans.clear();
@@ -285,7 +296,8 @@ unsigned cp_bus::debug_access(bus_payload& payload) {
     if (where(address) == GPU_PA_LOCAL) {
         const auto offset = offset_of(address);
         if (m_local.contains(offset, size)) {
-            reading ? m_local.read(offset, payload.get_data_ptr(), size) : m_local.write(offset, payload.get_data_ptr(), size);
+            reading ? m_local.read(offset, payload.get_data_ptr(), size)
+                    : m_local.write(offset, payload.get_data_ptr(), size);
             ok = true;
         } else if (offset >= GPU_CP_REGISTERS_BASE && offset - GPU_CP_REGISTERS_BASE < GPU_CP_REGISTERS_SIZE) {
             const auto at = offset - GPU_CP_REGISTERS_BASE;
@@ -294,7 +306,9 @@ unsigned cp_bus::debug_access(bus_payload& payload) {
         }
     } else if (m_debug) {
         ok = m_debug(address, payload.get_data_ptr(), size, !reading);
-        if (ok) reading ? data_cache.peek(address, payload.get_data_ptr(), size) : data_cache.poke(address, payload.get_data_ptr(), size);
+        if (ok)
+            reading ? data_cache.peek(address, payload.get_data_ptr(), size)
+                    : data_cache.poke(address, payload.get_data_ptr(), size);
     }
     payload.set_response_status(ok ? tlm::TLM_OK_RESPONSE : tlm::TLM_ADDRESS_ERROR_RESPONSE);
     return ok ? size : 0;

@@ -32,20 +32,21 @@ using debug_memory = std::function<bool(std::uint64_t physical, void* data, std:
 
 /// What the bus of a hart leads to.
 struct cp_bus_wiring {
-    const clock_domain& clock;          ///< of the hart
-    sparse_memory& local;               ///< the processor's own memory
+    const clock_domain& clock;  ///< of the hart
+    sparse_memory& local;       ///< the processor's own memory
     register_bank& registers;
     memory_router& router;
     l2_tlb& translations;
-    std::uint64_t owner;                ///< of the hart's reservations: a number unique in the node
+    std::uint64_t owner;  ///< of the hart's reservations: a number unique in the node
     debug_memory debug;
 };
 
-/// Everything that one hart of a command processor reaches beyond its own memory: registers, the GPU's L2 through a data
-/// cache, memory of other GPUs and of the host (not cached), and the address space of kernels (abi/gpu_apertures.h). One
-/// access at a time, but for stores to the GPU's memory, which the hart does not wait for. Nobody keeps the cache
-/// coherent: a fence whose successors include reads empties it, one whose predecessors include writes waits until stores
-/// have arrived at L2; .aq and .rl of atomics do the same. Atomics themselves are performed at L2.
+/// Everything that one hart of a command processor reaches beyond its own memory: registers, the GPU's L2 through a
+/// data cache, memory of other GPUs and of the host (not cached), and the address space of kernels
+/// (abi/gpu_apertures.h). One access at a time, but for stores to the GPU's memory, which the hart does not wait for.
+/// Nobody keeps the cache coherent: a fence whose successors include reads empties it, one whose predecessors include
+/// writes waits until stores have arrived at L2; .aq and .rl of atomics do the same. Atomics themselves are performed
+/// at L2.
 class cp_bus final : public bus_target, private line_client, private page_client {
 public:
     const cp_bus_params params;
@@ -102,25 +103,25 @@ private:
     debug_memory m_debug;
     pool<line_request> m_lines;
 
-    bus_payload* m_payload = nullptr;  // under way
-    bus_payload* m_answered = nullptr; // to be completed by m_answer
+    bus_payload* m_payload = nullptr;   // under way
+    bus_payload* m_answered = nullptr;  // to be completed by m_answer
     atomic_extension* m_atomic = nullptr;
-    riscv::order_extension m_order;    // what it asks for
-    unsigned m_done = 0;               // bytes of it
-    unsigned m_piece = 0;              // bytes of the present line
-    std::uint64_t m_physical = 0;      // of the piece
+    riscv::order_extension m_order;  // what it asks for
+    unsigned m_done = 0;             // bytes of it
+    unsigned m_piece = 0;            // bytes of the present line
+    std::uint64_t m_physical = 0;    // of the piece
     ticks m_begin = 0, m_waiting_since = 0;
-    ticks m_elapsed = 0;               // that the access has taken beyond now()
-    bool m_inside = false;             // of access()
-    bool m_fills = false;              // the answer goes into the cache
-    bool m_posts = false;              // the hart does not wait for it
+    ticks m_elapsed = 0;    // that the access has taken beyond now()
+    bool m_inside = false;  // of access()
+    bool m_fills = false;   // the answer goes into the cache
+    bool m_posts = false;   // the hart does not wait for it
     waits_for m_waits = waits_for::nothing;
-    std::uint64_t m_stores = 0;        // on their way
+    std::uint64_t m_stores = 0;  // on their way
     span_list m_spans;
     bool m_recording = false;
     std::set<std::pair<std::uint64_t, unsigned>> m_touched;
-    std::uint64_t m_epoch = 0;         // answers to what a reset has dropped are recognised by it
-    std::uint32_t m_generation = 0;    // of translations
+    std::uint64_t m_epoch = 0;       // answers to what a reset has dropped are recognised by it
+    std::uint32_t m_generation = 0;  // of translations
     calendar_event m_answer{method<&cp_bus::answer>, this};
 };
 

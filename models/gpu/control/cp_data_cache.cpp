@@ -27,7 +27,8 @@ void cp_data_cache_params::describe(parameter_visitor& v) {
     if (size) refuse(v, l1_misfit(size, ways));
 }
 
-cp_data_cache::cp_data_cache(const sc_core::sc_module_name& name, const cp_data_cache_params& p, const clock_domain& clock)
+cp_data_cache::cp_data_cache(const sc_core::sc_module_name& name, const cp_data_cache_params& p,
+                             const clock_domain& clock)
     : model(name), params(p), m_latency(clock.span(p.latency)) {
     if (p.size) m_lines = std::make_unique<l1_lines>(p.size, p.ways);
 }

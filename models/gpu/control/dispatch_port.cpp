@@ -11,7 +11,9 @@ namespace fabricvp::gpu {
 namespace {
 constexpr std::uint64_t hart_stride = 0x100;
 constexpr std::size_t most_faults = 64;  // waiting for the firmware; more are only counted
-register_field readable(const char* name, unsigned width, const char* help) { return {name, 0, width, field_access::read_only, help}; }
+register_field readable(const char* name, unsigned width, const char* help) {
+    return {name, 0, width, field_access::read_only, help};
+}
 }  // namespace
 
 void dispatch_port_params::describe(parameter_visitor& v) {
@@ -19,8 +21,10 @@ void dispatch_port_params::describe(parameter_visitor& v) {
             "time from a launch to its effect that stands for a vendor's driver and run-time, which are not modelled");
 }
 
-#define BANKED(member, name, offset, bytes) member(p.registers, name, offset, bytes, 0, {}, {p.harts.size(), hart_stride})
-#define READ_ONLY(member, name, offset, bytes, help) member(p.registers, name, offset, bytes, 0, {readable("value", bytes * 8, help)})
+#define BANKED(member, name, offset, bytes) \
+    member(p.registers, name, offset, bytes, 0, {}, {p.harts.size(), hart_stride})
+#define READ_ONLY(member, name, offset, bytes, help) \
+    member(p.registers, name, offset, bytes, 0, {readable("value", bytes * 8, help)})
 
 dispatch_port::dispatch_port(const sc_core::sc_module_name& name, const dispatch_port_params& parameters,
                              command_processor& p, dispatcher& target)
@@ -47,10 +51,10 @@ dispatch_port::dispatch_port(const sc_core::sc_module_name& name, const dispatch
       BANKED(acquire, "dispatch_acquire", CP_DISPATCH_ACQUIRE, 4),
       BANKED(start, "dispatch_start", CP_DISPATCH_START, 4),
       BANKED(abort, "dispatch_abort", CP_DISPATCH_ABORT, 4),
-      free(p.registers, "dispatch_free", CP_DISPATCH_FREE, 4, 0, {readable("count", 32, "launches that would be taken now")},
-           {p.harts.size(), hart_stride}),
-      done(p.registers, "dispatch_done", CP_DISPATCH_DONE, 8, 0, {readable("result", 64, "oldest end of a launch; reading pops it")},
-           {p.harts.size(), hart_stride}),
+      free(p.registers, "dispatch_free", CP_DISPATCH_FREE, 4, 0,
+           {readable("count", 32, "launches that would be taken now")}, {p.harts.size(), hart_stride}),
+      done(p.registers, "dispatch_done", CP_DISPATCH_DONE, 8, 0,
+           {readable("result", 64, "oldest end of a launch; reading pops it")}, {p.harts.size(), hart_stride}),
       READ_ONLY(fault_kind, "fault_kind", CP_FAULT_KIND, 4, "enum gpu_fault"),
       READ_ONLY(fault_lane, "fault_lane", CP_FAULT_LANE, 4, "lane of the wavefront"),
       READ_ONLY(fault_compute_unit, "fault_compute_unit", CP_FAULT_COMPUTE_UNIT, 4, "compute unit"),
@@ -66,13 +70,17 @@ dispatch_port::dispatch_port(const sc_core::sc_module_name& name, const dispatch
       m_target(target),
       m_results(p.harts.size()) {
     target.set_client(*this);
-    start.on_write([this](std::size_t hart, std::uint64_t cookie) { launch(static_cast<unsigned>(hart), static_cast<std::uint32_t>(cookie)); });
+    start.on_write([this](std::size_t hart, std::uint64_t cookie) {
+        launch(static_cast<unsigned>(hart), static_cast<std::uint32_t>(cookie));
+    });
     free.on_read([this](std::size_t) {
         const auto taken = m_target.under_way() + m_waiting.size();
         return taken < m_target.params.queue_depth ? m_target.params.queue_depth - taken : 0;
     });
     done.on_read([this](std::size_t hart) { return pop(static_cast<unsigned>(hart)); });
-    abort.on_write([this](std::size_t hart, std::uint64_t cookie) { abort_launch(std::uint64_t{hart} << 32 | (cookie & 0xffffffff)); });
+    abort.on_write([this](std::size_t hart, std::uint64_t cookie) {
+        abort_launch(std::uint64_t{hart} << 32 | (cookie & 0xffffffff));
+    });
     p.on_doorbell = [this] { m_rung = m_waiting.empty() && m_under_way.empty() ? now() : never; };
     fault_pop.on_write([this](std::size_t, std::uint64_t) {
         if (m_faults.empty()) return;
@@ -122,12 +130,14 @@ void dispatch_port::submit_due() {
         over_time.add(now(), 1);
         if (on_launch) on_launch();
     }
-    if (!m_waiting.empty() && m_waiting.front().due > now() && !m_submit.scheduled()) schedule(m_submit, m_waiting.front().due);
+    if (!m_waiting.empty() && m_waiting.front().due > now() && !m_submit.scheduled())
+        schedule(m_submit, m_waiting.front().due);
 }
 
 void dispatch_port::dispatch_done(const dispatch_run& run) {
     submit_due();
-    const auto l = std::find_if(m_under_way.begin(), m_under_way.end(), [&](const launched& o) { return o.number == run.number; });
+    const auto l =
+        std::find_if(m_under_way.begin(), m_under_way.end(), [&](const launched& o) { return o.number == run.number; });
     if (l == m_under_way.end()) return;  // of a processor that has been reset since
     note_times(*l, run);
     m_under_way.erase(l);

@@ -9,8 +9,8 @@
 #include "base/model.h"
 #include "base/registers.h"
 #include "gpu/control/command_processor.h"
-#include "gpu/lanes/dispatcher.h"
 #include "gpu/control/fault_number.h"
+#include "gpu/lanes/dispatcher.h"
 
 namespace fabricvp::gpu {
 
@@ -25,17 +25,19 @@ class dispatch_port final : public model, private dispatch_client {
 public:
     const dispatch_port_params params;
 
-    device_register image, entry, kernarg, scratch, scratch_bytes, scratch_size, lds_bytes, grid_x, grid_y, grid_z, group_x, group_y, group_z,
-        space, first_group, groups, chunk, period, acquire, start, abort, free, done;
-    device_register fault_kind, fault_lane, fault_compute_unit, fault_wavefront, fault_pc, fault_address, fault_cookie, fault_group_x,
-        fault_group_y, fault_group_z, fault_pop;
+    device_register image, entry, kernarg, scratch, scratch_bytes, scratch_size, lds_bytes, grid_x, grid_y, grid_z,
+        group_x, group_y, group_z, space, first_group, groups, chunk, period, acquire, start, abort, free, done;
+    device_register fault_kind, fault_lane, fault_compute_unit, fault_wavefront, fault_pc, fault_address, fault_cookie,
+        fault_group_x, fault_group_y, fault_group_z, fault_pop;
 
     /// Of launches that a doorbell found the GPU idle for: the stages of the way from there to the first instruction.
     histogram doorbell_to_launch{*this, "doorbell_to_launch", "ps", "from the last doorbell to the firmware's launch"};
-    histogram doorbell_to_instruction{*this, "doorbell_to_instruction", "ps", "from the last doorbell to the first instruction"};
+    histogram doorbell_to_instruction{*this, "doorbell_to_instruction", "ps",
+                                      "from the last doorbell to the first instruction"};
     /// Of all launches.
     histogram launch_to_start{*this, "launch_to_start", "ps", "from a launch to the start of its first work-group"};
-    histogram start_to_instruction{*this, "start_to_instruction", "ps", "from the start of the first work-group to the first instruction"};
+    histogram start_to_instruction{*this, "start_to_instruction", "ps",
+                                   "from the start of the first work-group to the first instruction"};
     time_series over_time{*this, "over_time", "1", "launches a window of time"};
     counter refused{*this, "refused", "1", "launches that the dispatcher cannot perform"};
     counter faults_dropped{*this, "faults_dropped", "1", "faults that found the firmware's FIFO full"};
@@ -56,7 +58,7 @@ private:
     };
     struct launched {
         ticks at, due;
-        ticks rung;            // never: other launches were under way
+        ticks rung;  // never: other launches were under way
         dispatch what;
         std::uint64_t number;  // of the dispatcher's
     };

@@ -15,7 +15,8 @@ std::string kernel_name(const gpu_memory_system& memory, const dispatch& what) {
         translation t;
         if (!memory.debug_translate(what.address_space, address, t) || t.fault != memory_fault::none) break;
         const auto physical = t.at(address);
-        if (auto* shared = memory.router.shared(); shared && shared->holds(physical) && shared->holds(physical + sizeof d - 1))
+        if (auto* shared = memory.router.shared();
+            shared && shared->holds(physical) && shared->holds(physical + sizeof d - 1))
             shared->load(offset_of(physical), &d, sizeof d);
         else if (memory.router.is_local(physical) && memory.memory.bytes.contains(offset_of(physical), sizeof d))
             memory.memory.bytes.read(offset_of(physical), &d, sizeof d);

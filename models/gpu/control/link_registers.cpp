@@ -26,8 +26,12 @@ std::uint32_t bits_of(const fabric::netcrafter::parameters& p) {
 
 void set_parts(fabric::netcrafter::controller& c, std::uint64_t bits) {
     c.set_parts(bits & GPU_LINK_STITCHING, bits & GPU_LINK_TRIMMING,
-                bits & GPU_LINK_SELECTIVE_POOLING ? pooling_mode::selective : bits & GPU_LINK_POOLING ? pooling_mode::plain : pooling_mode::none,
-                bits & GPU_LINK_SEQUENCING ? sequencing_mode::page_tables : bits & GPU_LINK_DATA_FIRST ? sequencing_mode::data : sequencing_mode::none);
+                bits & GPU_LINK_SELECTIVE_POOLING ? pooling_mode::selective
+                : bits & GPU_LINK_POOLING         ? pooling_mode::plain
+                                                  : pooling_mode::none,
+                bits & GPU_LINK_SEQUENCING   ? sequencing_mode::page_tables
+                : bits & GPU_LINK_DATA_FIRST ? sequencing_mode::data
+                                             : sequencing_mode::none);
 }
 
 std::vector<fabric::link_control> reached(const fabric::terminal* attached) {
@@ -39,10 +43,14 @@ std::vector<fabric::link_control> reached(const fabric::terminal* attached) {
 }  // namespace
 
 link_registers::link_registers(const fabric::terminal* attached)
-    : links(bank, "links", GPU_LINKS, 4, 0, {{"count", 0, 32, field_access::read_only, "links that these registers reach"}}),
-      waits(bank, "link_waits", GPU_LINK_WAITS, 8, 0, {{"links", 0, 64, field_access::read_only, "that go on as before until they are empty"}}),
-      netcrafter(bank, "link_netcrafter", GPU_LINK_NETCRAFTER, 4, 0, {{"parts", 0, 6, field_access::read_write, "enum gpu_link_parts"}, present()}, {GPU_MOST_LINKS}),
-      lanes(bank, "link_lanes", GPU_LINK_LANES, 4, 0, {{"policy", 0, 2, field_access::read_write, "enum gpu_link_policy"}, present()}, {GPU_MOST_LINKS}),
+    : links(bank, "links", GPU_LINKS, 4, 0,
+            {{"count", 0, 32, field_access::read_only, "links that these registers reach"}}),
+      waits(bank, "link_waits", GPU_LINK_WAITS, 8, 0,
+            {{"links", 0, 64, field_access::read_only, "that go on as before until they are empty"}}),
+      netcrafter(bank, "link_netcrafter", GPU_LINK_NETCRAFTER, 4, 0,
+                 {{"parts", 0, 6, field_access::read_write, "enum gpu_link_parts"}, present()}, {GPU_MOST_LINKS}),
+      lanes(bank, "link_lanes", GPU_LINK_LANES, 4, 0,
+            {{"policy", 0, 2, field_access::read_write, "enum gpu_link_policy"}, present()}, {GPU_MOST_LINKS}),
       m_links(reached(attached)) {
     links.on_read([this](std::size_t) { return m_links.size(); });
     waits.on_read([this](std::size_t) { return waiting(); });
@@ -65,7 +73,8 @@ link_registers::link_registers(const fabric::terminal* attached)
 std::uint64_t link_registers::waiting() const {
     std::uint64_t bits = 0;
     for (std::size_t l = 0; l < m_links.size(); ++l)
-        if ((at(l).netcrafter && at(l).netcrafter->pending()) || (at(l).lanes && at(l).lanes->pending())) bits |= std::uint64_t{1} << l;
+        if ((at(l).netcrafter && at(l).netcrafter->pending()) || (at(l).lanes && at(l).lanes->pending()))
+            bits |= std::uint64_t{1} << l;
     return bits;
 }
 

@@ -13,12 +13,14 @@ namespace fabricvp::gpu {
 namespace {
 constexpr std::uint64_t page_bytes = std::uint64_t{1} << small_page_bits;
 constexpr std::uint64_t epochs = std::uint64_t{1} << 24;
-constexpr std::uint32_t known_flags = COPY_ENGINE_FLAG_INTERRUPT | COPY_ENGINE_FLAG_SOURCE_VIRTUAL | COPY_ENGINE_FLAG_DESTINATION_VIRTUAL;
+constexpr std::uint32_t known_flags =
+    COPY_ENGINE_FLAG_INTERRUPT | COPY_ENGINE_FLAG_SOURCE_VIRTUAL | COPY_ENGINE_FLAG_DESTINATION_VIRTUAL;
 }  // namespace
 
 void sdma_engine_params::describe(parameter_visitor& v) {
     v.field("channels", channels, between{1, COPY_ENGINE_MOST_CHANNELS}, "DMA channels, each with a descriptor ring");
-    v.field("pieces", pieces, between{1, 256}, "pieces of a descriptor, of a page at most, that a channel moves at a time");
+    v.field("pieces", pieces, between{1, 256},
+            "pieces of a descriptor, of a page at most, that a channel moves at a time");
     v.field("fetches", fetches, between{1, 64}, "descriptors that a channel fetches at a time");
     v.group("memory", memory, "what the channels reach memories of GPUs by");
 }
@@ -62,9 +64,11 @@ void sdma_engine::advance(std::size_t c) {
     auto& ch = m_channels[c];
     while (ch.fault == memory_fault::none && ch.begun < ch.work.length && ch.pieces < params.pieces) {
         const auto left = [&](std::uint64_t address) { return page_bytes - (address + ch.begun) % page_bytes; };
-        begin_piece(c, std::min<std::uint64_t>({ch.work.length - ch.begun, left(ch.work.source), left(ch.work.destination)}));
+        begin_piece(
+            c, std::min<std::uint64_t>({ch.work.length - ch.begun, left(ch.work.source), left(ch.work.destination)}));
     }
-    if (ch.busy && ch.pieces == 0 && (ch.done == ch.work.length || ch.fault != memory_fault::none)) finish(c, fault_number(ch.fault));
+    if (ch.busy && ch.pieces == 0 && (ch.done == ch.work.length || ch.fault != memory_fault::none))
+        finish(c, fault_number(ch.fault));
 }
 
 void sdma_engine::begin_piece(std::size_t c, std::uint64_t bytes) {
@@ -83,7 +87,8 @@ void sdma_engine::begin_piece(std::size_t c, std::uint64_t bytes) {
     p.data = allocate_slice(bytes);
     ch.begun += bytes;
     ++ch.pieces;
-    const bool from = ch.work.flags & COPY_ENGINE_FLAG_SOURCE_VIRTUAL, to = ch.work.flags & COPY_ENGINE_FLAG_DESTINATION_VIRTUAL;
+    const bool from = ch.work.flags & COPY_ENGINE_FLAG_SOURCE_VIRTUAL,
+               to = ch.work.flags & COPY_ENGINE_FLAG_DESTINATION_VIRTUAL;
     p.untranslated = (from ? 1u : 0u) + (to ? 1u : 0u);
     if (from && !is_mappable(page_of(p.source))) p.fault = memory_fault::unmapped;
     if (to && !is_mappable(page_of(p.destination))) p.fault = memory_fault::unmapped;
@@ -102,7 +107,8 @@ void sdma_engine::begin_piece(std::size_t c, std::uint64_t bytes) {
 void sdma_engine::translate(std::uint32_t number, about side, std::uint64_t address) {
     const auto& p = m_pieces[number];
     m_translations.translate(m_channels[p.channel].work.space, address & ~(page_bytes - 1),
-                             side == about::source ? GPU_PTE_READ : GPU_PTE_WRITE, *this, cookie_of(side, p.channel, number));
+                             side == about::source ? GPU_PTE_READ : GPU_PTE_WRITE, *this,
+                             cookie_of(side, p.channel, number));
 }
 
 void sdma_engine::translated(std::uint64_t, std::uint64_t physical, memory_fault fault, std::uint64_t cookie) {
@@ -157,7 +163,8 @@ void sdma_engine::finish(std::size_t c, std::uint32_t fault) {
     ch.busy = false;
     if (fault != GPU_FAULT_NONE) {
         if (faults.total() == 0)
-            log(log_level::warning, *this, "channel {}: copy of {} bytes from {:#x} to {:#x} failed (fault {}); further ones are only counted", c,
+            log(log_level::warning, *this,
+                "channel {}: copy of {} bytes from {:#x} to {:#x} failed (fault {}); further ones are only counted", c,
                 ch.work.length, ch.work.source, ch.work.destination, fault);
         ++faults;
     }
@@ -170,7 +177,10 @@ void sdma_engine::finish(std::size_t c, std::uint32_t fault) {
 
 void sdma_engine::stopped(std::size_t c) {
     if (stops.total() == 0)
-        log(log_level::warning, *this, "channel {} stops: the ring registers are wrong or a descriptor could not be fetched; further stops are only counted", c);
+        log(log_level::warning, *this,
+            "channel {} stops: the ring registers are wrong or a descriptor could not be fetched; further stops are "
+            "only counted",
+            c);
     ++stops;
 }
 

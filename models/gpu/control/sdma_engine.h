@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The copy engine of a GPU (system DMA): channels that move bytes between memories of GPUs and of the host along rings of
-// descriptors (abi/copy_engine.h), as drivers use it for inputs and results. Device memory is reached through L2, memory of
-// peers over the fabric, memory of the host by whatever the GPU is attached to.
+// The copy engine of a GPU (system DMA): channels that move bytes between memories of GPUs and of the host along rings
+// of descriptors (abi/copy_engine.h), as drivers use it for inputs and results. Device memory is reached through L2,
+// memory of peers over the fabric, memory of the host by whatever the GPU is attached to.
 //
 // A descriptor is cut into pieces that lie within one page on either side. Pieces are translated where addresses are
-// virtual, read, and written, several at a time; a descriptor has ended when all its bytes have arrived, or those that had
-// been begun when a piece failed. Nothing happens while no doorbell is rung.
+// virtual, read, and written, several at a time; a descriptor has ended when all its bytes have arrived, or those that
+// had been begun when a piece failed. Nothing happens while no doorbell is rung.
 #pragma once
 
 #include <functional>
@@ -71,8 +71,8 @@ private:
         bool reading = true;
         memory_fault fault = memory_fault::none;
     };
-    /// What an answer is about. Beside it a cookie has a channel, the number of a piece or the ticket of a fetch or store,
-    /// and the epoch.
+    /// What an answer is about. Beside it a cookie has a channel, the number of a piece or the ticket of a fetch or
+    /// store, and the epoch.
     enum class about : std::uint64_t { piece, source, destination, fetch, store };
 
     void fetch(std::size_t c, std::uint64_t address, const buffer_slice& into, std::uint32_t ticket) override;
@@ -81,9 +81,12 @@ private:
     void abandon(std::size_t c) override;
     void stopped(std::size_t c) override;
     void interrupt_line(bool) override {}  // the GPU has causes of its own
-    void interrupt_message(std::size_t, unsigned) override { if (on_interrupt) on_interrupt(); }
+    void interrupt_message(std::size_t, unsigned) override {
+        if (on_interrupt) on_interrupt();
+    }
     void transfer_done(std::uint64_t cookie, memory_fault fault) override;
-    void translated(std::uint64_t virtual_page, std::uint64_t physical, memory_fault fault, std::uint64_t cookie) override;
+    void translated(std::uint64_t virtual_page, std::uint64_t physical, memory_fault fault,
+                    std::uint64_t cookie) override;
 
     static bool well_formed(const copy_engine_descriptor& d);
     void advance(std::size_t c);
@@ -100,9 +103,9 @@ private:
     translator& m_translations;
     transfer_port& m_system;
     std::vector<channel> m_channels;
-    std::vector<piece> m_pieces;          // of all channels
-    std::vector<std::uint32_t> m_free;    // pieces
-    std::uint64_t m_epoch = 0;            // answers to what a reset has dropped are recognised by it; 24 bits
+    std::vector<piece> m_pieces;        // of all channels
+    std::vector<std::uint32_t> m_free;  // pieces
+    std::uint64_t m_epoch = 0;          // answers to what a reset has dropped are recognised by it; 24 bits
 };
 
 }  // namespace fabricvp::gpu

@@ -29,8 +29,10 @@ private:
     compute_unit& m_unit;
 };
 
-gpu_debugger::gpu_debugger(gpu_core& core, wavefront_memory::elsewhere others) : memory(core.memory, std::move(others)) {
-    for (auto& unit : core.compute_units) m_units.push_back(std::make_unique<unit_watcher>(*unit, m_breakpoints, memory));
+gpu_debugger::gpu_debugger(gpu_core& core, wavefront_memory::elsewhere others)
+    : memory(core.memory, std::move(others)) {
+    for (auto& unit : core.compute_units)
+        m_units.push_back(std::make_unique<unit_watcher>(*unit, m_breakpoints, memory));
 }
 
 gpu_debugger::~gpu_debugger() = default;

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "gpu/gpu_core.h"
 #include "gpu/debugging/wavefront_thread.h"
+#include "gpu/gpu_core.h"
 
 namespace fabricvp::gpu {
 

@@ -68,7 +68,8 @@ std::size_t wavefront_memory::copy(const wavefront_place& p, unsigned lane, std:
     return done;
 }
 
-std::size_t wavefront_memory::read(const wavefront_place& p, unsigned lane, std::uint64_t address, void* to, std::size_t size) {
+std::size_t wavefront_memory::read(const wavefront_place& p, unsigned lane, std::uint64_t address, void* to,
+                                   std::size_t size) {
     return copy(p, lane, address, static_cast<std::uint8_t*>(to), size, false);
 }
 

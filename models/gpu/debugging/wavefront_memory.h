@@ -5,8 +5,8 @@
 #include <functional>
 #include <vector>
 
-#include "gpu/memory/gpu_memory_system.h"
 #include "gpu/control/kernel_name.h"
+#include "gpu/memory/gpu_memory_system.h"
 
 namespace fabricvp::gpu {
 
@@ -19,7 +19,8 @@ struct wavefront_place {
     const std::vector<std::uint8_t>* lds = nullptr;
 };
 
-/// Memory as a lane sees it, without time or side effects: apertures, page tables, and what its L1 cache holds, old or not.
+/// Memory as a lane sees it, without time or side effects: apertures, page tables, and what its L1 cache holds, old or
+/// not.
 class wavefront_memory {
 public:
     /// Reads or writes bytes at a physical address that is not this GPU's. \returns false if nothing is there
@@ -30,13 +31,15 @@ public:
     /// \returns bytes done, from the start
     std::size_t read(const wavefront_place& p, unsigned lane, std::uint64_t address, void* to, std::size_t size);
     /// Memory and the lane's L1 cache are changed; code and kernel arguments cannot be.
-    std::size_t write(const wavefront_place& p, unsigned lane, std::uint64_t address, const void* from, std::size_t size);
+    std::size_t write(const wavefront_place& p, unsigned lane, std::uint64_t address, const void* from,
+                      std::size_t size);
     std::string name_of(const dispatch& what) const { return kernel_name(m_memory, what); }
     /// Bytes at a virtual address of an address space, as memory has them.
     bool access(std::uint32_t space, std::uint64_t address, void* data, std::size_t size, bool write);
 
 private:
-    std::size_t copy(const wavefront_place& p, unsigned lane, std::uint64_t address, std::uint8_t* data, std::size_t size, bool write);
+    std::size_t copy(const wavefront_place& p, unsigned lane, std::uint64_t address, std::uint8_t* data,
+                     std::size_t size, bool write);
 
     gpu_memory_system& m_memory;
     elsewhere m_elsewhere;

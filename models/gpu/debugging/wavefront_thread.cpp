@@ -11,8 +11,9 @@ namespace {
 
 constexpr unsigned register_pc = 32, register_f0 = 33, register_csr0 = 65, further_registers = register_csr0 + 4096 + 1;
 
-constexpr const char* further_names[] = {"lane",    "lanes_active", "lanes_live", "wavefront", "group_x",      "group_y",
-                                         "group_z", "local_x",      "local_y",    "local_z",   "compute_unit", "gpu"};
+constexpr const char* further_names[] = {"lane",    "lanes_active", "lanes_live",   "wavefront",
+                                         "group_x", "group_y",      "group_z",      "local_x",
+                                         "local_y", "local_z",      "compute_unit", "gpu"};
 
 constexpr unsigned lowest(lane_mask mask) { return static_cast<unsigned>(__builtin_ctzll(mask)); }
 
@@ -24,8 +25,8 @@ std::string gpu_name(const compute_unit& unit) {
 
 }  // namespace
 
-wavefront_thread::wavefront_thread(compute_unit& unit, unsigned slot, wavefront_watcher& watcher, lane_breakpoints& breakpoints,
-                                   wavefront_memory& memory)
+wavefront_thread::wavefront_thread(compute_unit& unit, unsigned slot, wavefront_watcher& watcher,
+                                   lane_breakpoints& breakpoints, wavefront_memory& memory)
     : m_unit(unit), m_slot(slot), m_watcher(watcher), m_breakpoints(breakpoints), m_memory(memory) {}
 
 std::string wavefront_thread::debug_name() const {
@@ -35,7 +36,8 @@ std::string wavefront_thread::debug_name() const {
 std::string wavefront_thread::debug_state() const {
     if (!alive()) return "none";
     const auto& id = identity();
-    const auto where = fmt::format("{} group {},{},{} lane {}", m_kernel, id.group_id[0], id.group_id[1], id.group_id[2], m_lane);
+    const auto where =
+        fmt::format("{} group {},{},{} lane {}", m_kernel, id.group_id[0], id.group_id[1], id.group_id[2], m_lane);
     return where + ", " + (m_picture ? m_picture->end : describe(slot().state));
 }
 
@@ -104,8 +106,9 @@ void wavefront_thread::ending() {
 }
 
 void wavefront_thread::faulted(const fault_record& record) {
-    take_picture(record.kind == lane_fault::memory ? fmt::format("fault: {}, address {:#x}", describe(record.memory), record.address)
-                                                   : fmt::format("fault: {}", describe(record.kind)));
+    take_picture(record.kind == lane_fault::memory
+                     ? fmt::format("fault: {}, address {:#x}", describe(record.memory), record.address)
+                     : fmt::format("fault: {}", describe(record.kind)));
     m_lane = record.lane;
     m_picture->pc[m_lane] = record.pc;
     m_due = record.kind == lane_fault::memory ? stop_reason::bad_access : stop_reason::bad_instruction;
@@ -160,7 +163,8 @@ void wavefront_thread::let_go(bool step) {
 bool wavefront_thread::next_instruction(std::uint64_t& pc) {
     if (m_picture || !now_alive()) return false;
     const auto state = slot().state;
-    if (state == wavefront_state::barrier || state == wavefront_state::draining || !slot().context.schedule.active) return false;
+    if (state == wavefront_state::barrier || state == wavefront_state::draining || !slot().context.schedule.active)
+        return false;
     pc = slot().context.schedule.pc;
     return true;
 }
@@ -205,13 +209,16 @@ bool wavefront_thread::read_register(unsigned number, std::uint64_t& value) {
 
 bool wavefront_thread::write_register(unsigned number, std::uint64_t value) {
     if (m_picture || !now_alive() || number >= register_csr0) return false;
-    if (number == register_pc) return value - GPU_CODE_BASE < GPU_CODE_SIZE && value % 4 == 0 && m_unit.write_pc(m_slot, m_lane, value);
+    if (number == register_pc)
+        return value - GPU_CODE_BASE < GPU_CODE_SIZE && value % 4 == 0 && m_unit.write_pc(m_slot, m_lane, value);
     const unsigned row = number < register_pc ? number : number - register_f0 + lane_registers::f0;
     m_unit.write_register(m_slot, m_lane, row, value);
     return true;
 }
 
-const char* wavefront_thread::further_register(unsigned n) const { return n < std::size(further_names) ? further_names[n] : nullptr; }
+const char* wavefront_thread::further_register(unsigned n) const {
+    return n < std::size(further_names) ? further_names[n] : nullptr;
+}
 
 bool wavefront_thread::further(unsigned n, std::uint64_t& value) const {
     const auto& id = identity();
@@ -243,7 +250,8 @@ wavefront_place wavefront_thread::place() const {
     }
     const auto& w = slot();
     const auto& what = w.group->run->what;
-    return {m_unit.index(), w.context.address_space, what.image, what.kernarg, w.scratch, what.scratch_bytes, &w.group->lds.bytes};
+    return {m_unit.index(), w.context.address_space, what.image,         what.kernarg,
+            w.scratch,      what.scratch_bytes,      &w.group->lds.bytes};
 }
 
 std::size_t wavefront_thread::read_memory(std::uint64_t address, void* to, std::size_t size) {
@@ -255,7 +263,8 @@ std::size_t wavefront_thread::write_memory(std::uint64_t address, const void* fr
 }
 
 void wavefront_thread::insert_breakpoint(std::uint64_t address, bool hardware) {
-    if (address - GPU_CODE_BASE < GPU_CODE_SIZE) (hardware ? m_breakpoints.hardware : m_breakpoints.software).insert(address);
+    if (address - GPU_CODE_BASE < GPU_CODE_SIZE)
+        (hardware ? m_breakpoints.hardware : m_breakpoints.software).insert(address);
 }
 
 void wavefront_thread::remove_breakpoint(std::uint64_t address, bool hardware) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A wavefront slot as a debugger's thread. It shows one lane, chosen by the debugger or, at a breakpoint, the first of
-// those that came there. What has ended or gone wrong while the debugger watched stays as a picture until it is resumed.
+// those that came there. What has ended or gone wrong while the debugger watched stays as a picture until it is
+// resumed.
 #pragma once
 
 #include <memory>
@@ -8,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "gpu/lanes/compute_unit.h"
 #include "gpu/debugging/wavefront_memory.h"
+#include "gpu/lanes/compute_unit.h"
 #include "riscv/hart_debug.h"
 
 namespace fabricvp::gpu {
@@ -96,10 +97,10 @@ private:
     riscv::debug_listener* m_listener = nullptr;
 
     bool m_halted = false, m_stepping = false;
-    bool m_any_lane = false;                                   // a step of whatever lanes are next will do
-    riscv::stop_reason m_due = riscv::stop_reason::none;       // to be reported when its loads have come in
+    bool m_any_lane = false;                              // a step of whatever lanes are next will do
+    riscv::stop_reason m_due = riscv::stop_reason::none;  // to be reported when its loads have come in
     std::uint64_t m_due_address = 0;
-    std::uint64_t m_skip = 0;                                  // breakpoint that it was resumed at
+    std::uint64_t m_skip = 0;  // breakpoint that it was resumed at
     unsigned m_lane = 0;
     std::string m_kernel;
     std::uint64_t m_incarnation = 0;

@@ -17,8 +17,10 @@ static unsigned lowest(std::uint64_t mask) { return static_cast<unsigned>(__buil
 void compute_unit_params::describe(parameter_visitor& v) {
     v.field("simd_units", simd_units, between{1, 8}, "SIMD units of 16 lanes");
     v.field("wavefront_slots", wavefront_slots, between{1, 16}, "wavefronts that a SIMD unit holds");
-    v.field("quantum", quantum, between{1, 4096}, "instructions a wavefront executes before another of its SIMD unit gets its turn");
-    v.field("outstanding_accesses", outstanding_accesses, between{1, 1024}, "memory instructions of a wavefront under way");
+    v.field("quantum", quantum, between{1, 4096},
+            "instructions a wavefront executes before another of its SIMD unit gets its turn");
+    v.field("outstanding_accesses", outstanding_accesses, between{1, 1024},
+            "memory instructions of a wavefront under way");
     v.field("turn_branches", turn_branches, between{1, 1 << 20},
             "backward branches after which diverged lanes pass the turn to those that have waited longest");
     v.field("runaway_limit", runaway_limit, between{0, 1e18}, "instructions after which a wavefront faults; 0: never");
@@ -27,21 +29,32 @@ void compute_unit_params::describe(parameter_visitor& v) {
 }
 
 const char* describe(wavefront_state s) {
-    static const char* const names[] = {"free", "ready", "run", "memory", "queue", "fetch", "fence", "barrier", "drain"};
+    static const char* const names[] = {"free",  "ready", "run",     "memory", "queue",
+                                        "fetch", "fence", "barrier", "drain"};
     return names[static_cast<unsigned>(s)];
 }
 
-compute_unit::compute_unit(const sc_core::sc_module_name& name, const compute_unit_params& p, const compute_unit_wiring& to)
-    : model(name), params(p), lds("lds", p.lds, to.clock), m_clock(to.clock),
-      m_period_fs(1'000'000'000'000'000 / to.clock.rate().hertz), m_gpu(to.gpu), m_index(to.index), m_memory(to.memory),
-      m_code(to.code), m_listener(to.listener), m_engine(p.issue, to.operations), m_free_slots(static_cast<unsigned>(p.simd_units * p.wavefront_slots)) {
+compute_unit::compute_unit(const sc_core::sc_module_name& name, const compute_unit_params& p,
+                           const compute_unit_wiring& to)
+    : model(name),
+      params(p),
+      lds("lds", p.lds, to.clock),
+      m_clock(to.clock),
+      m_period_fs(1'000'000'000'000'000 / to.clock.rate().hertz),
+      m_gpu(to.gpu),
+      m_index(to.index),
+      m_memory(to.memory),
+      m_code(to.code),
+      m_listener(to.listener),
+      m_engine(p.issue, to.operations),
+      m_free_slots(static_cast<unsigned>(p.simd_units * p.wavefront_slots)) {
     if (m_free_slots > 64) throw std::invalid_argument("a compute unit has at most 64 wavefront slots");
     for (unsigned s = 0; s < p.simd_units; ++s) m_simds.push_back(std::make_unique<simd_unit>(*this));
     for (unsigned slot = 0; slot < m_free_slots; ++slot) {
         // Neighbours of a work-group go to different SIMD units.
         const auto simd = static_cast<unsigned>(slot % p.simd_units);
         m_wavefronts.push_back(std::make_unique<wavefront>(fmt::format("wavefront{}", slot).c_str(), slot, simd,
-                                                             static_cast<unsigned>(m_simds[simd]->members.size())));
+                                                           static_cast<unsigned>(m_simds[simd]->members.size())));
         m_simds[simd]->members.push_back(m_wavefronts.back().get());
     }
 }
@@ -63,8 +76,10 @@ void compute_unit::enter(wavefront& w, wavefront_state s) {
         default: break;
     }
     if (w.record) {
-        if (w.state == wavefront_state::running) w.record->worked(spent);
-        else if (w.state == wavefront_state::ready) w.record->queued(spent);
+        if (w.state == wavefront_state::running)
+            w.record->worked(spent);
+        else if (w.state == wavefront_state::ready)
+            w.record->queued(spent);
     }
     if (trace::on() && w.state != wavefront_state::free && spent) trace::slice(w, describe(w.state), w.since, now());
     w.state = s;
@@ -93,8 +108,10 @@ std::uint32_t compute_unit::candidates_of(const simd_unit& s, ticks at, ticks& w
     wake = never;
     for (auto left = s.asleep; left; left &= left - 1) {
         const auto position = static_cast<unsigned>(__builtin_ctz(left));
-        if (s.wakes[position] <= at) candidates |= left & -left;
-        else wake = std::min(wake, s.wakes[position]);
+        if (s.wakes[position] <= at)
+            candidates |= left & -left;
+        else
+            wake = std::min(wake, s.wakes[position]);
     }
     return candidates;
 }
@@ -110,8 +127,8 @@ static void fetch_row(const lane_registers& registers, unsigned number) {
     for (std::size_t at = 0; at < sizeof(lane_registers::row); at += 64) __builtin_prefetch(row + at, 1);
 }
 
-/// Wavefronts have long left the host's caches when it is their turn: what the next one needs comes while the last one is
-/// dealt with.
+/// Wavefronts have long left the host's caches when it is their turn: what the next one needs comes while the last one
+/// is dealt with.
 void compute_unit::expect_next(const simd_unit& s) const {
     ticks wake;
     if (s.running && s.stop == lane_stop::memory) {  // whose addresses and data go out now
@@ -156,8 +173,10 @@ void compute_unit::run_segment(simd_unit& s, wavefront& w) {
     const auto quantum = c.instructions + params.quantum;
     for (;;) {
         const auto left = quantum > c.instructions ? quantum - c.instructions : 0;
-        if (m_watcher) s.stop = run_watched(w, static_cast<unsigned>(left));
-        else s.stop = m_engine.run(c, m_code, static_cast<unsigned>(left));
+        if (m_watcher)
+            s.stop = run_watched(w, static_cast<unsigned>(left));
+        else
+            s.stop = m_engine.run(c, m_code, static_cast<unsigned>(left));
         const ticks at = now() + span(c.cycles);
         if (s.stop == lane_stop::memory && access_local(w, at)) continue;
         if (s.stop == lane_stop::scoreboard && w.record) w.record->uses(c.pending & c.op.touches, at, at - now());
@@ -222,8 +241,10 @@ void compute_unit::end_segment(wavefront& w, lane_stop why) {
         case lane_stop::memory:
             w.to_issue = c.op_lanes;
             if (c.op.access == access_kind::atomic && c.op.rd != lane_registers::sink) c.schedule.spend(8);
-            if (!m_queue.empty()) end_issue(w, issued::blocked);
-            else end_issue(w, issue(w));
+            if (!m_queue.empty())
+                end_issue(w, issued::blocked);
+            else
+                end_issue(w, issue(w));
             break;
         case lane_stop::fence: begin_fence(w); break;
         case lane_stop::barrier:
@@ -258,15 +279,17 @@ void compute_unit::begin_fence(wavefront& w) {
     continue_fence(w);
 }
 
-/// A fence waits for all loads of the wavefront; a release beyond the work-group, whose members share an L1 cache, and a
-/// barrier for all stores too.
+/// A fence waits for all loads of the wavefront; a release beyond the work-group, whose members share an L1 cache, and
+/// a barrier for all stores too.
 void compute_unit::continue_fence(wavefront& w) {
     const auto loads = w.accesses - w.stores;
     if (loads != 0 || (w.waits_for_stores && w.stores != 0)) return;
     if (w.acquires) m_memory.invalidate();
     if (w.record) w.record->passed(now());
-    if (w.at_barrier) arrive(w);
-    else make_ready(w, now());
+    if (w.at_barrier)
+        arrive(w);
+    else
+        make_ready(w, now());
 }
 
 void compute_unit::fetched(std::uint32_t address_space, std::uint64_t line, memory_fault why) {
@@ -276,7 +299,11 @@ void compute_unit::fetched(std::uint32_t address_space, std::uint64_t line, memo
         const auto pc = w.context.schedule.pc;
         if (lane_engine::code_line(w.context, pc) != line) continue;
         if (why == memory_fault::none) {
-            if (w.record) w.record->fetched(replay::recorder::on() ? replay::recorder::current().fetched(m_gpu, m_code.number, line, w.record, now()) : 0, now());
+            if (w.record)
+                w.record->fetched(replay::recorder::on()
+                                      ? replay::recorder::current().fetched(m_gpu, m_code.number, line, w.record, now())
+                                      : 0,
+                                  now());
             make_ready(w, now());
         } else {
             const auto lane = static_cast<unsigned>(__builtin_ctzll(w.context.schedule.active));
@@ -298,7 +325,8 @@ void compute_unit::write_register(unsigned slot, unsigned lane, unsigned row, st
 
 bool compute_unit::write_pc(unsigned slot, unsigned lane, std::uint64_t pc) {
     auto& w = *m_wavefronts[slot];
-    const bool between_instructions = w.state == wavefront_state::ready || w.state == wavefront_state::memory || w.state == wavefront_state::fetch;
+    const bool between_instructions =
+        w.state == wavefront_state::ready || w.state == wavefront_state::memory || w.state == wavefront_state::fetch;
     return between_instructions && !w.to_issue && !w.killed && w.context.schedule.redirect(lane, pc);
 }
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // A compute unit: SIMD units that take turns among their wavefronts, the local data share, barriers. A wavefront runs a
-// segment of instructions in one calendar callback, until it must wait, touches memory, or has used its quantum; its SIMD
-// unit is busy for the issue cycles of the segment. So a wavefront costs events per memory operation, not per instruction.
-// Loads land in registers later: the scoreboard stops a wavefront at the first use of what has not come.
+// segment of instructions in one calendar callback, until it must wait, touches memory, or has used its quantum; its
+// SIMD unit is busy for the issue cycles of the segment. So a wavefront costs events per memory operation, not per
+// instruction. Loads land in registers later: the scoreboard stops a wavefront at the first use of what has not come.
 #pragma once
 
 #include <memory>
@@ -44,7 +44,7 @@ protected:
 /// What a compute unit works with.
 struct compute_unit_wiring {
     const clock_domain& clock;
-    std::uint32_t gpu, index;          ///< numbers of its GPU in the node and of its own in the GPU
+    std::uint32_t gpu, index;  ///< numbers of its GPU in the node and of its own in the GPU
     vector_memory& memory;
     instruction_cache& code;
     group_listener& listener;
@@ -70,8 +70,10 @@ public:
     counter stall_fence{*this, "stall_fence", "ps", "wavefronts waited for their accesses to end"};
     counter stall_barrier{*this, "stall_barrier", "ps", "wavefronts waited at barriers"};
     counter stall_simd{*this, "stall_simd", "ps", "ready wavefronts waited for their SIMD unit"};
-    derived occupancy{*this, "occupancy", "1", "wavefronts alive on average while there was one",
-                      [this] { return m_busy.value() ? static_cast<double>(residency.value()) / static_cast<double>(m_busy.value()) : 0.0; }};
+    derived occupancy{
+        *this, "occupancy", "1", "wavefronts alive on average while there was one", [this] {
+            return m_busy.value() ? static_cast<double>(residency.value()) / static_cast<double>(m_busy.value()) : 0.0;
+        }};
 
     compute_unit(const sc_core::sc_module_name& name, const compute_unit_params& params, const compute_unit_wiring& to);
     ~compute_unit() override;
@@ -99,8 +101,8 @@ public:
     /// Register `row` (lane_registers) of a lane of a live wavefront.
     std::uint64_t read_register(unsigned slot, unsigned lane, unsigned row) const;
     void write_register(unsigned slot, unsigned lane, unsigned row, std::uint64_t value);
-    /// Sends one lane elsewhere, between instructions. \returns false if it cannot go now: it waits at a barrier, or for its
-    /// instruction to end
+    /// Sends one lane elsewhere, between instructions. \returns false if it cannot go now: it waits at a barrier, or
+    /// for its instruction to end
     bool write_pc(unsigned slot, unsigned lane, std::uint64_t pc);
     std::uint64_t pc(unsigned slot, unsigned lane) const { return m_wavefronts[slot]->context.schedule.pc_of(lane); }
 
@@ -122,7 +124,8 @@ private:
     void finish_group(work_group& g);
     bool check_barrier(wavefront& w);
     void arrive(wavefront& w);
-    void fault(wavefront& w, lane_fault kind, memory_fault memory, unsigned lane, std::uint64_t pc, std::uint64_t address);
+    void fault(wavefront& w, lane_fault kind, memory_fault memory, unsigned lane, std::uint64_t pc,
+               std::uint64_t address);
 
     // compute_unit.cpp: segments
     static std::uint32_t candidates_of(const simd_unit& s, ticks at, ticks& wake);

@@ -37,7 +37,8 @@ void compute_unit::start(dispatch_run& run, const std::array<std::uint32_t, 3>& 
         const auto left = items - number * wavefront_lanes;
         const lane_mask lanes = left >= wavefront_lanes ? ~lane_mask{0} : (lane_mask{1} << left) - 1;
         // The SIMD unit with the fewest wavefronts takes it.
-        auto& s = **std::min_element(m_simds.begin(), m_simds.end(), [](const auto& a, const auto& b) { return a->live < b->live; });
+        auto& s = **std::min_element(m_simds.begin(), m_simds.end(),
+                                     [](const auto& a, const auto& b) { return a->live < b->live; });
         const auto w = std::find_if(s.members.begin(), s.members.end(),
                                     [](const auto* m) { return m->state == wavefront_state::free; });
         start_wavefront(**w, g, number, lanes);
@@ -60,7 +61,8 @@ void compute_unit::start_wavefront(wavefront& w, work_group& g, std::uint32_t nu
     identity.group_id = g.id;
     identity.group_size = what.group;
     identity.grid_size = what.grid;
-    for (unsigned d = 0; d < 3; ++d) identity.local_size[d] = std::min(what.group[d], what.grid[d] - g.id[d] * what.group[d]);
+    for (unsigned d = 0; d < 3; ++d)
+        identity.local_size[d] = std::min(what.group[d], what.grid[d] - g.id[d] * what.group[d]);
     identity.wavefront = number;
     identity.gpu = m_gpu;
     identity.compute_unit = m_index;
@@ -112,8 +114,9 @@ void compute_unit::retire(wavefront& w) {
     enter(w, wavefront_state::free);
     if (w.record) std::exchange(w.record, nullptr)->retired(now());
     if (trace::on())
-        trace::slice(*this, fmt::format("group {},{},{} wavefront {}", g.id[0], g.id[1], g.id[2], w.context.identity.wavefront),
-                     w.started, now());
+        trace::slice(
+            *this, fmt::format("group {},{},{} wavefront {}", g.id[0], g.id[1], g.id[2], w.context.identity.wavefront),
+            w.started, now());
     ++wavefronts;
     residency += now() - w.started;
     give_back_storage(w);

@@ -24,7 +24,9 @@ constexpr unsigned lowest(std::uint64_t mask) { return static_cast<unsigned>(__b
 
 bool reads_only(const lane_op& o) { return o.access == access_kind::read; }
 
-constexpr std::uint64_t offset_in(const lane_op& o) { return static_cast<std::uint64_t>(static_cast<std::int64_t>(o.immediate)); }
+constexpr std::uint64_t offset_in(const lane_op& o) {
+    return static_cast<std::uint64_t>(static_cast<std::int64_t>(o.immediate));
+}
 
 }  // namespace
 
@@ -36,8 +38,8 @@ bool compute_unit::access_local(wavefront& w, ticks at) {
     alignas(64) lane_registers::row address;
     const auto range = m_engine.operations().addresses(address, r[o.rs1], offset_in(o), c.op_lanes);
     const std::uint64_t size = w.group->lds.bytes.size();
-    if (range.least < GPU_LDS_BASE || range.most - GPU_LDS_BASE >= size || o.bytes > size - (range.most - GPU_LDS_BASE) ||
-        (range.bits & (o.bytes - 1u)))
+    if (range.least < GPU_LDS_BASE || range.most - GPU_LDS_BASE >= size ||
+        o.bytes > size - (range.most - GPU_LDS_BASE) || (range.bits & (o.bytes - 1u)))
         return false;
     for (auto& a : address) a -= GPU_LDS_BASE;
     alignas(64) lane_registers::row data;
@@ -83,11 +85,14 @@ memory_fault compute_unit::rebase(const wavefront& w, vector_access& a, lane_mas
         case kernarg_aperture:
             if (a.kind != access_kind::read) return memory_fault::read_only;
             a.constant = true;
-            return aperture(address[first]) == code_aperture ? shift(GPU_CODE_BASE, GPU_CODE_SIZE, GPU_CODE_SIZE, what.image)
-                                                             : shift(GPU_KERNARG_BASE, GPU_KERNARG_SIZE, GPU_KERNARG_SIZE, what.kernarg);
+            return aperture(address[first]) == code_aperture
+                       ? shift(GPU_CODE_BASE, GPU_CODE_SIZE, GPU_CODE_SIZE, what.image)
+                       : shift(GPU_KERNARG_BASE, GPU_KERNARG_SIZE, GPU_KERNARG_SIZE, what.kernarg);
         case scratch_aperture: {
             a.scratch = true;
-            if (const auto f = shift(GPU_SCRATCH_BASE, what.scratch_bytes, GPU_SCRATCH_SIZE, 0); f != memory_fault::none) return f;
+            if (const auto f = shift(GPU_SCRATCH_BASE, what.scratch_bytes, GPU_SCRATCH_SIZE, 0);
+                f != memory_fault::none)
+                return f;
             for (unsigned i = 0; i < wavefront_lanes; ++i)
                 address[i] = w.scratch + ((address[i] / 8) * wavefront_lanes + i) * 8 + address[i] % 8;
             return memory_fault::none;
@@ -165,7 +170,11 @@ compute_unit::issued compute_unit::issue(wavefront& w) {
             ++w.loads[o.rd];
         }
         ++memory_instructions;
-        if (w.record) a.record = w.record->issue(o.access == access_kind::write ? -1 : o.rd == lane_registers::sink ? 0 : o.rd, now(), worked(w));
+        if (w.record)
+            a.record = w.record->issue(o.access == access_kind::write ? -1
+                                       : o.rd == lane_registers::sink ? 0
+                                                                      : o.rd,
+                                       now(), worked(w));
         m_memory.issue(access);
         if (w.killed) return issued::faulted;
     }
@@ -223,7 +232,8 @@ void compute_unit::access_done(vector_access& a, ticks ready) {
         return;
     }
     if (a.kind != access_kind::write) {
-        m_engine.operations().write_back(c.storage->registers.r[rd], a.data, static_cast<load_format>(a.cookie >> 8), a.mask);
+        m_engine.operations().write_back(c.storage->registers.r[rd], a.data, static_cast<load_format>(a.cookie >> 8),
+                                         a.mask);
         if (a.kind == access_kind::store_conditional) {
             bool failed = false;
             for (lane_mask left = a.mask; left; left &= left - 1) failed = failed || a.data[lowest(left)] != 0;
@@ -231,8 +241,10 @@ void compute_unit::access_done(vector_access& a, ticks ready) {
         }
         if (rd != lane_registers::sink) load_landed(w, rd, ready);
     }
-    if (w.state == wavefront_state::fence) continue_fence(w);
-    else if (w.state == wavefront_state::queue && w.to_issue && w.accesses + 1 == params.outstanding_accesses) space_available();
+    if (w.state == wavefront_state::fence)
+        continue_fence(w);
+    else if (w.state == wavefront_state::queue && w.to_issue && w.accesses + 1 == params.outstanding_accesses)
+        space_available();
     if (m_watcher && w.state != wavefront_state::running) m_watcher->settled(w);
 }
 

@@ -12,7 +12,8 @@ namespace fabricvp::gpu {
 
 void dispatcher_params::describe(parameter_visitor& v) {
     v.field("queue_depth", queue_depth, between{1, 64}, "dispatches that can be under way or wait here");
-    v.field("work_group_interval", work_group_interval, between{0, 10'000}, "cycles from the start of a work-group to the next start");
+    v.field("work_group_interval", work_group_interval, between{0, 10'000},
+            "cycles from the start of a work-group to the next start");
 }
 
 dispatcher::dispatcher(const sc_core::sc_module_name& name, const dispatcher_params& p, const clock_domain& clock)
@@ -93,7 +94,8 @@ void dispatcher::acquire() {
     for (auto* u : m_units) u->acquire();
 }
 
-/// Finds areas for wavefronts. \returns false if others cut the same memory into areas of another size: these must end first
+/// Finds areas for wavefronts. \returns false if others cut the same memory into areas of another size: these must end
+/// first
 bool dispatcher::share_scratch(dispatch_run& run) {
     const auto& what = run.what;
     if (!what.scratch_bytes || run.free_scratch) return true;
@@ -103,7 +105,8 @@ bool dispatcher::share_scratch(dispatch_run& run) {
         if (!alive || o.address_space != what.address_space || o.scratch >= what.scratch + what.scratch_size ||
             what.scratch >= o.scratch + o.scratch_size)
             continue;
-        if (o.scratch != what.scratch || o.scratch_size != what.scratch_size || o.scratch_bytes != what.scratch_bytes) return false;
+        if (o.scratch != what.scratch || o.scratch_size != what.scratch_size || o.scratch_bytes != what.scratch_bytes)
+            return false;
         run.free_scratch = other->free_scratch;
         return true;
     }
@@ -149,10 +152,13 @@ void dispatcher::lane_faulted(dispatch_run& run, const fault_record& record) {
     if (run.aborted) return;
     run.fault = record;
     ++faults;
-    log(log_level::warning, *this, "dispatch {}{} aborted: {}{}{} at pc {:#x}, address {:#x}, work-group {},{},{} lane {} (compute unit {}, wavefront {})",
-        run.number, name_of ? fmt::format(" ({})", name_of(run.what)) : "", describe(record.kind), record.kind == lane_fault::memory ? ": " : "",
-        record.kind == lane_fault::memory ? describe(record.memory) : "", record.pc, record.address, record.group_id[0],
-        record.group_id[1], record.group_id[2], record.lane, record.compute_unit, record.wavefront);
+    log(log_level::warning, *this,
+        "dispatch {}{} aborted: {}{}{} at pc {:#x}, address {:#x}, work-group {},{},{} lane {} (compute unit {}, "
+        "wavefront {})",
+        run.number, name_of ? fmt::format(" ({})", name_of(run.what)) : "", describe(record.kind),
+        record.kind == lane_fault::memory ? ": " : "", record.kind == lane_fault::memory ? describe(record.memory) : "",
+        record.pc, record.address, record.group_id[0], record.group_id[1], record.group_id[2], record.lane,
+        record.compute_unit, record.wavefront);
     abort(run);
 }
 

@@ -14,7 +14,8 @@ namespace {
 misfit misfit_of(const instruction_cache_params& p) {
     const auto sets = p.ways ? p.size / line_bytes / p.ways : 0;
     if (is_power_of_two(sets) && sets * p.ways * line_bytes == p.size) return {};
-    return {"size", "size of " + std::to_string(p.size.bytes) + " bytes with " + std::to_string(p.ways) + " ways: give a power of two of sets, size / 64 / ways"};
+    return {"size", "size of " + std::to_string(p.size.bytes) + " bytes with " + std::to_string(p.ways) +
+                        " ways: give a power of two of sets, size / 64 / ways"};
 }
 
 }  // namespace
@@ -30,8 +31,13 @@ void instruction_cache_params::describe(parameter_visitor& v) {
 
 instruction_cache::instruction_cache(const sc_core::sc_module_name& name, const instruction_cache_params& p,
                                      const clock_domain& clock, translator& translations, line_target& memory)
-    : model(name), params(p), m_clock_domain(clock), m_translator(translations), m_memory(memory),
-      m_sets(p.ways ? p.size / line_bytes / p.ways : 0), m_ways(static_cast<unsigned>(p.ways)) {
+    : model(name),
+      params(p),
+      m_clock_domain(clock),
+      m_translator(translations),
+      m_memory(memory),
+      m_sets(p.ways ? p.size / line_bytes / p.ways : 0),
+      m_ways(static_cast<unsigned>(p.ways)) {
     refuse("instruction_cache", misfit_of(p));
     m_lines.resize(m_sets * m_ways);
     m_pages.reserve(p.tlb_entries);
@@ -66,7 +72,8 @@ void instruction_cache::used_first(decoded_line& l) {
 
 instruction_cache::miss* instruction_cache::find_miss(std::uint32_t address_space, std::uint64_t line) {
     for (auto& m : m_misses)
-        if (m.under_way && m.line == line && m.address_space == address_space && m.generation == m_generation) return &m;
+        if (m.under_way && m.line == line && m.address_space == address_space && m.generation == m_generation)
+            return &m;
     return nullptr;
 }
 
@@ -112,8 +119,10 @@ void instruction_cache::translated(std::uint64_t virtual_page, std::uint64_t phy
     }
     if (m.generation == m_generation) {
         const page entry{virtual_page, physical, m.address_space};
-        if (m_pages.size() < params.tlb_entries) m_pages.push_back(entry);
-        else m_pages[m_next_page++ % m_pages.size()] = entry;
+        if (m_pages.size() < params.tlb_entries)
+            m_pages.push_back(entry);
+        else
+            m_pages[m_next_page++ % m_pages.size()] = entry;
     }
     send(index, physical);
 }
@@ -126,7 +135,8 @@ void instruction_cache::send(unsigned index, std::uint64_t physical_page) {
     request->client = this;
     request->cookie = index;
     request->issued = now();
-    if (replay::recorder::on()) request->record = replay::recorder::current().code(gpu, number, m_misses[index].line, *request);
+    if (replay::recorder::on())
+        request->record = replay::recorder::current().code(gpu, number, m_misses[index].line, *request);
     m_misses[index].request = request;
     m_memory.send(request);
 }

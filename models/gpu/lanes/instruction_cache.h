@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The instruction cache that a few compute units share. It holds decoded lines, found by virtual address; misses are
-// translated (by a small TLB of its own, then by the GPU's) and read at the line's point of coherence. The first use of a
-// line asks for the next one, so that straight code waits once.
+// translated (by a small TLB of its own, then by the GPU's) and read at the line's point of coherence. The first use of
+// a line asks for the next one, so that straight code waits once.
 #pragma once
 
 #include <array>
@@ -33,8 +33,8 @@ struct decoded_line {
     std::uint64_t address = nothing;  ///< virtual
     std::uint32_t address_space = 0;
     std::uint32_t last_used = 0;
-    bool fresh = false;               ///< not used yet
-    std::uint64_t touches = 0;        ///< registers that any of the instructions reads or writes, bit n for row n
+    bool fresh = false;         ///< not used yet
+    std::uint64_t touches = 0;  ///< registers that any of the instructions reads or writes, bit n for row n
     std::array<lane_op, line_instructions> ops;
 };
 
@@ -59,8 +59,8 @@ public:
     counter walks{*this, "translations", "1", "pages looked up outside"};
 
     /// \throws std::invalid_argument if size and ways do not give a power of two of sets
-    instruction_cache(const sc_core::sc_module_name& name, const instruction_cache_params& params, const clock_domain& clock,
-                      translator& translations, line_target& memory);
+    instruction_cache(const sc_core::sc_module_name& name, const instruction_cache_params& params,
+                      const clock_domain& clock, translator& translations, line_target& memory);
 
     /// The line at a virtual address, or null.
     const decoded_line* find(std::uint32_t address_space, std::uint64_t line) {
@@ -97,7 +97,8 @@ private:
     };
     static constexpr std::uint64_t page_bytes = 4096;
 
-    void translated(std::uint64_t virtual_page, std::uint64_t physical, memory_fault fault, std::uint64_t cookie) override;
+    void translated(std::uint64_t virtual_page, std::uint64_t physical, memory_fault fault,
+                    std::uint64_t cookie) override;
     void line_done(line_request& request) override;
     void used_first(decoded_line& l);
     miss* find_miss(std::uint32_t address_space, std::uint64_t line);

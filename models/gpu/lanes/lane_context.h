@@ -35,12 +35,12 @@ struct lane_identity {
 /// Why a wavefront's program went wrong, beside what memory says.
 enum class lane_fault : std::uint8_t {
     none,
-    memory,               ///< see memory_fault
+    memory,  ///< see memory_fault
     illegal_instruction,
     misaligned_pc,
-    bad_pc,               ///< outside of the code aperture
-    barrier,              ///< can never be completed: another lane of the work-group has ended
-    runaway               ///< more instructions than the wavefront may execute
+    bad_pc,   ///< outside of the code aperture
+    barrier,  ///< can never be completed: another lane of the work-group has ended
+    runaway   ///< more instructions than the wavefront may execute
 };
 
 /// A wavefront as the lane engine sees it: registers, groups, scoreboard, and what the last run did.
@@ -48,10 +48,10 @@ struct lane_context {
     lane_storage* storage = nullptr;
     lane_schedule schedule;
     lane_identity identity;
-    std::uint64_t image = 0;          ///< global virtual address that the code aperture stands for
+    std::uint64_t image = 0;  ///< global virtual address that the code aperture stands for
     std::uint32_t address_space = 0;
-    std::uint64_t pending = 0;        ///< scoreboard: rows of lane_registers that a load will write
-    std::uint64_t touched = 0;        ///< rows that may not be zero; lane_storage gets to know them at the end
+    std::uint64_t pending = 0;  ///< scoreboard: rows of lane_registers that a load will write
+    std::uint64_t touched = 0;  ///< rows that may not be zero; lane_storage gets to know them at the end
 
     // Of a run; the owner clears cycles and counts when it likes.
     std::uint64_t cycles = 0;             ///< issue cycles used
@@ -66,7 +66,7 @@ struct lane_context {
     std::uint64_t op_pc = 0;
     lane_mask op_lanes = 0;
     lane_fault fault = lane_fault::none;
-    std::uint64_t fault_value = 0;        ///< instruction address
+    std::uint64_t fault_value = 0;  ///< instruction address
 };
 
 }  // namespace fabricvp::gpu

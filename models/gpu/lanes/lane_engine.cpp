@@ -25,8 +25,9 @@ void issue_params::describe(parameter_visitor& v) {
 }
 
 lane_engine::lane_engine(const issue_params& issue, const lane_operations& operations) : m_operations(operations) {
-    const std::uint64_t by_class[] = {issue.alu,    issue.multiply, issue.divide,   issue.load,         issue.store, issue.branch,
-                                      issue.jump,   issue.atomic,   issue.floating, issue.float_divide, issue.csr,   issue.fence};
+    const std::uint64_t by_class[] = {issue.alu,      issue.multiply,     issue.divide, issue.load,
+                                      issue.store,    issue.branch,       issue.jump,   issue.atomic,
+                                      issue.floating, issue.float_divide, issue.csr,    issue.fence};
     static_assert(std::size(by_class) == static_cast<unsigned>(riscv::timing_class::count));
     for (unsigned i = 0; i < m_cost.size(); ++i) m_cost[i] = static_cast<std::uint32_t>(by_class[i]);
 }
@@ -39,10 +40,13 @@ bool lane_engine::jump_register(lane_context& c, const lane_op& o, std::uint64_t
     auto& s = c.schedule;
     auto& r = c.storage->registers.r;
     lane_registers::row target;
-    const auto range = m_operations.addresses(target, r[o.rs1], static_cast<std::uint64_t>(static_cast<std::int64_t>(o.immediate)), s.active);
+    const auto range = m_operations.addresses(
+        target, r[o.rs1], static_cast<std::uint64_t>(static_cast<std::int64_t>(o.immediate)), s.active);
     auto depth = s.depth;
-    if (is_link(o.rd)) ++depth;
-    else if (is_link(o.rs1) && depth > 0) --depth;
+    if (is_link(o.rd))
+        ++depth;
+    else if (is_link(o.rs1) && depth > 0)
+        --depth;
     if (range.bits & 2) {
         for (lane_mask left = s.active; left; left &= left - 1)
             if (const auto lane = static_cast<unsigned>(__builtin_ctzll(left)); target[lane] & 2) {
@@ -104,7 +108,9 @@ bool lane_engine::read_csr(lane_context& c, const lane_op& o) const {
                 for (unsigned lane = 0; lane < wavefront_lanes; ++lane) {
                     const std::uint32_t flat = id.wavefront * wavefront_lanes + lane;
                     const std::uint32_t x = flat % id.local_size[0], rest = flat / id.local_size[0];
-                    value[lane] = dimension == 0 ? x : dimension == 1 ? rest % id.local_size[1] : rest / id.local_size[1];
+                    value[lane] = dimension == 0   ? x
+                                  : dimension == 1 ? rest % id.local_size[1]
+                                                   : rest / id.local_size[1];
                 }
                 break;
             }
@@ -195,8 +201,10 @@ lane_stop lane_engine::run(lane_context& c, instruction_cache& code, unsigned mo
 enter:
     if (active == 0) return leave(s.live() == 0 ? lane_stop::ended : lane_stop::barrier);
     if (instructions >= most_instructions) {
-        if (line && s.pc - line_pc < line_bytes) expect(line->ops.data() + (s.pc - line_pc) / 4);
-        else if (line) c.ahead = line->touches;  // it will be much the same
+        if (line && s.pc - line_pc < line_bytes)
+            expect(line->ops.data() + (s.pc - line_pc) / 4);
+        else if (line)
+            c.ahead = line->touches;  // it will be much the same
         return leave(lane_stop::budget);
     }
     if (s.pc - GPU_CODE_BASE >= GPU_CODE_SIZE) {
@@ -212,7 +220,8 @@ enter:
     c.touched |= line->touches;
     line_pc = s.pc & ~std::uint64_t{line_bytes - 1};
     o = line->ops.data() + (s.pc - line_pc) / 4;
-    end = s.limit() - line_pc < line_bytes ? line->ops.data() + (s.limit() - line_pc) / 4 : line->ops.data() + line_instructions;
+    end = s.limit() - line_pc < line_bytes ? line->ops.data() + (s.limit() - line_pc) / 4
+                                           : line->ops.data() + line_instructions;
     if (most_instructions == 1) end = o + 1;
 
     for (;;) {
@@ -279,12 +288,8 @@ enter:
                 count_lanes();
                 if (!jump_register(c, *o, pc())) return fault(lane_fault::misaligned_pc, pc());
                 goto jumped;
-            case lane_kind::constant:
-                set_row(immediate);
-                break;
-            case lane_kind::relative:
-                set_row(pc() + immediate);
-                break;
+            case lane_kind::constant: set_row(immediate); break;
+            case lane_kind::relative: set_row(pc() + immediate); break;
             case lane_kind::csr:
                 if (!read_csr(c, *o)) {
                     c.op_lanes = active;
@@ -292,8 +297,7 @@ enter:
                 }
                 break;
             case lane_kind::nothing: break;
-            case lane_kind::memory:
-                return stop_at(lane_stop::memory, pc() + 4);
+            case lane_kind::memory: return stop_at(lane_stop::memory, pc() + 4);
             case lane_kind::fence: return stop_at(lane_stop::fence, pc() + 4);
             case lane_kind::pause:
                 s.pc = pc() + 4;

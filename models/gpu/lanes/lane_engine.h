@@ -11,8 +11,8 @@ namespace fabricvp::gpu {
 
 /// Cycles that a wavefront's instruction occupies its SIMD unit (64 lanes on 16 take 4), by class.
 struct issue_params {
-    std::uint64_t alu = 4, multiply = 16, divide = 64, load = 4, store = 4, branch = 4, jump = 4, atomic = 4, floating = 4,
-                  float_divide = 16, csr = 4, fence = 4;
+    std::uint64_t alu = 4, multiply = 16, divide = 64, load = 4, store = 4, branch = 4, jump = 4, atomic = 4,
+                  floating = 4, float_divide = 16, csr = 4, fence = 4;
     void describe(parameter_visitor& v);
 };
 

@@ -133,34 +133,39 @@ void describe(lane_op& o, access_kind kind, load_format format) {
 void describe_access(lane_op& o) {
     namespace sem = riscv::semantics;
     switch (o.op) {
-#define PLAIN(name)                                                                                            \
-    case opcode::name:                                                                                         \
-        describe<sem::name##_type>(o, access_kind::read, integer_format<sem::name##_type>());                  \
-        break;
+// clang-format off
+#define PLAIN(name) \
+    case opcode::name: describe<sem::name##_type>(o, access_kind::read, integer_format<sem::name##_type>()); break;
         PLAIN(lb) PLAIN(lh) PLAIN(lw) PLAIN(ld) PLAIN(lbu) PLAIN(lhu) PLAIN(lwu)
 #undef PLAIN
-#define PLAIN(name)                                                                                            \
+#define PLAIN(name) \
     case opcode::name: describe<sem::name##_type>(o, access_kind::write, load_format::none); break;
         PLAIN(sb) PLAIN(sh) PLAIN(sw) PLAIN(sd) PLAIN(fsw) PLAIN(fsd)
 #undef PLAIN
-        case opcode::flw: describe<sem::flw_type>(o, access_kind::read, load_format::box32); break;
+            // clang-format on
+            case opcode::flw : describe<sem::flw_type>(o, access_kind::read, load_format::box32);
+        break;
         case opcode::fld: describe<sem::fld_type>(o, access_kind::read, load_format::i64); break;
         case opcode::lr_w: describe<sem::lr_w_type>(o, access_kind::load_reserved, load_format::i32); break;
         case opcode::lr_d: describe<sem::lr_d_type>(o, access_kind::load_reserved, load_format::i64); break;
         case opcode::sc_w: describe<sem::sc_w_type>(o, access_kind::store_conditional, load_format::u8); break;
         case opcode::sc_d: describe<sem::sc_d_type>(o, access_kind::store_conditional, load_format::u8); break;
         case opcode::lane_load_w: describe<sem::lw_type>(o, access_kind::read, load_format::i32); break;
-        case opcode::lane_load_d: describe<sem::ld_type>(o, access_kind::read, load_format::i64); break;
-#define AMO(name)                                                                                              \
-    case opcode::name:                                                                                         \
-        describe<sem::name##_type>(o, access_kind::atomic, integer_format<sem::name##_type>());                \
-        o.operation = operation_of(sem::name##_operation);                                                     \
+        case opcode::lane_load_d:
+            describe<sem::ld_type>(o, access_kind::read, load_format::i64);
+            break;
+// clang-format off
+#define AMO(name) \
+    case opcode::name: \
+        describe<sem::name##_type>(o, access_kind::atomic, integer_format<sem::name##_type>()); \
+        o.operation = operation_of(sem::name##_operation); \
         break;
         AMO(amoswap_w) AMO(amoadd_w) AMO(amoxor_w) AMO(amoand_w) AMO(amoor_w) AMO(amomin_w) AMO(amomax_w)
         AMO(amominu_w) AMO(amomaxu_w) AMO(amoswap_d) AMO(amoadd_d) AMO(amoxor_d) AMO(amoand_d) AMO(amoor_d)
         AMO(amomin_d) AMO(amomax_d) AMO(amominu_d) AMO(amomaxu_d)
 #undef AMO
-        default: break;
+                // clang-format on
+                default : break;
     }
     const bool plain = o.access == access_kind::read || o.access == access_kind::write;
     const bool scoped = o.op == opcode::lane_load_w || o.op == opcode::lane_load_d;
@@ -187,7 +192,8 @@ lane_op decode_lane_op(std::uint32_t word) {
     o.immediate = i.immediate;
     auto files = files_of(row.format);
     if (o.kind == lane_kind::csr) files = {x_operand, word & 0x4000 ? no_operand : x_operand, no_operand, no_operand};
-    if (row.format == operand_format::lane && o.kind == lane_kind::memory) files = {x_operand, x_operand, no_operand, no_operand};
+    if (row.format == operand_format::lane && o.kind == lane_kind::memory)
+        files = {x_operand, x_operand, no_operand, no_operand};
     const auto number = [](operand file, unsigned n) {
         return static_cast<std::uint8_t>(file == f_operand ? lane_registers::f0 + n : n);
     };

@@ -24,10 +24,10 @@ enum class lane_kind : std::uint8_t {
     jump,
     jump_register,
     branch,
-    memory,    ///< load, store, atomic of any kind
+    memory,  ///< load, store, atomic of any kind
     csr,
     fence,
-    nothing,   ///< fence.i: code does not change under a running dispatch
+    nothing,  ///< fence.i: code does not change under a running dispatch
     pause,
     barrier,
     end,

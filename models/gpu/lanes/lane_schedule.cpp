@@ -46,9 +46,7 @@ void lane_schedule::take(unsigned index) {
     g = (*m_groups)[--m_count];
 }
 
-bool lane_schedule::comes_before(const lane_group& g) const {
-    return g.depth != depth ? g.depth > depth : g.pc < pc;
-}
+bool lane_schedule::comes_before(const lane_group& g) const { return g.depth != depth ? g.depth > depth : g.pc < pc; }
 
 void lane_schedule::split(lane_mask lanes, std::uint64_t to, std::uint32_t their_depth) {
     active &= ~lanes;
@@ -161,8 +159,10 @@ bool lane_schedule::redirect(unsigned lane, std::uint64_t to) {
         break;
     }
     add(to, bit, its_depth, false);
-    if (active) reconsider();
-    else choose();
+    if (active)
+        reconsider();
+    else
+        choose();
     return true;
 }
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which lanes of a wavefront run. Lanes with the same program counter and call depth form a group; one group is current,
-// the others wait or are parked at a barrier. The deepest call runs first, then the smallest program counter, so that
-// lanes meet again where control flow joins. After 64 backward branches, a pause or a failed store-conditional the turn
-// passes to the group that has not run for longest, so that a lane which others wait for always gets on.
+// Which lanes of a wavefront run. Lanes with the same program counter and call depth form a group; one group is
+// current, the others wait or are parked at a barrier. The deepest call runs first, then the smallest program counter,
+// so that lanes meet again where control flow joins. After 64 backward branches, a pause or a failed store-conditional
+// the turn passes to the group that has not run for longest, so that a lane which others wait for always gets on.
 #pragma once
 
 #include <array>
@@ -54,8 +54,10 @@ public:
     /// The current group has jumped backwards, or done something that counts as `weight` such jumps; the turn may pass.
     void spend(unsigned weight) {
         if (m_waiting == 0) return;
-        if (m_budget <= weight) rotate();
-        else m_budget -= weight;
+        if (m_budget <= weight)
+            rotate();
+        else
+            m_budget -= weight;
     }
     /// The turn passes to the group that has not run for longest.
     void rotate();
@@ -65,7 +67,8 @@ public:
     void release();
     /// The current lanes have ended.
     void end();
-    /// For debuggers: a lane goes on elsewhere, at its present depth of calls. \returns false if it has ended or is parked
+    /// For debuggers: a lane goes on elsewhere, at its present depth of calls. \returns false if it has ended or is
+    /// parked
     bool redirect(unsigned lane, std::uint64_t to);
 
 private:

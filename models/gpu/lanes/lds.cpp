@@ -50,7 +50,8 @@ std::uint64_t local_data_share::passes(const lane_op& o, lane_mask mask, const l
     std::uint64_t total = 0, least = 0;
     for (unsigned first = 0; first < wavefront_lanes; first += together) {
         const unsigned behind = std::min(first + together, wavefront_lanes);
-        const lane_mask part = (behind - first == wavefront_lanes ? ~lane_mask{0} : (lane_mask{1} << (behind - first)) - 1) << first;
+        const lane_mask part =
+            (behind - first == wavefront_lanes ? ~lane_mask{0} : (lane_mask{1} << (behind - first)) - 1) << first;
         if ((mask & part) == 0) continue;
         if (!exclusive && (mask & part) == part) {
             // Neighbours want neighbouring words (or bytes of one), as they mostly do.
@@ -74,7 +75,8 @@ std::uint64_t local_data_share::passes(const lane_op& o, lane_mask mask, const l
                 const auto bank = word % params.banks;
                 auto& n = wanted[bank];
                 const auto* end = seen[bank].data() + n;
-                if (!exclusive && std::find(static_cast<const std::uint32_t*>(seen[bank].data()), end, word) != end) continue;
+                if (!exclusive && std::find(static_cast<const std::uint32_t*>(seen[bank].data()), end, word) != end)
+                    continue;
                 seen[bank][n++] = word;
                 most = std::max(most, n);
             }
@@ -89,7 +91,8 @@ std::uint64_t local_data_share::passes(const lane_op& o, lane_mask mask, const l
 namespace {
 
 template <class T>
-void load_lanes(const std::uint8_t* bytes, lane_mask mask, const lane_registers::row& offsets, lane_registers::row& data) {
+void load_lanes(const std::uint8_t* bytes, lane_mask mask, const lane_registers::row& offsets,
+                lane_registers::row& data) {
     for (lane_mask left = mask; left; left &= left - 1) {
         const auto lane = static_cast<unsigned>(__builtin_ctzll(left));
         T v;
@@ -98,7 +101,8 @@ void load_lanes(const std::uint8_t* bytes, lane_mask mask, const lane_registers:
     }
 }
 template <class T>
-void store_lanes(std::uint8_t* bytes, lane_mask mask, const lane_registers::row& offsets, const lane_registers::row& data) {
+void store_lanes(std::uint8_t* bytes, lane_mask mask, const lane_registers::row& offsets,
+                 const lane_registers::row& data) {
     for (lane_mask left = mask; left; left &= left - 1) {
         const auto lane = static_cast<unsigned>(__builtin_ctzll(left));
         const T v = static_cast<T>(data[lane]);

@@ -13,16 +13,17 @@ public:
     std::vector<wavefront*> members;  ///< its slots
     wavefront* running = nullptr;
     lane_stop stop = lane_stop::budget;
-    unsigned live = 0;                ///< wavefronts that it holds
-    unsigned last = 0;                ///< position in members of who ran last
+    unsigned live = 0;  ///< wavefronts that it holds
+    unsigned last = 0;  ///< position in members of who ran last
     // Who may run next, by position: looked at so often that wavefronts themselves would be too far apart.
-    std::uint32_t ready = 0;          ///< in state ready
-    std::uint32_t asleep = 0;         ///< in state memory, and known from when on its registers can be used:
+    std::uint32_t ready = 0;   ///< in state ready
+    std::uint32_t asleep = 0;  ///< in state memory, and known from when on its registers can be used:
     std::array<ticks, 16> wakes{};
     // What the next segment uses first, for the host's caches: rows, and of what registers.
     std::array<std::uint64_t, 16> rows{};
     std::array<const lane_registers*, 16> registers{};
-    std::array<std::uint8_t, 2> operands{};  ///< of the memory instruction at which the running segment stops: address, data
+    std::array<std::uint8_t, 2>
+        operands{};  ///< of the memory instruction at which the running segment stops: address, data
     calendar_event event{method<&simd_unit::happen>, this};
 
 private:

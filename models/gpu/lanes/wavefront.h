@@ -17,8 +17,8 @@ namespace fabricvp::gpu {
 
 /// What a wavefront does or waits for.
 enum class wavefront_state : std::uint8_t {
-    free,      ///< the slot is empty
-    ready,     ///< waits for its SIMD unit
+    free,   ///< the slot is empty
+    ready,  ///< waits for its SIMD unit
     running,
     memory,    ///< a register is to be loaded
     queue,     ///< the memory unit's queue is full, or it has too many accesses under way
@@ -34,10 +34,10 @@ const char* describe(wavefront_state s);
 struct work_group {
     dispatch_run* run = nullptr;
     std::array<std::uint32_t, 3> id{};
-    std::uint64_t wavefronts = 0;    ///< slots that were given to it
-    std::uint32_t live = 0;          ///< wavefronts that have not ended
-    std::uint32_t arrived = 0;       ///< wavefronts at the barrier
-    bool lane_ended = false;         ///< one that can never come to a barrier
+    std::uint64_t wavefronts = 0;  ///< slots that were given to it
+    std::uint32_t live = 0;        ///< wavefronts that have not ended
+    std::uint32_t arrived = 0;     ///< wavefronts at the barrier
+    bool lane_ended = false;       ///< one that can never come to a barrier
     ticks started = 0;
     lds_block lds;
 };
@@ -50,25 +50,25 @@ public:
     const char* kind() const override { return "wavefront"; }
 
     const unsigned slot, simd;
-    const unsigned position;           ///< among those of its SIMD unit
+    const unsigned position;  ///< among those of its SIMD unit
     lane_context context;
     work_group* group = nullptr;
     lane_mask started_lanes = 0;
-    std::uint64_t scratch = 0;         ///< global virtual address of its area
+    std::uint64_t scratch = 0;  ///< global virtual address of its area
     std::uint32_t scratch_area = 0;
 
     wavefront_state state = wavefront_state::free;
-    ticks since = 0;                   ///< when it came into this state
+    ticks since = 0;  ///< when it came into this state
     ticks started = 0;
-    ticks wakes_at = never;            ///< in state memory: when the registers it needs will be there
+    ticks wakes_at = never;  ///< in state memory: when the registers it needs will be there
     bool killed = false;
-    bool at_barrier = false;           ///< in state fence: goes on to the barrier
-    bool acquires = false;             ///< in state fence: caches are to be emptied
-    bool waits_for_stores = false;     ///< in state fence
-    lane_mask to_issue = 0;            ///< lanes of the memory instruction that are not issued yet
+    bool at_barrier = false;        ///< in state fence: goes on to the barrier
+    bool acquires = false;          ///< in state fence: caches are to be emptied
+    bool waits_for_stores = false;  ///< in state fence
+    lane_mask to_issue = 0;         ///< lanes of the memory instruction that are not issued yet
 
     std::uint32_t accesses = 0, stores = 0;  ///< under way
-    std::uint64_t timed = 0;           ///< rows whose data have come but are not to be used before loaded_at
+    std::uint64_t timed = 0;                 ///< rows whose data have come but are not to be used before loaded_at
     std::array<std::uint8_t, 64> loads{};    ///< under way, by row
     std::array<ticks, 64> loaded_at{};
     replay::wavefront_record* record = nullptr;  ///< while it is recorded

@@ -14,7 +14,8 @@ struct access_state;
 class piece_client {
 public:
     /// A load's piece: `line` holds its bytes, which reach the registers at `ready`; or `fault` says why not.
-    virtual void piece_loaded(access_state& state, unsigned piece, const std::uint8_t* line, memory_fault fault, ticks ready) = 0;
+    virtual void piece_loaded(access_state& state, unsigned piece, const std::uint8_t* line, memory_fault fault,
+                              ticks ready) = 0;
     /// A cache that could not take a piece can again.
     virtual void cache_available() = 0;
 
@@ -30,21 +31,24 @@ struct alignas(wavefront_lanes) access_state : on_large_pages {
     piece_client* unit = nullptr;
     vector_access_ptr access;
     access_state* next_free = nullptr;
-    unsigned count = 0;          ///< pieces as the coalescer has made them
-    unsigned made = 0;           ///< with those that were cut out of them, which stand behind
-    unsigned translated = 0;     ///< pieces that translation has dealt with, done or waiting
+    unsigned count = 0;       ///< pieces as the coalescer has made them
+    unsigned made = 0;        ///< with those that were cut out of them, which stand behind
+    unsigned translated = 0;  ///< pieces that translation has dealt with, done or waiting
     std::uint64_t serial = 0;
-    std::uint64_t passing = 0;   ///< bit n: piece n goes past the L1 cache
-    std::uint64_t exact = 0;     ///< bit n: piece n is one lane's access to a device, and asks for its bytes alone
-    std::uint64_t ordered = 0;   ///< bit n: piece n is counted in remote_order
-    ticks front = 0;             ///< earliest time of the first lookup
-    ticks ready = 0;             ///< when what is there so far has reached the registers
+    std::uint64_t passing = 0;  ///< bit n: piece n goes past the L1 cache
+    std::uint64_t exact = 0;    ///< bit n: piece n is one lane's access to a device, and asks for its bytes alone
+    std::uint64_t ordered = 0;  ///< bit n: piece n is counted in remote_order
+    ticks front = 0;            ///< earliest time of the first lookup
+    ticks ready = 0;            ///< when what is there so far has reached the registers
     coalescer::pieces pieces;
-    std::array<ticks, wavefront_lanes> since;      ///< for spans: since when a piece waits for what it waits for
-    std::array<piece_ref, wavefront_lanes> next;  ///< behind a piece in the queue in which it waits; it waits in one at most
+    std::array<ticks, wavefront_lanes> since;  ///< for spans: since when a piece waits for what it waits for
+    std::array<piece_ref, wavefront_lanes>
+        next;  ///< behind a piece in the queue in which it waits; it waits in one at most
 
     piece_ref ref(unsigned piece) { return reinterpret_cast<piece_ref>(this) | piece; }
-    static access_state& of(piece_ref r) { return *reinterpret_cast<access_state*>(r & ~piece_ref{wavefront_lanes - 1}); }
+    static access_state& of(piece_ref r) {
+        return *reinterpret_cast<access_state*>(r & ~piece_ref{wavefront_lanes - 1});
+    }
     static unsigned piece_of(piece_ref r) { return static_cast<unsigned>(r & (wavefront_lanes - 1)); }
 };
 

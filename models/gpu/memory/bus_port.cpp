@@ -6,7 +6,8 @@
 
 namespace fabricvp::gpu {
 
-bus_port::bus_port(const sc_core::sc_module_name& name, ticks way, line_flights& flights) : model(name), m_way(way), m_flights(flights) {
+bus_port::bus_port(const sc_core::sc_module_name& name, ticks way, line_flights& flights)
+    : model(name), m_way(way), m_flights(flights) {
     bus.bind(static_cast<tlm::tlm_bw_transport_if<>&>(*this));
     m_self.initiator = this;
 }
@@ -40,8 +41,10 @@ bool bus_port::prepare(visit& v) {
         case access_kind::read: {
             ++reads;
             const auto sectors = r.needed_sectors ? r.needed_sectors : (1u << line_sectors) - 1;
-            v.first = r.exact ? static_cast<unsigned>(__builtin_ctzll(r.byte_mask)) : static_cast<unsigned>(__builtin_ctz(sectors)) * sector_bytes;
-            bytes = r.exact ? static_cast<unsigned>(__builtin_popcountll(r.byte_mask)) : (32u - static_cast<unsigned>(__builtin_clz(sectors))) * sector_bytes - v.first;
+            v.first = r.exact ? static_cast<unsigned>(__builtin_ctzll(r.byte_mask))
+                              : static_cast<unsigned>(__builtin_ctz(sectors)) * sector_bytes;
+            bytes = r.exact ? static_cast<unsigned>(__builtin_popcountll(r.byte_mask))
+                            : (32u - static_cast<unsigned>(__builtin_clz(sectors))) * sector_bytes - v.first;
             p.set_command(tlm::TLM_READ_COMMAND);
             break;
         }
@@ -92,13 +95,15 @@ void bus_port::begin(visit& v, ticks delay) {
 
 tlm::tlm_sync_enum bus_port::nb_transport_bw(bus_payload& payload, tlm::tlm_phase& phase, sc_core::sc_time& delay) {
     if (phase != tlm::BEGIN_RESP) return tlm::TLM_ACCEPTED;
-    const auto at = std::find_if(m_visits.begin(), m_visits.end(), [&](const auto& v) { return v->open && v->payload == &payload; });
+    const auto at = std::find_if(m_visits.begin(), m_visits.end(),
+                                 [&](const auto& v) { return v->open && v->payload == &payload; });
     if (at != m_visits.end()) ended(**at, delay.value());
     return tlm::TLM_COMPLETED;
 }
 
 void bus_port::ended(visit& v, ticks delay) {
-    const bool ok = v.payload->get_response_status() == tlm::TLM_OK_RESPONSE && (v.payload->get_command() != tlm::TLM_IGNORE_COMMAND || v.atomic.performed);
+    const bool ok = v.payload->get_response_status() == tlm::TLM_OK_RESPONSE &&
+                    (v.payload->get_command() != tlm::TLM_IGNORE_COMMAND || v.atomic.performed);
     const auto bytes = v.payload->get_data_length();
     v.payload->release();
     v.payload = nullptr;
@@ -113,7 +118,8 @@ void bus_port::ended(visit& v, ticks delay) {
     if (ok && r.kind == access_kind::read) {
         std::memcpy(r.data.data() + v.first, v.data.data(), bytes);
         r.valid_sectors = 0;
-        for (unsigned s = v.first / sector_bytes; s * sector_bytes < v.first + bytes; ++s) r.valid_sectors |= static_cast<std::uint8_t>(1u << s);
+        for (unsigned s = v.first / sector_bytes; s * sector_bytes < v.first + bytes; ++s)
+            r.valid_sectors |= static_cast<std::uint8_t>(1u << s);
     } else if (ok && r.kind == access_kind::atomic) {
         r.operand = 0;
         std::memcpy(&r.operand, v.data.data(), bytes);

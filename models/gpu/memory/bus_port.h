@@ -12,8 +12,8 @@
 
 namespace fabricvp::gpu {
 
-/// The way from a GPU on the host's bus to what is no memory there: registers of devices, doorbells of adapters. Line requests
-/// become accesses to the bus, of the bytes that they are about.
+/// The way from a GPU on the host's bus to what is no memory there: registers of devices, doorbells of adapters. Line
+/// requests become accesses to the bus, of the bytes that they are about.
 class bus_port final : public model, public line_target, private tlm::tlm_bw_transport_if<> {
 public:
     bus_initiator_socket bus{"bus"};
@@ -36,8 +36,8 @@ private:
         bus_payload* payload = nullptr;
         atomic_extension atomic;
         std::array<std::uint8_t, line_bytes> data;
-        std::uint64_t left = 0;    // bytes to be written yet
-        unsigned first = 0;        // of the line, of the present access
+        std::uint64_t left = 0;  // bytes to be written yet
+        unsigned first = 0;      // of the line, of the present access
         bool open = false;
     };
     void arrive(const line_request_ptr& request);

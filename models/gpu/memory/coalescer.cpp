@@ -14,7 +14,8 @@ std::uint64_t bytes_at(std::uint64_t address, unsigned bytes) {
     return ((std::uint64_t{1} << bytes) - 1) << (address & (line_bytes - 1));
 }
 
-/// Whether every lane of the mask accesses the element that lies `bytes` behind that of the lane before, from `origin` on.
+/// Whether every lane of the mask accesses the element that lies `bytes` behind that of the lane before, from `origin`
+/// on.
 #if defined(__x86_64__)
 __attribute__((target_clones("avx512f", "avx2", "default")))
 #endif
@@ -31,7 +32,8 @@ bool follows(const std::uint64_t* address, lane_mask mask, std::uint64_t origin,
 
 /// Whether every lane of the mask accesses the element that lies as far behind the first one's as its number says.
 bool is_sequence(const vector_access& a) {
-    const auto first = static_cast<unsigned>(__builtin_ctzll(a.mask)), last = 63 - static_cast<unsigned>(__builtin_clzll(a.mask));
+    const auto first = static_cast<unsigned>(__builtin_ctzll(a.mask)),
+               last = 63 - static_cast<unsigned>(__builtin_clzll(a.mask));
     if (a.address[last] - a.address[first] != std::uint64_t{last - first} * a.bytes) return false;
     return follows(a.address.data(), a.mask, a.address[first] - std::uint64_t{first} * a.bytes, a.bytes);
 }
@@ -40,7 +42,8 @@ bool is_sequence(const vector_access& a) {
 struct stretch {
     unsigned first, count;
     explicit stretch(lane_mask lanes)
-        : first(static_cast<unsigned>(__builtin_ctzll(lanes))), count(64 - static_cast<unsigned>(__builtin_clzll(lanes)) - first) {}
+        : first(static_cast<unsigned>(__builtin_ctzll(lanes))),
+          count(64 - static_cast<unsigned>(__builtin_clzll(lanes)) - first) {}
 };
 
 template <class Word>
@@ -126,7 +129,8 @@ unsigned coalescer::split(vector_access& a, pieces& to) {
         const std::uint64_t address = a.address[i], line = address & line_mask;
         if (!count || to[last].line != line) {
             auto slot = static_cast<unsigned>((line * 0x9e3779b97f4a7c15u) >> 57);
-            while ((m_table[slot] & ~0xffu) == m_round && to[m_table[slot] & 0xff].line != line) slot = (slot + 1) % slots;
+            while ((m_table[slot] & ~0xffu) == m_round && to[m_table[slot] & 0xff].line != line)
+                slot = (slot + 1) % slots;
             if ((m_table[slot] & ~0xffu) == m_round) {
                 last = m_table[slot] & 0xff;
             } else {

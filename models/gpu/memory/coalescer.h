@@ -10,13 +10,13 @@ namespace fabricvp::gpu {
 
 /// What a vector access wants of one line.
 struct access_piece {
-    std::uint64_t line;     ///< virtual address of the line, physical after translation
+    std::uint64_t line;  ///< virtual address of the line, physical after translation
     lane_mask lanes;
-    std::uint64_t bytes;    ///< bit n, byte n of the line
+    std::uint64_t bytes;  ///< bit n, byte n of the line
 };
 
-/// Forms the distinct lines of 64 lane addresses, in the order of their first lanes. Lanes that follow each other (some of
-/// them masked) and lanes that agree take a short path; others meet in a hash table.
+/// Forms the distinct lines of 64 lane addresses, in the order of their first lanes. Lanes that follow each other (some
+/// of them masked) and lanes that agree take a short path; others meet in a hash table.
 class coalescer {
 public:
     using pieces = std::array<access_piece, wavefront_lanes>;
@@ -25,8 +25,8 @@ public:
     unsigned split(vector_access& access, pieces& to);
     /// One piece a lane (atomics are performed one by one).
     static unsigned split_lanes(vector_access& access, pieces& to);
-    /// Cuts piece `piece` into one a lane, in lane order: that of the first stays, the others go behind all that have been
-    /// `made`. There is room, since no lane is in two pieces. \returns how many there are now
+    /// Cuts piece `piece` into one a lane, in lane order: that of the first stays, the others go behind all that have
+    /// been `made`. There is room, since no lane is in two pieces. \returns how many there are now
     static unsigned cut(vector_access& access, pieces& to, unsigned piece, unsigned made);
 
     /// Copies what the piece's lanes want out of a line into access.data.

@@ -6,11 +6,13 @@
 namespace fabricvp::gpu {
 
 void coherent_port_params::describe(parameter_visitor& v) {
-    v.field("latency", latency, between{0, 1e9}, "between the L2 and the cache that the host's harts share, there and back");
+    v.field("latency", latency, between{0, 1e9},
+            "between the L2 and the cache that the host's harts share, there and back");
     v.field("rate", rate, between{1e6, 1e14}, "data rate of the way there, and of the way back");
 }
 
-coherent_port::coherent_port(const sc_core::sc_module_name& name, const coherent_port_params& p, coherent_memory& memory)
+coherent_port::coherent_port(const sc_core::sc_module_name& name, const coherent_port_params& p,
+                             coherent_memory& memory)
     : model(name), params(p), m_memory(memory) {
     m_memory.add(*this);
 }
@@ -22,7 +24,8 @@ void coherent_port::reset() {
 
 /// A transfer that begins at `at`, behind those before it.
 ticks coherent_port::pass(ticks& free, unsigned bytes, ticks at) const {
-    free = std::max(free, at) + static_cast<ticks>(static_cast<unsigned __int128>(bytes) * ticks_per_second / params.rate);
+    free =
+        std::max(free, at) + static_cast<ticks>(static_cast<unsigned __int128>(bytes) * ticks_per_second / params.rate);
     return free;
 }
 
@@ -30,14 +33,16 @@ ticks coherent_port::fetch(std::uint64_t line, ticks at) {
     ++reads;
     bytes_read += line_bytes;
     const ticks there = at + params.latency / 2;
-    const ticks back = pass(m_in, line_bytes, m_memory.access(line, line_bytes, false, there)) + params.latency - params.latency / 2;
+    const ticks back =
+        pass(m_in, line_bytes, m_memory.access(line, line_bytes, false, there)) + params.latency - params.latency / 2;
     read_latency.add(back - at);
     return back;
 }
 
 ticks coherent_port::change(std::uint64_t line, unsigned bytes, ticks at) {
     bytes_written += bytes;
-    return m_memory.access(line, bytes, true, pass(m_out, bytes, at) + params.latency / 2) + params.latency - params.latency / 2;
+    return m_memory.access(line, bytes, true, pass(m_out, bytes, at) + params.latency / 2) + params.latency -
+           params.latency / 2;
 }
 
 ticks coherent_port::write(std::uint64_t line, unsigned bytes, ticks at) {

@@ -17,9 +17,9 @@ struct coherent_port_params {
     void describe(parameter_visitor& v);
 };
 
-/// The way from a GPU's L2 to memory of the host that harts and the GPU keep coherent. The L2 holds copies of such lines and never
-/// the only new bytes: writes and atomics are performed behind it, where the harts' last cache is, and a copy ends when somebody
-/// else writes. So the contents that a bank sees are always the memory's.
+/// The way from a GPU's L2 to memory of the host that harts and the GPU keep coherent. The L2 holds copies of such
+/// lines and never the only new bytes: writes and atomics are performed behind it, where the harts' last cache is, and
+/// a copy ends when somebody else writes. So the contents that a bank sees are always the memory's.
 class coherent_port final : public model, private copy_holder {
 public:
     const coherent_port_params params;
@@ -36,7 +36,10 @@ public:
     coherent_port(const sc_core::sc_module_name& name, const coherent_port_params& params, coherent_memory& memory);
 
     /// Whether a physical address (abi/gpu_apertures.h) is in a line of that memory.
-    bool holds(std::uint64_t physical) const { return where(physical) == GPU_PA_SYSTEM && m_memory.holds(offset_of(physical) & ~std::uint64_t{line_bytes - 1}, line_bytes); }
+    bool holds(std::uint64_t physical) const {
+        return where(physical) == GPU_PA_SYSTEM &&
+               m_memory.holds(offset_of(physical) & ~std::uint64_t{line_bytes - 1}, line_bytes);
+    }
 
     // For the L2, by address on the host's bus. Each returns when the answer is back at the L2.
     ticks fetch(std::uint64_t line, ticks at);
@@ -45,9 +48,12 @@ public:
 
     // Bytes, now.
     void load(std::uint64_t address, void* to, std::size_t bytes) { m_memory.read(address, to, bytes); }
-    void store(std::uint64_t address, const void* from, std::size_t bytes) { m_memory.write(address, from, bytes, this); }
+    void store(std::uint64_t address, const void* from, std::size_t bytes) {
+        m_memory.write(address, from, bytes, this);
+    }
     void store_line(std::uint64_t line, const std::uint8_t* from, std::uint64_t mask);
-    std::uint64_t atomic(std::uint64_t address, unsigned bytes, atomic_extension::operation what, std::uint64_t operand, std::uint64_t compare) {
+    std::uint64_t atomic(std::uint64_t address, unsigned bytes, atomic_extension::operation what, std::uint64_t operand,
+                         std::uint64_t compare) {
         return m_memory.atomic(address, bytes, what, operand, compare, this);
     }
 

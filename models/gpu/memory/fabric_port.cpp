@@ -32,7 +32,8 @@ fabric_port::traffic::traffic(const sc_core::sc_object& owner, const std::string
               counter(owner, name + ".reads_needing_32", "1", "reads that need two sectors of 16 bytes"),
               counter(owner, name + ".reads_needing_48", "1", "reads that need three sectors of 16 bytes"),
               counter(owner, name + ".reads_needing_64", "1", "reads that need the whole line")},
-      read_latency(owner, name + ".read_latency", "ps", "of a read of " + words + ", from the crossbar and back to it") {}
+      read_latency(owner, name + ".read_latency", "ps",
+                   "of a read of " + words + ", from the crossbar and back to it") {}
 
 fabric_port::fabric_port(const sc_core::sc_module_name& name, memory_router& router) : model(name), m_router(router) {}
 
@@ -74,7 +75,8 @@ void fabric_port::send(const line_request_ptr& request) {
             p->needed_sectors = r.needed_sectors;
             p->sectored = r.sectored;
             if (r.page_table) p->offset = r.offset;
-            if (!r.page_table && r.needed_sectors) ++to.needing[static_cast<unsigned>(__builtin_popcount(r.needed_sectors)) - 1];
+            if (!r.page_table && r.needed_sectors)
+                ++to.needing[static_cast<unsigned>(__builtin_popcount(r.needed_sectors)) - 1];
             break;
         case access_kind::write:
             ++to.writes;
@@ -90,7 +92,8 @@ void fabric_port::send(const line_request_ptr& request) {
             p->compare = r.compare;
             break;
     }
-    if (span_recorder::on()) request->spans.mark(&to == &same_cluster ? span_reach::same_cluster : span_reach::other_cluster);
+    if (span_recorder::on())
+        request->spans.mark(&to == &same_cluster ? span_reach::same_cluster : span_reach::other_cluster);
     if (replay::recorder::on()) replay::recorder::current().sent(m_terminal->number, tag, r, operand_bytes(r), now());
     p->set_request(m_terminal->format, r.page_table, operand_bytes(r));
     m_terminal->send(p);
@@ -211,7 +214,8 @@ void fabric_port::finish(const fabric::packet_ptr& p) {
         r.data = p->data;
         r.valid_sectors = p->valid_sectors;
         if (!r.page_table)
-            (m_terminal->cluster_of(p->source) == m_terminal->cluster() ? same_cluster : other_cluster).read_latency.add(now() - p->born);
+            (m_terminal->cluster_of(p->source) == m_terminal->cluster() ? same_cluster : other_cluster)
+                .read_latency.add(now() - p->born);
     } else {
         r.operand = p->operand;
         r.succeeded = p->succeeded;

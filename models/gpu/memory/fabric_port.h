@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A GPU's way to the memories of its peers, and theirs to its own: line requests to peers' apertures become fabric packets,
-// and packets of peers become line requests to this GPU's L2, whose answers go back.
+// A GPU's way to the memories of its peers, and theirs to its own: line requests to peers' apertures become fabric
+// packets, and packets of peers become line requests to this GPU's L2, whose answers go back.
 //
 // Requests of one class to one line of a peer are performed in the order in which they were sent; those of different
 // classes (a write and a read, say) too as long as the fabric has one queue for requests, but nobody may rely on it:
@@ -33,14 +33,18 @@ public:
 
     counter served_reads{*this, "served_reads", "1", "reads by peers of this GPU's memory"};
     counter served_writes{*this, "served_writes", "1", "writes and atomics by peers to this GPU's memory"};
-    counter served_page_table_reads{*this, "served_page_table_reads", "1", "reads by peers' walks of page tables in this GPU's memory"};
+    counter served_page_table_reads{*this, "served_page_table_reads", "1",
+                                    "reads by peers' walks of page tables in this GPU's memory"};
     counter refused{*this, "refused", "1", "requests to peers that the fabric does not reach"};
     counter late{*this, "late", "1", "responses to requests that a reset had dropped"};
-    counter unexpected{*this, "unexpected", "1", "responses that no request waits for: they came twice, or their identifier was spoilt unnoticed"};
+    counter unexpected{
+        *this, "unexpected", "1",
+        "responses that no request waits for: they came twice, or their identifier was spoilt unnoticed"};
     derived local_reads{*this, "local_reads", "1", "reads of this GPU's own memory by itself, page tables apart",
                         [this] { return static_cast<double>(m_router.reads.value() - served_reads.value()); }};
-    derived local_page_table_reads{*this, "local_page_table_reads", "1", "reads of page tables in this GPU's own memory by itself",
-                                   [this] { return static_cast<double>(m_router.page_table_reads.value() - served_page_table_reads.value()); }};
+    derived local_page_table_reads{
+        *this, "local_page_table_reads", "1", "reads of page tables in this GPU's own memory by itself",
+        [this] { return static_cast<double>(m_router.page_table_reads.value() - served_page_table_reads.value()); }};
 
     /// \param router of this GPU
     fabric_port(const sc_core::sc_module_name& name, memory_router& router);
@@ -73,11 +77,11 @@ private:
     fabric::terminal* m_terminal = nullptr;
     std::uint64_t m_peers = 0;
     pool<line_request> m_requests;
-    std::vector<line_request_ptr> m_waiting;         // by tag: this GPU's requests under way
+    std::vector<line_request_ptr> m_waiting;  // by tag: this GPU's requests under way
     std::vector<std::uint32_t> m_free_tags;
-    std::vector<fabric::packet_ptr> m_serving;       // by cookie: peers' requests at this GPU's L2
+    std::vector<fabric::packet_ptr> m_serving;  // by cookie: peers' requests at this GPU's L2
     std::vector<std::uint32_t> m_free_places;
-    std::vector<line_request_ptr> m_refused;         // to be answered at the present time
+    std::vector<line_request_ptr> m_refused;  // to be answered at the present time
     std::uint64_t m_epoch = 0;
     calendar_event m_answer_refused{method<&fabric_port::answer_refused>, this};
 };

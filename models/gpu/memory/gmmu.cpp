@@ -16,7 +16,8 @@ namespace fabricvp::gpu {
 void gmmu_params::describe(parameter_visitor& v) {
     v.field("walkers", walkers, between{1, 1024}, "page-table walks under way at a time");
     v.field("latency", latency, between{0, 10000}, "of a walk beside its reads of memory, in GPU cycles");
-    v.field("walk_cache_entries", walk_cache_entries, between{0, 4096}, "entries of the page-walk cache for each of the three upper levels; 0: none");
+    v.field("walk_cache_entries", walk_cache_entries, between{0, 4096},
+            "entries of the page-walk cache for each of the three upper levels; 0: none");
 }
 
 gmmu::gmmu(const sc_core::sc_module_name& name, const gmmu_params& p, const clock_domain& clock, line_target& memory)
@@ -27,7 +28,8 @@ gmmu::gmmu(const sc_core::sc_module_name& name, const gmmu_params& p, const cloc
 }
 
 void gmmu::set_root(std::uint32_t space, std::uint64_t table) {
-    if (space >= address_spaces) throw std::out_of_range(fmt::format("{}: there is no address space {}", name(), space));
+    if (space >= address_spaces)
+        throw std::out_of_range(fmt::format("{}: there is no address space {}", name(), space));
     m_roots[space] = table;
     invalidate(space);
 }

@@ -18,14 +18,14 @@ namespace fabricvp::gpu {
 
 struct gmmu_params {
     std::uint64_t walkers = 16;
-    cycles latency{20};                    ///< of a walk, beside its reads
+    cycles latency{20};                     ///< of a walk, beside its reads
     std::uint64_t walk_cache_entries = 64;  ///< for each of the three upper levels
     void describe(parameter_visitor& v);
 };
 
 /// Walks page tables of Sv48 format that lie in memory, wherever: its reads are line requests like others, marked
-/// `page_table`. Non-leaf entries are kept in a page-walk cache, leaves in the TLBs. Leaves of 1 GiB and 512 GiB count as
-/// the 2 MiB of them that are asked for. Accessed and dirty bits are not written.
+/// `page_table`. Non-leaf entries are kept in a page-walk cache, leaves in the TLBs. Leaves of 1 GiB and 512 GiB count
+/// as the 2 MiB of them that are asked for. Accessed and dirty bits are not written.
 class gmmu final : public model, private line_client {
 public:
     const gmmu_params params;
@@ -41,7 +41,8 @@ public:
 
     span_stage queue_span{*this, "queue"}, walk_span{*this, "walk"};
 
-    gmmu(const sc_core::sc_module_name& name, const gmmu_params& params, const clock_domain& clock, line_target& memory);
+    gmmu(const sc_core::sc_module_name& name, const gmmu_params& params, const clock_domain& clock,
+         line_target& memory);
 
     /// Physical address of an address space's root table. \throws std::out_of_range
     void set_root(std::uint32_t space, std::uint64_t table);
@@ -86,7 +87,8 @@ private:
         std::uint64_t key = 0, table = 0, used = 0;
     };
 
-    /// What an entry of a table of that level says. \returns true if it is a leaf or a fault, false if `to.physical` is the next table
+    /// What an entry of a table of that level says. \returns true if it is a leaf or a fault, false if `to.physical` is
+    /// the next table
     static bool interpret(std::uint64_t entry, unsigned level, std::uint64_t page, translation& to);
     void begin(walker& w, const job& j);
     void read(walker& w);
@@ -104,13 +106,14 @@ private:
     line_target& m_memory;
     pool<line_request> m_requests;
     std::array<std::uint64_t, address_spaces> m_roots{};
-    std::array<std::vector<cached_table>, top_level> m_cached;  // [n]: tables of level n, by what of the page number leads there
+    std::array<std::vector<cached_table>, top_level>
+        m_cached;  // [n]: tables of level n, by what of the page number leads there
     std::uint64_t m_clock = 0;
     std::vector<std::unique_ptr<walker>> m_walkers;
     std::vector<walker*> m_idle;
     fifo<job> m_queue;
-    std::vector<job> m_waiting;    // for pages that the driver is to map
-    std::size_t m_asked = 0;       // of these, how many the driver knows
+    std::vector<job> m_waiting;  // for pages that the driver is to map
+    std::size_t m_asked = 0;     // of these, how many the driver knows
     std::uint64_t m_epoch = 0;
 };
 

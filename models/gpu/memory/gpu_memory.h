@@ -22,8 +22,8 @@ public:
     /// Writes the bytes of a line whose bits are set in `mask`.
     void write_line(std::uint64_t line, const std::uint8_t* from, std::uint64_t mask);
     /// \returns the old value, zero-extended
-    std::uint64_t atomic(std::uint64_t offset, unsigned size, atomic_extension::operation operation, std::uint64_t operand,
-                         std::uint64_t compare);
+    std::uint64_t atomic(std::uint64_t offset, unsigned size, atomic_extension::operation operation,
+                         std::uint64_t operand, std::uint64_t compare);
     std::uint64_t load(std::uint64_t offset, unsigned size) const;
     void store(std::uint64_t offset, unsigned size, std::uint64_t value) { bytes.write(offset, &value, size); }
 };

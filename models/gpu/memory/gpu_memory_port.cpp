@@ -13,12 +13,12 @@ void gpu_memory_port_params::describe(parameter_visitor& v) {
     v.field("outstanding", outstanding, between{1, 4096}, "lines under way at a time");
 }
 
-gpu_memory_port::gpu_memory_port(const sc_core::sc_module_name& name, const gpu_memory_port_params& p, const clock_domain& clock,
-                                 line_target& memory)
+gpu_memory_port::gpu_memory_port(const sc_core::sc_module_name& name, const gpu_memory_port_params& p,
+                                 const clock_domain& clock, line_target& memory)
     : model(name), params(p), m_cycle(clock.span(1)), m_memory(memory) {}
 
-gpu_memory_port::transfer_ptr gpu_memory_port::start(std::uint64_t physical, const buffer_slice& data, transfer_client& client,
-                                                     std::uint64_t cookie, bool write) {
+gpu_memory_port::transfer_ptr gpu_memory_port::start(std::uint64_t physical, const buffer_slice& data,
+                                                     transfer_client& client, std::uint64_t cookie, bool write) {
     auto t = m_pool.make();
     t->physical = physical;
     t->cookie = cookie;
@@ -31,11 +31,13 @@ gpu_memory_port::transfer_ptr gpu_memory_port::start(std::uint64_t physical, con
     return t;
 }
 
-void gpu_memory_port::post_write(std::uint64_t physical, const buffer_slice& data, transfer_client& client, std::uint64_t cookie) {
+void gpu_memory_port::post_write(std::uint64_t physical, const buffer_slice& data, transfer_client& client,
+                                 std::uint64_t cookie) {
     start(physical, data, client, cookie, true)->at_service = true;
 }
 
-void gpu_memory_port::account_write(std::uint64_t physical, std::size_t bytes, transfer_client& client, std::uint64_t cookie) {
+void gpu_memory_port::account_write(std::uint64_t physical, std::size_t bytes, transfer_client& client,
+                                    std::uint64_t cookie) {
     const auto t = start(physical, {}, client, cookie, true);
     t->committed = true;
     t->bytes = bytes;
@@ -66,7 +68,8 @@ void gpu_memory_port::advance() {
 gpu_memory_port::part gpu_memory_port::next_part(const transfer& t) const {
     const std::uint64_t address = t.physical + t.sent;
     const auto first = static_cast<unsigned>(address % line_bytes);
-    return {address - first, first, static_cast<unsigned>(std::min<std::uint64_t>(line_bytes - first, t.bytes - t.sent))};
+    return {address - first, first,
+            static_cast<unsigned>(std::min<std::uint64_t>(line_bytes - first, t.bytes - t.sent))};
 }
 
 void gpu_memory_port::send_line(const transfer_ptr& t) {
@@ -96,7 +99,8 @@ void gpu_memory_port::send_line(const transfer_ptr& t) {
     m_memory.send(r);
 }
 
-void gpu_memory_port::settle(const std::function<void(std::uint64_t line, const std::uint8_t* from, std::uint64_t mask)>& store) {
+void gpu_memory_port::settle(
+    const std::function<void(std::uint64_t line, const std::uint8_t* from, std::uint64_t mask)>& store) {
     while (!m_posted.empty()) {
         const auto r = m_posted.pop();
         if (!r->committed) store(r->line, r->data.data(), r->byte_mask);

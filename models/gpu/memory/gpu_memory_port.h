@@ -19,8 +19,8 @@ struct gpu_memory_port_params {
     void describe(parameter_visitor& v);
 };
 
-/// Moves bytes line by line, coherent with L2: for DMA engines and for what arrives over a bus. Transfers start in the order
-/// in which they are given, lines leave one a cycle.
+/// Moves bytes line by line, coherent with L2: for DMA engines and for what arrives over a bus. Transfers start in the
+/// order in which they are given, lines leave one a cycle.
 class gpu_memory_port final : public model, public transfer_port, private line_client {
 public:
     const gpu_memory_port_params params;
@@ -33,19 +33,21 @@ public:
     counter faults{*this, "faults", "1", "transfers that failed"};
     histogram latency{*this, "latency", "ps", "of a transfer, from call to last answer"};
 
-    gpu_memory_port(const sc_core::sc_module_name& name, const gpu_memory_port_params& params, const clock_domain& clock,
-                    line_target& memory);
+    gpu_memory_port(const sc_core::sc_module_name& name, const gpu_memory_port_params& params,
+                    const clock_domain& clock, line_target& memory);
 
-    void read(std::uint64_t physical, const buffer_slice& data, transfer_client& client, std::uint64_t cookie) override {
+    void read(std::uint64_t physical, const buffer_slice& data, transfer_client& client,
+              std::uint64_t cookie) override {
         start(physical, data, client, cookie, false);
     }
-    void write(std::uint64_t physical, const buffer_slice& data, transfer_client& client, std::uint64_t cookie) override {
+    void write(std::uint64_t physical, const buffer_slice& data, transfer_client& client,
+               std::uint64_t cookie) override {
         start(physical, data, client, cookie, true);
     }
     /// Takes the time of a write of `bytes` that are in memory already.
     void account_write(std::uint64_t physical, std::size_t bytes, transfer_client& client, std::uint64_t cookie);
-    /// A write of which each line is seen when its bank gets to it: lines of different banks in any order. A read behind it
-    /// leaves when all of it has been acknowledged.
+    /// A write of which each line is seen when its bank gets to it: lines of different banks in any order. A read
+    /// behind it leaves when all of it has been acknowledged.
     void post_write(std::uint64_t physical, const buffer_slice& data, transfer_client& client, std::uint64_t cookie);
     /// Has all that post_write() was given seen now, in order: for what must not be seen before it. \param store what
     /// writes the bytes of a line whose bits are set
@@ -62,20 +64,21 @@ private:
         std::size_t bytes = 0;
         transfer_client* client = nullptr;
         bool write = false, committed = false, at_service = false;
-        std::size_t sent = 0;        // bytes
-        unsigned pending = 0;        // lines
+        std::size_t sent = 0;  // bytes
+        unsigned pending = 0;  // lines
         memory_fault fault = memory_fault::none;
         ticks begin = 0;
         void recycle() { data = {}; }
     };
     using transfer_ptr = pooled_ptr<transfer>;
 
-    struct part {                    // of a transfer that lies in one line
+    struct part {  // of a transfer that lies in one line
         std::uint64_t line;
         unsigned first, bytes;
     };
     part next_part(const transfer& t) const;
-    transfer_ptr start(std::uint64_t physical, const buffer_slice& data, transfer_client& client, std::uint64_t cookie, bool write);
+    transfer_ptr start(std::uint64_t physical, const buffer_slice& data, transfer_client& client, std::uint64_t cookie,
+                       bool write);
     void enqueue(const transfer_ptr& t);
     void advance();
     void send_line(const transfer_ptr& t);
@@ -85,12 +88,12 @@ private:
     line_target& m_memory;
     pool<line_request> m_requests;
     pool<transfer> m_pool;
-    fifo<transfer_ptr> m_queue;      // that have lines to send
+    fifo<transfer_ptr> m_queue;          // that have lines to send
     std::vector<transfer_ptr> m_active;  // that have not ended
     fifo<line_request_ptr> m_posted;     // of post_write() that have left, until the first of them has been seen
     unsigned m_unacknowledged = 0;       // of them
     unsigned m_outstanding = 0;
-    std::uint64_t m_epoch = 0;       // answers to what a reset has dropped are recognised by it
+    std::uint64_t m_epoch = 0;  // answers to what a reset has dropped are recognised by it
     calendar_event m_next{method<&gpu_memory_port::advance>, this};
 };
 

@@ -13,8 +13,9 @@ void gpu_memory_system_params::describe(parameter_visitor& v) {
     const auto gib = std::uint64_t{1} << 30;
     const bool whole = capacity < gib ? (capacity & (capacity - 1)) == 0 : capacity % gib == 0;
     if (const auto where = v.origin_of("capacity"); !where.empty() && !whole)
-        throw std::invalid_argument(fmt::format("{}: memory.capacity is {} bytes: give a power of two below 1 GiB or whole GiB from there",
-                                                where, capacity.bytes));
+        throw std::invalid_argument(
+            fmt::format("{}: memory.capacity is {} bytes: give a power of two below 1 GiB or whole GiB from there",
+                        where, capacity.bytes));
     v.group("unit", unit, "a compute unit's way to memory");
     v.group("scalar_cache", scalar_cache, "cache for constants, shared by several compute units");
     v.group("l2_tlb", l2_tlb, "TLB of the whole GPU");
@@ -24,15 +25,20 @@ void gpu_memory_system_params::describe(parameter_visitor& v) {
     v.group("hbm", hbm, "high-bandwidth memory");
 }
 
-gpu_memory_system::gpu_memory_system(const sc_core::sc_module_name& name, const gpu_memory_system_params& p, unsigned index,
-                                     const clock_domain& clock, unsigned compute_units, unsigned sharing)
-    : model(name), params(p), memory(p.capacity), hbm("hbm", p.hbm),
+gpu_memory_system::gpu_memory_system(const sc_core::sc_module_name& name, const gpu_memory_system_params& p,
+                                     unsigned index, const clock_domain& clock, unsigned compute_units,
+                                     unsigned sharing)
+    : model(name),
+      params(p),
+      memory(p.capacity),
+      hbm("hbm", p.hbm),
       l2("l2", p.l2, {clock, clock.span(p.router.answer_latency), memory, hbm, flights}),
-      router("router", p.router, GPU_PA_GPU0 + index, {clock, l2, memory, flights}), gmmu("gmmu", p.gmmu, clock, router),
+      router("router", p.router, GPU_PA_GPU0 + index, {clock, l2, memory, flights}),
+      gmmu("gmmu", p.gmmu, clock, router),
       l2_tlb("l2_tlb", p.l2_tlb, clock, gmmu) {
     for (unsigned i = 0; i < (compute_units + sharing - 1) / sharing; ++i)
-        scalar_caches.push_back(std::make_unique<vector_cache>(fmt::format("scalar_cache{}", i).c_str(), p.scalar_cache, clock,
-                                                               router, pools.requests));
+        scalar_caches.push_back(std::make_unique<vector_cache>(fmt::format("scalar_cache{}", i).c_str(), p.scalar_cache,
+                                                               clock, router, pools.requests));
     for (unsigned i = 0; i < compute_units; ++i) {
         const vector_memory_unit_wiring to{clock, l2_tlb, router, *scalar_caches[i / sharing], pools};
         units.push_back(std::make_unique<vector_memory_unit>(fmt::format("unit{}", i).c_str(), p.unit, i, to));

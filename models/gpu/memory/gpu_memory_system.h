@@ -43,8 +43,8 @@ public:
     std::vector<std::unique_ptr<vector_cache>> scalar_caches;
     std::vector<std::unique_ptr<vector_memory_unit>> units;  ///< by compute unit
 
-    /// \param index of the GPU in its node \param compute_units how many \param sharing compute units that share a scalar cache
-    /// \throws std::invalid_argument if sizes do not fit each other
+    /// \param index of the GPU in its node \param compute_units how many \param sharing compute units that share a
+    /// scalar cache \throws std::invalid_argument if sizes do not fit each other
     gpu_memory_system(const sc_core::sc_module_name& name, const gpu_memory_system_params& params, unsigned index,
                       const clock_domain& clock, unsigned compute_units, unsigned sharing = 4);
 
@@ -55,7 +55,6 @@ public:
     bool debug_access(std::uint64_t physical, void* data, std::size_t size, bool write);
     /// Walks the page tables in no time. \returns false if there is no page, or tables lie elsewhere
     bool debug_translate(std::uint32_t space, std::uint64_t address, translation& to) const;
-
 };
 
 }  // namespace fabricvp::gpu

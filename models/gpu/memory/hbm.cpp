@@ -14,11 +14,14 @@ namespace fabricvp::gpu {
 namespace {
 
 misfit misfit_of(const hbm_params& p) {
-    const std::pair<const char*, std::uint64_t> powers[] = {{"channels", p.channels}, {"bus_bytes", p.bus_bytes}, {"burst_length", p.burst_length},
-                                                            {"banks", p.banks}, {"row", p.row}, {"interleave", p.interleave}};
+    const std::pair<const char*, std::uint64_t> powers[] = {
+        {"channels", p.channels}, {"bus_bytes", p.bus_bytes},  {"burst_length", p.burst_length}, {"banks", p.banks},
+        {"row", p.row},           {"interleave", p.interleave}};
     for (const auto& [key, n] : powers)
         if (!is_power_of_two(n)) return {key, fmt::format("{} is {}: give a power of two", key, n)};
-    if (p.row < p.interleave) return {"row", fmt::format("row of {} bytes is shorter than the interleave of {}", p.row.bytes, p.interleave.bytes)};
+    if (p.row < p.interleave)
+        return {"row",
+                fmt::format("row of {} bytes is shorter than the interleave of {}", p.row.bytes, p.interleave.bytes)};
     return {};
 }
 
@@ -31,9 +34,11 @@ void hbm_params::describe(parameter_visitor& v) {
     v.field("burst_length", burst_length, between{2, 64}, "transfers of one burst; a power of two");
     v.field("banks", banks, between{1, 256}, "banks of a channel, with one open row each; a power of two");
     v.field("row", row, between{64, 1 << 20}, "bytes of a row; a power of two");
-    v.field("interleave", interleave, between{64, 1 << 20}, "bytes after which the next channel takes over; a power of two");
+    v.field("interleave", interleave, between{64, 1 << 20},
+            "bytes after which the next channel takes over; a power of two");
     v.field("column_latency", column_latency, between{1, 1000}, "tCL, column command to first data, in memory clocks");
-    v.field("row_to_column", row_to_column, between{0, 1000}, "tRCD, opening a row to its first column command, in memory clocks");
+    v.field("row_to_column", row_to_column, between{0, 1000},
+            "tRCD, opening a row to its first column command, in memory clocks");
     v.field("row_precharge", row_precharge, between{0, 1000}, "tRP, closing a row, in memory clocks");
     v.field("row_active", row_active, between{0, 1000}, "tRAS, least time that a row stays open, in memory clocks");
     refuse(v, misfit_of(*this));
@@ -92,10 +97,12 @@ ticks hbm::column_command(bank& b, std::uint64_t row, ticks at) {
 
 ticks hbm::access(std::uint64_t address, bool write, ticks at) {
     const std::uint64_t channel = channel_of(address);
-    const std::uint64_t local = address >> (m_interleave_bits + m_channel_bits) << m_interleave_bits | (address & (params.interleave - 1));
+    const std::uint64_t local =
+        address >> (m_interleave_bits + m_channel_bits) << m_interleave_bits | (address & (params.interleave - 1));
     const std::uint64_t row = local >> m_row_bits;
     // Rows at power-of-two distances would meet in one bank: the upper bits choose it too.
-    bank& b = m_banks[channel << m_bank_bits | ((row ^ row >> m_bank_bits ^ row >> 2 * m_bank_bits) & (params.banks - 1))];
+    bank& b =
+        m_banks[channel << m_bank_bits | ((row ^ row >> m_bank_bits ^ row >> 2 * m_bank_bits) & (params.banks - 1))];
     const ticks command = column_command(b, row, at);
     b.ready = std::max(b.ready, command + m_burst);
     ticks& bus = m_bus[channel];

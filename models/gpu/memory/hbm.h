@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Timing of high-bandwidth memory, in closed form: an access asks once and learns when its data have passed. A channel has
-// a data bus and banks with one open row each. Its controller is taken for a good one, with a window of requests to choose
-// from: banks prepare rows while others transfer (the bus loses nothing to a bank that is not ready), and a request for
-// the row that a bank has just closed, made before it was closed, is served before that closing.
-// Not modelled: refresh, write recovery and read-to-write turn-around.
+// Timing of high-bandwidth memory, in closed form: an access asks once and learns when its data have passed. A channel
+// has a data bus and banks with one open row each. Its controller is taken for a good one, with a window of requests to
+// choose from: banks prepare rows while others transfer (the bus loses nothing to a bank that is not ready), and a
+// request for the row that a bank has just closed, made before it was closed, is served before that closing. Not
+// modelled: refresh, write recovery and read-to-write turn-around.
 #pragma once
 
 #include <vector>
@@ -20,15 +20,15 @@ namespace fabricvp::gpu {
 struct hbm_params {
     std::uint64_t channels = 16;
     frequency clock{500'000'000};
-    std::uint64_t bus_bytes = 16;      ///< a transfer, of which there are two a clock
-    std::uint64_t burst_length = 4;    ///< transfers
-    std::uint64_t banks = 16;          ///< a channel
+    std::uint64_t bus_bytes = 16;    ///< a transfer, of which there are two a clock
+    std::uint64_t burst_length = 4;  ///< transfers
+    std::uint64_t banks = 16;        ///< a channel
     byte_size row{2048};
-    byte_size interleave{128};         ///< bytes after which the next channel takes over
-    cycles column_latency{7};          ///< tCL
-    cycles row_to_column{7};           ///< tRCD
-    cycles row_precharge{7};           ///< tRP
-    cycles row_active{17};             ///< tRAS
+    byte_size interleave{128};  ///< bytes after which the next channel takes over
+    cycles column_latency{7};   ///< tCL
+    cycles row_to_column{7};    ///< tRCD
+    cycles row_precharge{7};    ///< tRP
+    cycles row_active{17};      ///< tRAS
     void describe(parameter_visitor& v);
 };
 
@@ -60,7 +60,9 @@ public:
     double peak() const;
     /// Time of one line on a data bus.
     ticks line_time() const { return m_burst; }
-    std::uint64_t channel_of(std::uint64_t address) const { return address >> m_interleave_bits & (params.channels - 1); }
+    std::uint64_t channel_of(std::uint64_t address) const {
+        return address >> m_interleave_bits & (params.channels - 1);
+    }
 
     void reset() override;
 
@@ -69,8 +71,8 @@ private:
     struct bank {
         std::uint64_t row = closed, previous_row = closed;
         ticks activated = 0;
-        ticks ready = 0;             // for the next column command
-        ticks previous_until = 0;    // when the row before this one was closed
+        ticks ready = 0;           // for the next column command
+        ticks previous_until = 0;  // when the row before this one was closed
     };
 
     ticks column_command(bank& b, std::uint64_t row, ticks at);
@@ -78,8 +80,8 @@ private:
     unsigned m_interleave_bits = 0, m_channel_bits = 0, m_row_bits = 0, m_bank_bits = 0;  // all are powers of two
     ticks m_cl, m_rcd, m_rp, m_ras, m_burst;
     ticks m_last_service = 0;
-    large_page_vector<ticks> m_bus;  // by channel: when what is waiting will have passed
-    large_page_vector<bank> m_banks; // by channel, then bank
+    large_page_vector<ticks> m_bus;   // by channel: when what is waiting will have passed
+    large_page_vector<bank> m_banks;  // by channel, then bank
 };
 
 }  // namespace fabricvp::gpu

@@ -14,7 +14,12 @@ void l1_tlb_params::describe(parameter_visitor& v) {
 
 l1_tlb::l1_tlb(const sc_core::sc_module_name& name, const l1_tlb_params& p, const clock_domain& clock, l2_tlb& shared,
                l1_tlb_client& client)
-    : model(name), params(p), m_latency(clock.span(p.latency)), m_shared(shared), m_client(client), m_entries(p.sets, p.ways),
+    : model(name),
+      params(p),
+      m_latency(clock.span(p.latency)),
+      m_shared(shared),
+      m_client(client),
+      m_entries(p.sets, p.ways),
       m_mshrs(p.mshrs) {}
 
 l1_tlb::outcome l1_tlb::look_up(std::uint32_t space, std::uint64_t page, piece_ref piece, ticks end, translation& to) {

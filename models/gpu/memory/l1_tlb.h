@@ -61,9 +61,9 @@ private:
     struct mshr {
         std::uint32_t space = 0;
         std::uint64_t page = 0;
-        piece_queue waiters;      // empty: free
+        piece_queue waiters;  // empty: free
         std::uint64_t serial = 0;
-        bool stale = false;       // invalidated under way: not kept
+        bool stale = false;  // invalidated under way: not kept
         ticks begin = 0;
     };
 

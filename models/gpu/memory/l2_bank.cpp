@@ -19,10 +19,14 @@ unsigned log2(std::uint64_t n) { return n < 2 ? 0 : 63 - static_cast<unsigned>(_
 misfit misfit_of(const l2_params& p) {
     if (!is_power_of_two(p.banks)) return {"banks", fmt::format("banks is {}: give a power of two", p.banks)};
     if (p.interleave < line_bytes || !is_power_of_two(p.interleave))
-        return {"interleave", fmt::format("interleave is {} bytes: give a power of two of at least {}", p.interleave.bytes, line_bytes)};
+        return {"interleave", fmt::format("interleave is {} bytes: give a power of two of at least {}",
+                                          p.interleave.bytes, line_bytes)};
     const std::uint64_t unit = p.banks * p.ways * line_bytes;
-    if (p.size < unit || p.size % unit) return {"size", fmt::format("size of {} bytes is not a multiple of banks x ways x {} = {}", p.size.bytes, line_bytes, unit)};
-    if (p.locked_ways >= p.ways) return {"locked_ways", fmt::format("locked_ways is {}: give less than the {} ways", p.locked_ways, p.ways)};
+    if (p.size < unit || p.size % unit)
+        return {"size", fmt::format("size of {} bytes is not a multiple of banks x ways x {} = {}", p.size.bytes,
+                                    line_bytes, unit)};
+    if (p.locked_ways >= p.ways)
+        return {"locked_ways", fmt::format("locked_ways is {}: give less than the {} ways", p.locked_ways, p.ways)};
     return {};
 }
 
@@ -48,10 +52,21 @@ void l2_params::describe(parameter_visitor& v) {
 
 l2_bank::l2_bank(const sc_core::sc_module_name& name, const l2_params& p, unsigned bank, const l2_wiring& to,
                  l2_reservations& reservations, const l2_queue_lines& queue_lines)
-    : model(name), params(p), m_latency(to.clock.span(p.latency)), m_service(to.clock.span(p.service)),
-      m_atomic(to.clock.span(p.atomic_latency)), m_answer(to.answer_latency), m_bank(bank),
-      m_chunk_bits(log2(p.interleave / line_bytes)), m_stripe_bits(log2(p.interleave * p.banks)), m_memory(to.memory), m_dram(to.dram),
-      m_reservations(reservations), m_queue_lines(queue_lines), m_flights(to.flights), m_tags(sets_of(p), p.ways, p.locked_ways) {
+    : model(name),
+      params(p),
+      m_latency(to.clock.span(p.latency)),
+      m_service(to.clock.span(p.service)),
+      m_atomic(to.clock.span(p.atomic_latency)),
+      m_answer(to.answer_latency),
+      m_bank(bank),
+      m_chunk_bits(log2(p.interleave / line_bytes)),
+      m_stripe_bits(log2(p.interleave * p.banks)),
+      m_memory(to.memory),
+      m_dram(to.dram),
+      m_reservations(reservations),
+      m_queue_lines(queue_lines),
+      m_flights(to.flights),
+      m_tags(sets_of(p), p.ways, p.locked_ways) {
     m_fetches.reserve(p.mshrs);
 }
 
@@ -208,9 +223,7 @@ void l2_bank::perform(line_request& r, std::size_t at) {
             m_reservations.written(offset, r.owner);
             m_tags.make_dirty(at);
             break;
-        case access_kind::lock:
-            r.succeeded = lock(at);
-            break;
+        case access_kind::lock: r.succeeded = lock(at); break;
         case access_kind::unlock: break;
     }
 }
@@ -229,8 +242,10 @@ void l2_bank::watch(const line_request& r, std::size_t at, bool hit) {
         queue_misses += !hit;
     }
     if (r.kind != access_kind::write || !m_queue_lines.lock || at == l2_tags::absent) return;
-    if (by_processor) m_tags.unlock(at);
-    else if (!m_tags.locked(at)) lock(at);
+    if (by_processor)
+        m_tags.unlock(at);
+    else if (!m_tags.locked(at))
+        lock(at);
 }
 
 void l2_bank::unlock(line_request& r, std::uint64_t index) {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // One bank of the L2 cache, the point of coherence for its lines. Requests are performed in the order in which they
-// arrive, at their arrival: reads sample and writes commit then. What the bank works out in closed form is when the answer
-// is there: after the requests before it, the lookup, and on a miss the memory channel. A read of a line that is being
-// fetched waits for that fetch (it shares the MSHR). Only where all MSHRs are taken does the bank stop and wait.
-// A write that asks for it (`at_service`) commits when its turn has come in that reckoning, so that requests that arrive
-// until then still see what was there before.
+// arrive, at their arrival: reads sample and writes commit then. What the bank works out in closed form is when the
+// answer is there: after the requests before it, the lookup, and on a miss the memory channel. A read of a line that is
+// being fetched waits for that fetch (it shares the MSHR). Only where all MSHRs are taken does the bank stop and wait.
+// A write that asks for it (`at_service`) commits when its turn has come in that reckoning, so that requests that
+// arrive until then still see what was there before.
 #pragma once
 
 #include <vector>
@@ -23,22 +23,22 @@
 namespace fabricvp::gpu {
 
 struct l2_params {
-    byte_size size{2 << 20};           ///< all banks together
+    byte_size size{2 << 20};  ///< all banks together
     std::uint64_t banks = 16;
     std::uint64_t ways = 16;
-    std::uint64_t mshrs = 64;          ///< a bank
-    byte_size interleave{128};         ///< bytes after which the next bank takes over
-    cycles latency{50};                ///< of a lookup, data included
-    cycles service{1};                 ///< from one request to the next
-    cycles atomic_latency{4};          ///< more for an atomic
-    std::uint64_t locked_ways = 8;     ///< most lines of a set that may be locked
+    std::uint64_t mshrs = 64;       ///< a bank
+    byte_size interleave{128};      ///< bytes after which the next bank takes over
+    cycles latency{50};             ///< of a lookup, data included
+    cycles service{1};              ///< from one request to the next
+    cycles atomic_latency{4};       ///< more for an atomic
+    std::uint64_t locked_ways = 8;  ///< most lines of a set that may be locked
     void describe(parameter_visitor& v);
 };
 
 /// What an L2 cache and its banks work with.
 struct l2_wiring {
     const clock_domain& clock;
-    ticks answer_latency;              ///< from a bank back to whoever asked
+    ticks answer_latency;  ///< from a bank back to whoever asked
     gpu_memory& memory;
     hbm& dram;
     line_flights& flights;
@@ -55,7 +55,9 @@ class coherent_port;
 
 /// By what lines of memory that is shared with the host are told from those of device memory at the same offset.
 inline constexpr std::uint64_t shared_line = std::uint64_t{1} << 52;
-constexpr std::uint64_t key_of(std::uint64_t physical) { return offset_of(physical) | (where(physical) == GPU_PA_SYSTEM ? shared_line : 0); }
+constexpr std::uint64_t key_of(std::uint64_t physical) {
+    return offset_of(physical) | (where(physical) == GPU_PA_SYSTEM ? shared_line : 0);
+}
 
 class l2_bank final : public model {
 public:
@@ -130,9 +132,9 @@ private:
 
     coherent_port* m_shared = nullptr;
     l2_tags m_tags;
-    ticks m_free = 0;                       // when the next request can be looked up
-    std::vector<ticks> m_fetches;           // heap of when those under way end, earliest on top
-    fifo<line_request_ptr> m_stalled;        // in order of arrival
+    ticks m_free = 0;                  // when the next request can be looked up
+    std::vector<ticks> m_fetches;      // heap of when those under way end, earliest on top
+    fifo<line_request_ptr> m_stalled;  // in order of arrival
     calendar_event m_retry{method<&l2_bank::retry>, this};
 };
 

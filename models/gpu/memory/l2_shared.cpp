@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lines of memory that the GPU shares with its host's harts. A bank keeps copies of them among its other lines; what changes them
-// is performed behind it, so that they are never dirty here.
+// Lines of memory that the GPU shares with its host's harts. A bank keeps copies of them among its other lines; what
+// changes them is performed behind it, so that they are never dirty here.
 #include <algorithm>
 #include <functional>
 

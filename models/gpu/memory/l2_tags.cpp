@@ -6,7 +6,12 @@
 namespace fabricvp::gpu {
 
 l2_tags::l2_tags(std::uint64_t sets, std::uint64_t ways, std::uint64_t locked_ways)
-    : m_sets(sets), m_ways(ways), m_locked_ways(locked_ways), m_numbers(sets * ways), m_used(sets * ways), m_state(sets),
+    : m_sets(sets),
+      m_ways(ways),
+      m_locked_ways(locked_ways),
+      m_numbers(sets * ways),
+      m_used(sets * ways),
+      m_state(sets),
       m_ready(sets * ways) {}
 
 std::size_t l2_tags::position_of(std::uint64_t index) const {

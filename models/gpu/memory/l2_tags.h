@@ -9,8 +9,8 @@
 
 namespace fabricvp::gpu {
 
-/// Tags of one L2 bank: set-associative, least recently used first, some lines locked. Bytes are not kept here. Lines are
-/// named by their index among those of the bank.
+/// Tags of one L2 bank: set-associative, least recently used first, some lines locked. Bytes are not kept here. Lines
+/// are named by their index among those of the bank.
 class l2_tags {
 public:
     /// \param locked_ways most lines of a set that may be locked at a time; less than `ways`
@@ -48,16 +48,22 @@ public:
 
 private:
     // Short divisions take half the time of long ones.
-    std::uint32_t set_at(std::size_t at) const { return static_cast<std::uint32_t>(at) / static_cast<std::uint32_t>(m_ways); }
-    std::uint32_t way_at(std::size_t at) const { return static_cast<std::uint32_t>(at) % static_cast<std::uint32_t>(m_ways); }
-    std::size_t set_number(std::uint64_t index) const { return m_sets & (m_sets - 1) ? index % m_sets : index & (m_sets - 1); }
+    std::uint32_t set_at(std::size_t at) const {
+        return static_cast<std::uint32_t>(at) / static_cast<std::uint32_t>(m_ways);
+    }
+    std::uint32_t way_at(std::size_t at) const {
+        return static_cast<std::uint32_t>(at) % static_cast<std::uint32_t>(m_ways);
+    }
+    std::size_t set_number(std::uint64_t index) const {
+        return m_sets & (m_sets - 1) ? index % m_sets : index & (m_sets - 1);
+    }
     std::size_t set_of(std::uint64_t index) const { return set_number(index) * m_ways; }
     std::size_t position_of(std::uint64_t index) const;
 
     std::uint64_t m_sets, m_ways, m_locked_ways;
     std::uint32_t m_clock = 0;
     struct set_state {
-        std::uint64_t locked, dirty;       // bit n, way n
+        std::uint64_t locked, dirty;  // bit n, way n
     };
     large_page_vector<std::uint64_t> m_numbers;  // index plus one; 0: empty
     large_page_vector<std::uint32_t> m_used;     // m_clock at the last use

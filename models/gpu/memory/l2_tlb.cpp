@@ -14,8 +14,13 @@ void l2_tlb_params::describe(parameter_visitor& v) {
 }
 
 l2_tlb::l2_tlb(const sc_core::sc_module_name& name, const l2_tlb_params& p, const clock_domain& clock, gmmu& walker)
-    : model(name), params(p), m_latency(clock.span(p.latency)), m_service(clock.span(p.service)), m_gmmu(walker),
-      m_entries(p.sets, p.ways), m_mshrs(p.mshrs) {}
+    : model(name),
+      params(p),
+      m_latency(clock.span(p.latency)),
+      m_service(clock.span(p.service)),
+      m_gmmu(walker),
+      m_entries(p.sets, p.ways),
+      m_mshrs(p.mshrs) {}
 
 l2_tlb::job& l2_tlb::make(std::uint32_t space, std::uint64_t page, std::uint64_t cookie, ticks departure) {
     if (m_idle.empty()) {
@@ -38,7 +43,8 @@ l2_tlb::job& l2_tlb::make(std::uint32_t space, std::uint64_t page, std::uint64_t
     return j;
 }
 
-void l2_tlb::request(std::uint32_t space, std::uint64_t page, page_client& client, std::uint64_t cookie, ticks departure) {
+void l2_tlb::request(std::uint32_t space, std::uint64_t page, page_client& client, std::uint64_t cookie,
+                     ticks departure) {
     make(space, page, cookie, departure).client = &client;
 }
 

@@ -62,7 +62,7 @@ private:
         unsigned access = 0;
         std::uint64_t cookie = 0;
         ticks looked_up = 0;
-        job* next = nullptr;                    // of those that wait for the same walk
+        job* next = nullptr;  // of those that wait for the same walk
         calendar_event lookup{method<&job::look_up>, this};
     };
     struct mshr {

@@ -40,7 +40,12 @@ void line_flights::launch(const line_request_ptr& request, ticks when, line_flig
 
 void line_flights::answer(const line_request_ptr& request, ticks when) {
     if (!request->client) return;
-    launch(request, when, [](void*, const line_request_ptr& r) { if (r->client) r->client->line_done(*r); }, nullptr);
+    launch(
+        request, when,
+        [](void*, const line_request_ptr& r) {
+            if (r->client) r->client->line_done(*r);
+        },
+        nullptr);
 }
 
 void line_flights::cancel() {

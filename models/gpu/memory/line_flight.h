@@ -10,7 +10,8 @@ namespace fabricvp::gpu {
 class line_request;
 class line_flights;
 
-/// The timer of a line request: what happens to it next, and when. A request is in one place at a time, so it needs one.
+/// The timer of a line request: what happens to it next, and when. A request is in one place at a time, so it needs
+/// one.
 class line_flight {
 public:
     explicit line_flight(line_request& request) : m_request(request) {}
@@ -46,8 +47,9 @@ public:
     /// Calls `place.Method(request)` at `when`; until then the request is kept alive.
     template <auto Method, class Place>
     void launch(const boost::intrusive_ptr<line_request>& request, ticks when, Place& place) {
-        launch(request, when, [](void* p, const boost::intrusive_ptr<line_request>& r) { (static_cast<Place*>(p)->*Method)(r); },
-               &place);
+        launch(
+            request, when,
+            [](void* p, const boost::intrusive_ptr<line_request>& r) { (static_cast<Place*>(p)->*Method)(r); }, &place);
     }
     /// Tells the request's client, if it has one, at `when` that the answer is there.
     void answer(const boost::intrusive_ptr<line_request>& request, ticks when);
@@ -56,7 +58,8 @@ public:
 
 private:
     friend class line_flight;
-    void launch(const boost::intrusive_ptr<line_request>& request, ticks when, line_flight::arrival arrive, void* place);
+    void launch(const boost::intrusive_ptr<line_request>& request, ticks when, line_flight::arrival arrive,
+                void* place);
 
     void adopt(line_flight& f);
 

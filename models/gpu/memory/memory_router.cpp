@@ -4,14 +4,21 @@
 namespace fabricvp::gpu {
 
 void memory_router_params::describe(parameter_visitor& v) {
-    v.field("request_latency", request_latency, between{0, 10000}, "from a cache that misses to a bank of L2, in GPU cycles");
+    v.field("request_latency", request_latency, between{0, 10000},
+            "from a cache that misses to a bank of L2, in GPU cycles");
     v.field("answer_latency", answer_latency, between{0, 10000}, "from a bank of L2 back, in GPU cycles");
 }
 
 memory_router::memory_router(const sc_core::sc_module_name& name, const memory_router_params& p, unsigned where,
                              const memory_router_wiring& to)
-    : model(name), params(p), m_where(where), m_request_latency(to.clock.span(p.request_latency)),
-      m_answer_latency(to.clock.span(p.answer_latency)), m_l2(to.l2), m_memory(to.memory), m_flights(to.flights) {}
+    : model(name),
+      params(p),
+      m_where(where),
+      m_request_latency(to.clock.span(p.request_latency)),
+      m_answer_latency(to.clock.span(p.answer_latency)),
+      m_l2(to.l2),
+      m_memory(to.memory),
+      m_flights(to.flights) {}
 
 void memory_router::send_at(const line_request_ptr& request, ticks departure) {
     ++requests;
@@ -30,7 +37,8 @@ void memory_router::send_at(const line_request_ptr& request, ticks departure) {
     if (m_shared && m_shared->holds(r.line)) {
         r.spans.add(m_span, span_kind::service, departure, departure + m_request_latency);
         if (span_recorder::on()) r.spans.mark(span_reach::host);
-        return m_flights.launch<&l2_bank::arrive>(request, departure + m_request_latency, m_l2.bank_of(offset_of(r.line)));
+        return m_flights.launch<&l2_bank::arrive>(request, departure + m_request_latency,
+                                                  m_l2.bank_of(offset_of(r.line)));
     }
     ++remote;
     if (!m_apertures[gpu::where(r.line)]) return refuse(request, memory_fault::bus_error, departure);
@@ -39,7 +47,8 @@ void memory_router::send_at(const line_request_ptr& request, ticks departure) {
 }
 
 bool memory_router::holds(std::uint64_t physical) const {
-    return is_local(physical) && m_memory.bytes.contains(offset_of(physical & ~std::uint64_t{line_bytes - 1}), line_bytes);
+    return is_local(physical) &&
+           m_memory.bytes.contains(offset_of(physical & ~std::uint64_t{line_bytes - 1}), line_bytes);
 }
 
 void memory_router::leave(const line_request_ptr& request) { m_apertures[gpu::where(request->line)]->send(request); }

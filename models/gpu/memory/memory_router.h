@@ -22,9 +22,9 @@ struct memory_router_wiring {
     line_flights& flights;
 };
 
-/// The crossbar between everything in a GPU that asks for lines and where they are: the banks of its own L2, or the blocks
-/// that reach memory elsewhere. What peers and the host send into this GPU comes in here too. Requests to one line of this
-/// GPU that come from one client stay in order.
+/// The crossbar between everything in a GPU that asks for lines and where they are: the banks of its own L2, or the
+/// blocks that reach memory elsewhere. What peers and the host send into this GPU comes in here too. Requests to one
+/// line of this GPU that come from one client stay in order.
 class memory_router final : public model, public line_target {
 public:
     const memory_router_params params;
@@ -39,8 +39,8 @@ public:
     memory_router(const sc_core::sc_module_name& name, const memory_router_params& params, unsigned where,
                   const memory_router_wiring& to);
 
-    /// Who takes requests to an aperture that is not this GPU's: another GPU's (fabric), or GPU_PA_SYSTEM (PCIe). It may
-    /// reorder them; vector memory units keep order themselves (remote_order). Null: nobody.
+    /// Who takes requests to an aperture that is not this GPU's: another GPU's (fabric), or GPU_PA_SYSTEM (PCIe). It
+    /// may reorder them; vector memory units keep order themselves (remote_order). Null: nobody.
     void set_aperture(unsigned where, line_target* target) { m_apertures[where] = target; }
 
     /// Requests to lines that this port holds go to L2, from now on.
@@ -48,13 +48,16 @@ public:
     coherent_port* shared() const { return m_shared; }
 
     void send(const line_request_ptr& request) override { send_at(request, now()); }
-    /// The same for a request that leaves its client at `departure`, not before now(). Clients need no event of their own.
+    /// The same for a request that leaves its client at `departure`, not before now(). Clients need no event of their
+    /// own.
     void send_at(const line_request_ptr& request, ticks departure);
 
     unsigned where() const { return m_where; }
     bool is_local(std::uint64_t physical) const { return gpu::where(physical) == m_where; }
     /// Whether requests of one client to a line stay in order: L2 serves it.
-    bool keeps_order(std::uint64_t physical) const { return is_local(physical) || (m_shared && m_shared->holds(physical)); }
+    bool keeps_order(std::uint64_t physical) const {
+        return is_local(physical) || (m_shared && m_shared->holds(physical));
+    }
     /// Whether there is such a line in this GPU's memory.
     bool holds(std::uint64_t physical) const;
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What travels through a GPU's memory system. A wavefront's memory instruction is a vector_access (64 lanes, virtual
-// addresses). The coalescer turns it into line requests (physical lines of 64 bytes, sectors of 16), and those end at the
-// point of coherence of the line: the L2 of the GPU whose memory it is, or the host.
+// addresses). The coalescer turns it into line requests (physical lines of 64 bytes, sectors of 16), and those end at
+// the point of coherence of the line: the L2 of the GPU whose memory it is, or the host.
 #pragma once
 
 #include <array>
@@ -33,15 +33,24 @@ using lane_mask = std::uint64_t;
 enum class memory_scope : std::uint8_t { plain, agent, system };
 
 /// Why a lane's access failed; the first is no fault.
-enum class memory_fault : std::uint8_t { none, unmapped, read_only, not_executable, misaligned, bad_aperture, bus_error, poisoned };
+enum class memory_fault : std::uint8_t {
+    none,
+    unmapped,
+    read_only,
+    not_executable,
+    misaligned,
+    bad_aperture,
+    bus_error,
+    poisoned
+};
 
 class vector_access;
 
 /// Who issues vector accesses (a compute unit).
 class access_client {
 public:
-    /// The access is finished: data[] of the lanes in `mask` are valid from `ready` on (>= now()), or `fault` says why not.
-    /// For stores: every byte has reached its point of coherence.
+    /// The access is finished: data[] of the lanes in `mask` are valid from `ready` on (>= now()), or `fault` says why
+    /// not. For stores: every byte has reached its point of coherence.
     virtual void access_done(vector_access& access, ticks ready) = 0;
     /// vector_memory::can_issue() is true again.
     virtual void space_available() = 0;
@@ -55,28 +64,29 @@ class vector_access : public pooled<vector_access>, public on_large_pages {
 public:
     access_kind kind = access_kind::read;
     memory_scope scope = memory_scope::plain;
-    std::uint8_t bytes = 4;                ///< 1, 2, 4, 8; every lane's address is naturally aligned
-    bool constant = false;                 ///< read-only apertures (code, kernel arguments): the scalar cache serves it
-    bool scratch = false;                  ///< lanes' private memory, counted apart
+    std::uint8_t bytes = 4;  ///< 1, 2, 4, 8; every lane's address is naturally aligned
+    bool constant = false;   ///< read-only apertures (code, kernel arguments): the scalar cache serves it
+    bool scratch = false;    ///< lanes' private memory, counted apart
     atomic_extension::operation operation = atomic_extension::operation::add;
     lane_mask mask = 0;
     std::uint32_t address_space = 0;
-    std::uint64_t pc = 0;                  ///< for faults and traces
+    std::uint64_t pc = 0;                                            ///< for faults and traces
     alignas(64) std::array<std::uint64_t, wavefront_lanes> address;  ///< global virtual addresses
-    /// In: what to store, the operand of an atomic. Out: what was loaded, zero-extended; for store_conditional 0 or 1 as sc.
+    /// In: what to store, the operand of an atomic. Out: what was loaded, zero-extended; for store_conditional 0 or 1
+    /// as sc.
     std::array<std::uint64_t, wavefront_lanes> data;
 
     memory_fault fault = memory_fault::none;
     lane_mask faulted = 0;
 
     access_client* client = nullptr;
-    std::uint32_t wavefront = 0;           ///< the client's own: which wavefront (also the owner of reservations)
-    std::uint32_t cookie = 0;              ///< the client's own: destination register and so on
-    std::uint64_t serial = 0;              ///< the client's own
+    std::uint32_t wavefront = 0;  ///< the client's own: which wavefront (also the owner of reservations)
+    std::uint32_t cookie = 0;     ///< the client's own: destination register and so on
+    std::uint64_t serial = 0;     ///< the client's own
     ticks issued = 0;
-    unsigned pieces = 0;                   ///< the memory system's own: line requests under way
+    unsigned pieces = 0;                      ///< the memory system's own: line requests under way
     replay::access_record* record = nullptr;  ///< while it is recorded
-    bool sequence = false;                 ///< the memory system's own: each lane's element lies behind that of the lane before
+    bool sequence = false;  ///< the memory system's own: each lane's element lies behind that of the lane before
     span_list spans;
 
     void recycle() {
@@ -107,32 +117,32 @@ protected:
 class line_request : public pooled<line_request>, public on_large_pages {
 public:
     // What every block touches lies together, in the lines that the calendar has prefetched with the timer.
-    line_flight flight{*this};             ///< of the block that the request is in
+    line_flight flight{*this};  ///< of the block that the request is in
     access_kind kind = access_kind::read;
     memory_scope scope = memory_scope::plain;
-    bool page_table = false;               ///< a page-table walk's read
+    bool page_table = false;  ///< a page-table walk's read
     memory_fault fault = memory_fault::none;
-    std::uint8_t needed_sectors = 0xf;     ///< reads: bit n, sector n; set by the requester
-    std::uint8_t valid_sectors = 0;        ///< of the answer; all unless a trimmer cut it
-    bool sectored = false;                 ///< reads: for a sector cache, which takes the needed sectors alone
-    bool exact = false;                    ///< reads: of a device's register, so no byte but those of `byte_mask` is asked for
-    std::uint8_t size = 0;                 ///< atomics: 4 or 8, at `offset`
+    std::uint8_t needed_sectors = 0xf;  ///< reads: bit n, sector n; set by the requester
+    std::uint8_t valid_sectors = 0;     ///< of the answer; all unless a trimmer cut it
+    bool sectored = false;              ///< reads: for a sector cache, which takes the needed sectors alone
+    bool exact = false;     ///< reads: of a device's register, so no byte but those of `byte_mask` is asked for
+    std::uint8_t size = 0;  ///< atomics: 4 or 8, at `offset`
     std::uint8_t offset = 0;
     atomic_extension::operation operation = atomic_extension::operation::add;
-    bool succeeded = false;                ///< store_conditional, lock
-    bool committed = false;                ///< a write whose bytes are in memory already: it takes its time only
-    bool at_service = false;               ///< a write that commits when the bank gets to it, not when it arrives there
-    std::uint64_t line = 0;                ///< physical address, 64-byte aligned (abi/gpu_apertures.h)
+    bool succeeded = false;   ///< store_conditional, lock
+    bool committed = false;   ///< a write whose bytes are in memory already: it takes its time only
+    bool at_service = false;  ///< a write that commits when the bank gets to it, not when it arrives there
+    std::uint64_t line = 0;   ///< physical address, 64-byte aligned (abi/gpu_apertures.h)
     line_client* client = nullptr;
-    std::uint64_t cookie = 0;              ///< the client's own
-    std::uint32_t record = 0;              ///< its number in a recording; 0: none
-    void* context = nullptr;               ///< the client's own
+    std::uint64_t cookie = 0;  ///< the client's own
+    std::uint32_t record = 0;  ///< its number in a recording; 0: none
+    void* context = nullptr;   ///< the client's own
     ticks issued = 0;
-    ticks done = 0;                        ///< the bank's own: when a write that waits to commit is to be answered
+    ticks done = 0;  ///< the bank's own: when a write that waits to commit is to be answered
     alignas(64) std::array<std::uint8_t, line_bytes> data;
-    std::uint64_t byte_mask = 0;           ///< writes, exact reads: bit n, byte n
+    std::uint64_t byte_mask = 0;             ///< writes, exact reads: bit n, byte n
     std::uint64_t operand = 0, compare = 0;  ///< atomics; the old value comes back in `operand`
-    std::uint64_t owner = 0;               ///< of a reservation: unique in the node
+    std::uint64_t owner = 0;                 ///< of a reservation: unique in the node
     span_list spans;
 
     void recycle() {

@@ -9,14 +9,13 @@
 
 namespace fabricvp::gpu {
 
-/// Keeps a wavefront's accesses to one line of remote memory in order: on the way to this GPU's own L2 nothing overtakes,
-/// but between GPUs packets of different classes may. A piece that conflicts with one under way is parked. Lanes of one
-/// access need no order.
-/// Another wavefront's fetch of the line may be performed before a write that was sent earlier; so the L1 cache must let go
-/// of the line once more when the write is acknowledged.
+/// Keeps a wavefront's accesses to one line of remote memory in order: on the way to this GPU's own L2 nothing
+/// overtakes, but between GPUs packets of different classes may. A piece that conflicts with one under way is parked.
+/// Lanes of one access need no order. Another wavefront's fetch of the line may be performed before a write that was
+/// sent earlier; so the L1 cache must let go of the line once more when the write is acknowledged.
 ///
-/// What is under way stands in a table of open addresses, by line and wavefront; it allocates only when there is more than
-/// there has ever been.
+/// What is under way stands in a table of open addresses, by line and wavefront; it allocates only when there is more
+/// than there has ever been.
 class remote_order {
 public:
     /// \returns true if the piece may go (leave() must follow); otherwise it is parked
@@ -73,7 +72,8 @@ private:
     /// Where the key is, or the free place where it belongs.
     std::size_t find(std::uint64_t line, std::uint32_t wavefront) const {
         std::size_t at = home_of(line, wavefront);
-        while (m_entries[at].used() && (m_entries[at].line != line || m_entries[at].wavefront != wavefront)) at = (at + 1) & mask();
+        while (m_entries[at].used() && (m_entries[at].line != line || m_entries[at].wavefront != wavefront))
+            at = (at + 1) & mask();
         return at;
     }
     /// Entries behind move up, so that a search never has to look beyond a free place.

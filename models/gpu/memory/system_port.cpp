@@ -36,14 +36,18 @@ void system_port::send(const line_request_ptr& request) {
         case access_kind::read: return read(request);
         case access_kind::write: return write(request);
         case access_kind::atomic: return atomic(request);
-        default: ++refused; return answer_later(request, memory_fault::bus_error);  // no reservations or locks across PCIe
+        default:
+            ++refused;
+            return answer_later(request, memory_fault::bus_error);  // no reservations or locks across PCIe
     }
 }
 
 void system_port::read(const line_request_ptr& request) {
     ++reads;
-    const unsigned first = static_cast<unsigned>(__builtin_ctz(request->needed_sectors | 1u << line_sectors)) % line_sectors;
-    const unsigned last = request->needed_sectors ? 31u - static_cast<unsigned>(__builtin_clz(request->needed_sectors)) : line_sectors - 1;
+    const unsigned first =
+        static_cast<unsigned>(__builtin_ctz(request->needed_sectors | 1u << line_sectors)) % line_sectors;
+    const unsigned last = request->needed_sectors ? 31u - static_cast<unsigned>(__builtin_clz(request->needed_sectors))
+                                                  : line_sectors - 1;
     auto from = first * sector_bytes, bytes = (last + 1 - first) * sector_bytes;
     if (request->exact) {
         from = static_cast<unsigned>(__builtin_ctzll(request->byte_mask));
@@ -51,17 +55,19 @@ void system_port::read(const line_request_ptr& request) {
     }
     const auto slice = allocate_slice(bytes);
     const ticks sent = now();
-    m_dma.read(offset_of(request->line) + from, slice, [this, sent, request, slice, from, first, last](pcie::request_status status) {
-        request->fault = fault_of(status);
-        if (status == pcie::request_status::ok) {
-            std::memcpy(request->data.data() + from, slice.data(), slice.length);
-            request->valid_sectors = 0;
-            for (unsigned s = first; s <= last; ++s) request->valid_sectors |= static_cast<std::uint8_t>(1u << s);
-        }
-        request->spans.add(m_trip_span, span_kind::service, sent, now());
-        read_latency.add(now() - sent);
-        request->client->line_done(*request);
-    });
+    m_dma.read(offset_of(request->line) + from, slice,
+               [this, sent, request, slice, from, first, last](pcie::request_status status) {
+                   request->fault = fault_of(status);
+                   if (status == pcie::request_status::ok) {
+                       std::memcpy(request->data.data() + from, slice.data(), slice.length);
+                       request->valid_sectors = 0;
+                       for (unsigned s = first; s <= last; ++s)
+                           request->valid_sectors |= static_cast<std::uint8_t>(1u << s);
+                   }
+                   request->spans.add(m_trip_span, span_kind::service, sent, now());
+                   read_latency.add(now() - sent);
+                   request->client->line_done(*request);
+               });
 }
 
 void system_port::write(const line_request_ptr& request) {
@@ -90,8 +96,8 @@ void system_port::atomic(const line_request_ptr& request) {
     ++atomics;
     const auto old = allocate_slice(request->size);
     const ticks sent = now();
-    m_dma.atomic(kind, offset_of(request->line) + request->offset, request->size, request->operand, request->compare, old,
-                 [this, sent, request, old](pcie::request_status status) {
+    m_dma.atomic(kind, offset_of(request->line) + request->offset, request->size, request->operand, request->compare,
+                 old, [this, sent, request, old](pcie::request_status status) {
                      request->fault = fault_of(status);
                      if (status == pcie::request_status::ok) {
                          request->operand = 0;
@@ -103,7 +109,8 @@ void system_port::atomic(const line_request_ptr& request) {
                  });
 }
 
-void system_port::read(std::uint64_t physical, const buffer_slice& data, transfer_client& client, std::uint64_t cookie) {
+void system_port::read(std::uint64_t physical, const buffer_slice& data, transfer_client& client,
+                       std::uint64_t cookie) {
     bytes_read += data.length;
     if (m_free_reads.empty()) {
         m_free_reads.push_back(static_cast<std::uint32_t>(m_reads.size()));
@@ -112,7 +119,8 @@ void system_port::read(std::uint64_t physical, const buffer_slice& data, transfe
     const auto place = m_free_reads.back();
     m_free_reads.pop_back();
     m_reads[place] = {offset_of(physical), data, &client, cookie};
-    m_dma.read(offset_of(physical), data, [this, place](pcie::request_status status) { read_done(place, fault_of(status)); });
+    m_dma.read(offset_of(physical), data,
+               [this, place](pcie::request_status status) { read_done(place, fault_of(status)); });
 }
 
 void system_port::read_done(std::uint32_t place, memory_fault fault) {
@@ -121,7 +129,8 @@ void system_port::read_done(std::uint32_t place, memory_fault fault) {
     t.client->transfer_done(t.cookie, fault);
 }
 
-void system_port::write(std::uint64_t physical, const buffer_slice& data, transfer_client& client, std::uint64_t cookie) {
+void system_port::write(std::uint64_t physical, const buffer_slice& data, transfer_client& client,
+                        std::uint64_t cookie) {
     bytes_written += data.length;
     m_writes.push_back({offset_of(physical), data, &client, cookie});
     advance();

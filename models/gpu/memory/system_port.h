@@ -12,9 +12,9 @@
 
 namespace fabricvp::gpu {
 
-/// The way from a GPU to system addresses: line requests of caches and command processor, and whole ranges of bytes of the
-/// copy engine, become PCIe requests. A write is acknowledged at the posting point, when it has been handed to the link in
-/// order. Ranges are written a TLP at a time, when nothing else of the device waits for the link.
+/// The way from a GPU to system addresses: line requests of caches and command processor, and whole ranges of bytes of
+/// the copy engine, become PCIe requests. A write is acknowledged at the posting point, when it has been handed to the
+/// link in order. Ranges are written a TLP at a time, when nothing else of the device waits for the link.
 class system_port final : public model, public line_target, public transfer_port {
 public:
     counter reads{*this, "reads", "1", "reads of lines of system memory"};
@@ -27,12 +27,14 @@ public:
     histogram read_latency{*this, "read_latency", "ps", "of a line, from the request to its data"};
     histogram atomic_latency{*this, "atomic_latency", "ps", "from the request to the old value"};
 
-    /// \param link_is_free whether nothing of the device waits for the link; link_freed() is called when that becomes true
+    /// \param link_is_free whether nothing of the device waits for the link; link_freed() is called when that becomes
+    /// true
     system_port(const sc_core::sc_module_name& name, pcie::requester& dma, std::function<bool()> link_is_free);
 
     void send(const line_request_ptr& request) override;
     void read(std::uint64_t physical, const buffer_slice& data, transfer_client& client, std::uint64_t cookie) override;
-    void write(std::uint64_t physical, const buffer_slice& data, transfer_client& client, std::uint64_t cookie) override;
+    void write(std::uint64_t physical, const buffer_slice& data, transfer_client& client,
+               std::uint64_t cookie) override;
     void link_freed() { advance(); }
 
     void reset() override;
@@ -40,7 +42,7 @@ public:
 private:
     struct transfer {
         std::uint64_t address = 0;
-        buffer_slice data;           // of a write: what is left of it
+        buffer_slice data;  // of a write: what is left of it
         transfer_client* client = nullptr;
         std::uint64_t cookie = 0;
     };
@@ -59,9 +61,9 @@ private:
     std::deque<line_request_ptr> m_answers;  // due at the present time
     std::vector<transfer> m_reads;           // under way, by place
     std::vector<std::uint32_t> m_free_reads;
-    std::deque<transfer> m_writes;           // that have bytes left
-    std::deque<transfer> m_written;          // to be told at the present time
-    bool m_advancing = false;                // what is handed over may come back here at once
+    std::deque<transfer> m_writes;   // that have bytes left
+    std::deque<transfer> m_written;  // to be told at the present time
+    bool m_advancing = false;        // what is handed over may come back here at once
     calendar_event m_answer{method<&system_port::answer>, this};
 };
 

@@ -32,8 +32,8 @@ bool tlb_entries::find(std::uint32_t space, std::uint64_t page, translation& to)
     }
     if (!e) return false;
     const entry& found = m_entries[e - 1];
-    to = {found.physical, static_cast<std::uint8_t>(large ? large_page_bits : small_page_bits), found.permissions, found.type,
-          memory_fault::none};
+    to = {found.physical, static_cast<std::uint8_t>(large ? large_page_bits : small_page_bits), found.permissions,
+          found.type, memory_fault::none};
     make_newest(m_set[set_of(found.key)], e);
     return true;
 }
@@ -98,8 +98,10 @@ void tlb_entries::insert(std::uint32_t space, std::uint64_t page, const translat
         }
         m_entries[e - 1].key = key;
         ++(large ? m_large : m_small);
-        if (2 * m_entries.size() > m_buckets.size()) grow();
-        else chain(e);
+        if (2 * m_entries.size() > m_buckets.size())
+            grow();
+        else
+            chain(e);
     }
     entry& x = m_entries[e - 1];
     x.physical = t.physical;

@@ -9,10 +9,10 @@
 
 namespace fabricvp::gpu {
 
-/// The entries of a TLB: set-associative up to fully associative, pages of 4 KiB and 2 MiB together, least recently used
-/// first. A lookup costs a hash probe however many ways there are. Entries lie side by side in the order in which they came
-/// into use, whatever their sets, and the hash table grows with them: a large TLB that is hardly used stays in the host's
-/// caches.
+/// The entries of a TLB: set-associative up to fully associative, pages of 4 KiB and 2 MiB together, least recently
+/// used first. A lookup costs a hash probe however many ways there are. Entries lie side by side in the order in which
+/// they came into use, whatever their sets, and the hash table grows with them: a large TLB that is hardly used stays
+/// in the host's caches.
 class tlb_entries {
 public:
     tlb_entries(std::uint64_t sets, std::uint64_t ways);
@@ -25,10 +25,10 @@ public:
 
 private:
     struct entry {
-        std::uint64_t key;       // 0: none
+        std::uint64_t key;  // 0: none
         std::uint64_t physical;
         std::uint32_t newer, older;  // in its set, plus one; 0: none
-        std::uint32_t chained;   // next of the hash bucket, plus one
+        std::uint32_t chained;       // next of the hash bucket, plus one
         std::uint8_t permissions, type;
     };
     struct set {
@@ -55,7 +55,7 @@ private:
     std::uint64_t m_small = 0, m_large = 0;  // entries of each size
     large_page_vector<entry> m_entries;
     large_page_vector<set> m_set;
-    large_page_vector<std::uint32_t> m_buckets;    // a power of two, at least twice as many as entries
+    large_page_vector<std::uint32_t> m_buckets;  // a power of two, at least twice as many as entries
 };
 
 }  // namespace fabricvp::gpu

@@ -20,8 +20,10 @@ protected:
 class transfer_port {
 public:
     /// \param physical of the first byte (abi/gpu_apertures.h)
-    virtual void read(std::uint64_t physical, const buffer_slice& data, transfer_client& client, std::uint64_t cookie) = 0;
-    virtual void write(std::uint64_t physical, const buffer_slice& data, transfer_client& client, std::uint64_t cookie) = 0;
+    virtual void read(std::uint64_t physical, const buffer_slice& data, transfer_client& client,
+                      std::uint64_t cookie) = 0;
+    virtual void write(std::uint64_t physical, const buffer_slice& data, transfer_client& client,
+                       std::uint64_t cookie) = 0;
 
 protected:
     ~transfer_port() = default;

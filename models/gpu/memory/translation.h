@@ -14,10 +14,10 @@ constexpr bool is_mappable(std::uint64_t page) { return page >> (47 - small_page
 
 /// What a page table says about an address.
 struct translation {
-    std::uint64_t physical = 0;   ///< of the page's first byte
+    std::uint64_t physical = 0;                ///< of the page's first byte
     std::uint8_t page_bits = small_page_bits;  ///< or large_page_bits
-    std::uint8_t permissions = 0;  ///< GPU_PTE_READ, _WRITE, _EXECUTE
-    std::uint8_t type = 0;         ///< GPU_PTE_TYPE_CACHED, _UNCACHED, _DEVICE
+    std::uint8_t permissions = 0;              ///< GPU_PTE_READ, _WRITE, _EXECUTE
+    std::uint8_t type = 0;                     ///< GPU_PTE_TYPE_CACHED, _UNCACHED, _DEVICE
     memory_fault fault = memory_fault::none;
     // For spans: when the shared TLB had looked it up, and from when to when a walker worked (0: no walk).
     ticks looked_up = 0, walk_begin = 0, walk_end = 0;
@@ -39,7 +39,8 @@ struct translation {
 class page_client {
 public:
     /// \param page number of the 4 KiB page that was asked for
-    virtual void page_translated(std::uint32_t space, std::uint64_t page, const translation& t, std::uint64_t cookie) = 0;
+    virtual void page_translated(std::uint32_t space, std::uint64_t page, const translation& t,
+                                 std::uint64_t cookie) = 0;
 
 protected:
     ~page_client() = default;

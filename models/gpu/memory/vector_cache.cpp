@@ -15,17 +15,28 @@ void vector_cache_params::describe(parameter_visitor& v) {
     v.field("ways", ways, between{1, 256}, "lines of a set");
     v.field("mshrs", mshrs, between{1, 1024}, "lines that can be fetched at a time");
     v.field("latency", latency, between{0, 1000}, "of a hit, from lookup to registers, in GPU cycles");
-    v.field("tag_latency", tag_latency, between{0, 1000}, "from lookup to the request for a line that is not there, in GPU cycles");
-    v.field("sectored", sectored, "a miss fetches the 16-byte sectors that the load wants, from everywhere; otherwise the line");
+    v.field("tag_latency", tag_latency, between{0, 1000},
+            "from lookup to the request for a line that is not there, in GPU cycles");
+    v.field("sectored", sectored,
+            "a miss fetches the 16-byte sectors that the load wants, from everywhere; otherwise the line");
     v.field("fill_latency", fill_latency, between{0, 1000}, "from a line's arrival to registers, in GPU cycles");
     refuse(v, l1_misfit(size, ways));
 }
 
 vector_cache::vector_cache(const sc_core::sc_module_name& name, const vector_cache_params& p, const clock_domain& clock,
                            memory_router& router, pool<line_request>& requests)
-    : model(name), params(p), m_latency(clock.span(p.latency)), m_tag_latency(clock.span(p.tag_latency)),
-      m_fill_latency(clock.span(p.fill_latency)), m_cycle(clock.span(1)), m_router(router), m_requests(requests),
-      m_lines(p.size, p.ways), m_open(p.mshrs, closed), m_mshrs(p.mshrs), m_free(p.mshrs) {
+    : model(name),
+      params(p),
+      m_latency(clock.span(p.latency)),
+      m_tag_latency(clock.span(p.tag_latency)),
+      m_fill_latency(clock.span(p.fill_latency)),
+      m_cycle(clock.span(1)),
+      m_router(router),
+      m_requests(requests),
+      m_lines(p.size, p.ways),
+      m_open(p.mshrs, closed),
+      m_mshrs(p.mshrs),
+      m_free(p.mshrs) {
     std::iota(m_free.rbegin(), m_free.rend(), 0u);
 }
 
@@ -77,7 +88,8 @@ void vector_cache::note_hit(access_state& state, unsigned piece, ticks at) {
     const auto line = state.pieces[piece].line;
     if (!replay::recorder::on() || m_router.is_local(line)) return;
     auto& record = *state.access->record;
-    const auto id = replay::recorder::current().fetched(m_router.where() - GPU_PA_GPU0, number, line, &record.owner, at);
+    const auto id =
+        replay::recorder::current().fetched(m_router.where() - GPU_PA_GPU0, number, line, &record.owner, at);
     if (id) record.needs(piece, id);
 }
 
@@ -92,7 +104,8 @@ void vector_cache::fetch(unsigned m, const vector_access& access, std::uint8_t s
     request->cookie = m_epoch << 16 | m;
     request->issued = departure;
     if (access.record && replay::recorder::on() && !m_router.is_local(request->line))
-        request->record = m_mshrs[m].record = replay::recorder::current().request(m_router.where() - GPU_PA_GPU0, *request, true, number, &access.record->owner);
+        request->record = m_mshrs[m].record = replay::recorder::current().request(
+            m_router.where() - GPU_PA_GPU0, *request, true, number, &access.record->owner);
     m_router.send_at(request, departure);
 }
 
@@ -143,8 +156,10 @@ void vector_cache::line_done(line_request& r) {
         if (span_recorder::on()) {
             const ticks since = state.since[access_state::piece_of(p)];
             spans.mark(r.spans.reach());
-            if (since == r.issued) spans.append(r.spans);
-            else if (since < now()) spans.add(m_merge_span, span_kind::queueing, since, now());
+            if (since == r.issued)
+                spans.append(r.spans);
+            else if (since < now())
+                spans.add(m_merge_span, span_kind::queueing, since, now());
             if (taken > now()) spans.add(m_fill_span, span_kind::queueing, now(), taken);
             spans.add(m_fill_span, span_kind::service, taken, ready);
         }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // A first-level cache with data: the L1 vector cache of a compute unit, and the scalar cache that several share.
-// Write-through without allocation: a store updates a line that is there. A fetch is *open* as long as what it brings may
-// be kept and shared: an acquire, a store or an atomic on its line by this unit closes it, so that no later load sees what
-// was read before. Loads that came earlier still get their data from a closed fetch.
+// Write-through without allocation: a store updates a line that is there. A fetch is *open* as long as what it brings
+// may be kept and shared: an acquire, a store or an atomic on its line by this unit closes it, so that no later load
+// sees what was read before. Loads that came earlier still get their data from a closed fetch.
 #pragma once
 
 #include <vector>
@@ -22,10 +22,10 @@ struct vector_cache_params {
     byte_size size{16 << 10};
     std::uint64_t ways = 4;
     std::uint64_t mshrs = 32;
-    cycles latency{20};       ///< hit: lookup to registers
-    cycles tag_latency{4};    ///< miss: lookup to request
-    cycles fill_latency{4};   ///< miss: line to registers
-    bool sectored = false;    ///< fetches the sectors of 16 bytes that loads want, not lines
+    cycles latency{20};      ///< hit: lookup to registers
+    cycles tag_latency{4};   ///< miss: lookup to request
+    cycles fill_latency{4};  ///< miss: line to registers
+    bool sectored = false;   ///< fetches the sectors of 16 bytes that loads want, not lines
     void describe(parameter_visitor& v);
 };
 
@@ -43,7 +43,8 @@ public:
     counter invalidations{*this, "invalidations", "1", "times that everything was forgotten"};
     counter refetches{*this, "refetches", "1", "fetches repeated because the line arrived without needed sectors"};
     histogram bytes_needed{*this, "bytes_needed", "B", "bytes that lanes wanted of each line fetched"};
-    counter lines_needing_16{*this, "lines_needing_16", "1", "lines fetched of which lanes wanted one sector of 16 bytes"};
+    counter lines_needing_16{*this, "lines_needing_16", "1",
+                             "lines fetched of which lanes wanted one sector of 16 bytes"};
     counter lines_needing_32{*this, "lines_needing_32", "1", "lines fetched of which lanes wanted two sectors"};
     counter lines_needing_48{*this, "lines_needing_48", "1", "lines fetched of which lanes wanted three sectors"};
     counter lines_needing_64{*this, "lines_needing_64", "1", "lines fetched of which lanes wanted all four sectors"};
@@ -55,8 +56,8 @@ public:
     /// Registers one of its users.
     void add_user(piece_client& user) { m_users.push_back(&user); }
 
-    /// A load's lookup at `at`. \returns false if it must wait for an MSHR (cache_available()); otherwise its unit hears
-    /// piece_loaded(), on a hit inside this call
+    /// A load's lookup at `at`. \returns false if it must wait for an MSHR (cache_available()); otherwise its unit
+    /// hears piece_loaded(), on a hit inside this call
     bool load(access_state& state, unsigned piece, ticks at);
     void store(std::uint64_t line, const std::uint8_t* data, std::uint64_t mask) {
         m_lines.update(line, data, mask);
@@ -68,7 +69,8 @@ public:
         close(line);
     }
     void invalidate();
-    /// For debuggers: bytes inside one line as a load would find them here. \returns false if it would have to fetch them
+    /// For debuggers: bytes inside one line as a load would find them here. \returns false if it would have to fetch
+    /// them
     bool peek(std::uint64_t address, void* to, unsigned size);
 
     ticks tag_latency() const { return m_tag_latency; }
@@ -105,8 +107,8 @@ private:
     std::vector<mshr> m_mshrs;
     std::vector<unsigned> m_free;
     unsigned m_open_count = 0;
-    ticks m_port = 0;                   // when the next line can be taken in
-    std::uint64_t m_epoch = 0;          // answers to what a reset has dropped are recognised by it
+    ticks m_port = 0;           // when the next line can be taken in
+    std::uint64_t m_epoch = 0;  // answers to what a reset has dropped are recognised by it
 };
 
 }  // namespace fabricvp::gpu

@@ -25,7 +25,8 @@ protected:
 class translation_client {
 public:
     /// `physical` of the first byte of those 4 KiB, or why not.
-    virtual void translated(std::uint64_t virtual_page, std::uint64_t physical, memory_fault fault, std::uint64_t cookie) = 0;
+    virtual void translated(std::uint64_t virtual_page, std::uint64_t physical, memory_fault fault,
+                            std::uint64_t cookie) = 0;
 
 protected:
     ~translation_client() = default;
@@ -35,8 +36,8 @@ class translator {
 public:
     /// The client hears translated() later, never inside this call.
     /// \param virtual_page address of the first byte of 4 KiB \param access bits GPU_PTE_READ, _WRITE, _EXECUTE
-    virtual void translate(std::uint32_t address_space, std::uint64_t virtual_page, unsigned access, translation_client& client,
-                           std::uint64_t cookie) = 0;
+    virtual void translate(std::uint32_t address_space, std::uint64_t virtual_page, unsigned access,
+                           translation_client& client, std::uint64_t cookie) = 0;
 
 protected:
     ~translator() = default;

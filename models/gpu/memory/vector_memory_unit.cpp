@@ -20,17 +20,25 @@ std::uint64_t bytes_of_sectors(std::uint8_t sectors) {
 
 void vector_memory_unit_params::describe(parameter_visitor& v) {
     v.field("queue", queue, between{1, 4096}, "memory instructions of a compute unit under way at a time");
-    v.field("past_l1", past_l1, between{1, 4096}, "stores, atomics and scoped loads of a compute unit under way at a time, in lines");
+    v.field("past_l1", past_l1, between{1, 4096},
+            "stores, atomics and scoped loads of a compute unit under way at a time, in lines");
     v.field("latency", latency, between{0, 1000}, "of the coalescer, in GPU cycles");
     v.group("tlb", tlb, "TLB of a compute unit");
     v.group("l1", l1, "L1 vector cache of a compute unit");
 }
 
-vector_memory_unit::vector_memory_unit(const sc_core::sc_module_name& name, const vector_memory_unit_params& p, unsigned index,
-                                       const vector_memory_unit_wiring& to)
-    : model(name), params(p), tlb("tlb", p.tlb, to.clock, to.shared_tlb, *this),
-      l1("l1", p.l1, to.clock, to.router, to.pools.requests), m_index(index), m_latency(to.clock.span(p.latency)),
-      m_cycle(to.clock.span(1)), m_router(to.router), m_constants(to.constants), m_pools(to.pools) {
+vector_memory_unit::vector_memory_unit(const sc_core::sc_module_name& name, const vector_memory_unit_params& p,
+                                       unsigned index, const vector_memory_unit_wiring& to)
+    : model(name),
+      params(p),
+      tlb("tlb", p.tlb, to.clock, to.shared_tlb, *this),
+      l1("l1", p.l1, to.clock, to.router, to.pools.requests),
+      m_index(index),
+      m_latency(to.clock.span(p.latency)),
+      m_cycle(to.clock.span(1)),
+      m_router(to.router),
+      m_constants(to.constants),
+      m_pools(to.pools) {
     l1.add_user(*this);
     m_constants.add_user(*this);
 }
@@ -130,7 +138,8 @@ void vector_memory_unit::tlb_available() {
 /// For a recording: whether the page had to be, or was lately, looked up in other GPUs' memory.
 void vector_memory_unit::note_walk(access_state& s, unsigned piece, std::uint64_t page) {
     if (!replay::recorder::on()) return;
-    if (const auto walk = replay::recorder::current().walked(m_router.where() - GPU_PA_GPU0, page, now())) s.access->record->needs_walk(piece, walk);
+    if (const auto walk = replay::recorder::current().walked(m_router.where() - GPU_PA_GPU0, page, now()))
+        s.access->record->needs_walk(piece, walk);
 }
 
 void vector_memory_unit::enter(access_state& s, unsigned piece, const translation& t) {
@@ -178,8 +187,10 @@ void vector_memory_unit::pieces_translated(piece_queue pieces, const translation
         s.since[i] = std::max(s.since[i], now());
         if (s.access->record) note_walk(s, i, page_of(s.pieces[i].line));
         s.pieces[i].line = t.at(s.pieces[i].line);
-        if (t.type == GPU_PTE_TYPE_CACHED) m_port.push(r);
-        else line_up_uncached(s, i, t);
+        if (t.type == GPU_PTE_TYPE_CACHED)
+            m_port.push(r);
+        else
+            line_up_uncached(s, i, t);
     }
     while (!failed.empty()) {
         const piece_ref r = failed.pop();
@@ -271,7 +282,8 @@ bool vector_memory_unit::past_l1(access_state& s, unsigned piece, ticks at) {
         r.record = replay::recorder::current().request(m_router.where() - GPU_PA_GPU0, r, false, 0, nullptr);
         if (r.record) a.record->needs(piece, r.record);
     }
-    if (trace::on() && r.kind == access_kind::write && s.exact >> piece & 1 && a.bytes == sizeof(std::uint64_t) && where(p.line) == GPU_PA_SYSTEM) {
+    if (trace::on() && r.kind == access_kind::write && s.exact >> piece & 1 && a.bytes == sizeof(std::uint64_t) &&
+        where(p.line) == GPU_PA_SYSTEM) {
         const auto lane = static_cast<unsigned>(__builtin_ctzll(p.lanes));
         trace::note_store(*this, offset_of(p.line) + a.address[lane] % line_bytes, a.data[lane], at, r.issued);
     }
@@ -296,8 +308,8 @@ void vector_memory_unit::line_done(line_request& r) {
         if (r.kind == access_kind::read) {
             coalescer::scatter(a, s.pieces[piece], r.data.data());
             if (trace::on() && trace::results_wanted())
-                trace::note_load(*this, m_router.is_local(r.line) ? &m_router : nullptr, offset_of(r.line), r.data.data(), bytes_of_sectors(r.valid_sectors), r.issued,
-                                 now() + l1.fill_latency());
+                trace::note_load(*this, m_router.is_local(r.line) ? &m_router : nullptr, offset_of(r.line),
+                                 r.data.data(), bytes_of_sectors(r.valid_sectors), r.issued, now() + l1.fill_latency());
         } else {
             a.data[lane] = r.kind == access_kind::store_conditional ? !r.succeeded : r.operand;
         }
@@ -307,7 +319,8 @@ void vector_memory_unit::line_done(line_request& r) {
     pump();
 }
 
-void vector_memory_unit::piece_loaded(access_state& s, unsigned piece, const std::uint8_t* line, memory_fault fault, ticks ready) {
+void vector_memory_unit::piece_loaded(access_state& s, unsigned piece, const std::uint8_t* line, memory_fault fault,
+                                      ticks ready) {
     if (fault != memory_fault::none) return piece_failed(s, piece, fault);
     coalescer::scatter(*s.access, s.pieces[piece], line);
     piece_ended(s, piece, ready);
@@ -339,7 +352,8 @@ void vector_memory_unit::release(access_state& s) {
     if (span_recorder::on()) {
         static constexpr const char* names[] = {"load", "store", "atomic", "load reserved", "store conditional"};
         const auto lane = a.mask ? __builtin_ctzll(a.mask) : 0;
-        span_recorder::current().finish(a.spans, a.issued, ready, this, names[static_cast<unsigned>(a.kind)], a.address[static_cast<unsigned>(lane)]);
+        span_recorder::current().finish(a.spans, a.issued, ready, this, names[static_cast<unsigned>(a.kind)],
+                                        a.address[static_cast<unsigned>(lane)]);
     }
     if (a.record) std::exchange(a.record, nullptr)->done(ready);
     const bool was_full = !can_issue();

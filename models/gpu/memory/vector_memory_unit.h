@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // A compute unit's way to memory: coalescer, L1 TLB, L1 vector cache. An access becomes pieces, one a line; each is
-// translated and then presented to L1, one a cycle. Whatever can be known at once is: an access that hits costs no event.
+// translated and then presented to L1, one a cycle. Whatever can be known at once is: an access that hits costs no
+// event.
 //
-// Order: pieces that touch the same line never overtake each other. They meet in one queue behind translation (pieces of
-// a page that is being looked up wait together, in order), go to their point of coherence by one path, and the L1 cache
-// closes fetches that a store or an atomic comes after. For remote memory see remote_order.
+// Order: pieces that touch the same line never overtake each other. They meet in one queue behind translation (pieces
+// of a page that is being looked up wait together, in order), go to their point of coherence by one path, and the L1
+// cache closes fetches that a store or an atomic comes after. For remote memory see remote_order.
 //
-// Registers of devices (GPU_PTE_TYPE_DEVICE) are told apart from memory by translation, so their pieces are cut into lanes
-// there: each lane's load or store is one transaction of its own width, those of a line in lane order.
+// Registers of devices (GPU_PTE_TYPE_DEVICE) are told apart from memory by translation, so their pieces are cut into
+// lanes there: each lane's load or store is one transaction of its own width, those of a line in lane order.
 #pragma once
 
 #include <memory>
@@ -41,11 +42,15 @@ struct vector_memory_unit_wiring {
     const clock_domain& clock;
     l2_tlb& shared_tlb;
     memory_router& router;
-    vector_cache& constants;           ///< the scalar cache
+    vector_cache& constants;  ///< the scalar cache
     memory_pools& pools;
 };
 
-class vector_memory_unit final : public model, public vector_memory, private line_client, private piece_client, private l1_tlb_client {
+class vector_memory_unit final : public model,
+                                 public vector_memory,
+                                 private line_client,
+                                 private piece_client,
+                                 private l1_tlb_client {
 public:
     const vector_memory_unit_params params;
 
@@ -61,8 +66,10 @@ public:
     counter scratch{*this, "scratch", "1", "lines of lanes' private memory, loaded or stored"};
     counter remote{*this, "remote", "1", "lines of memory that is not this GPU's"};
     counter faults{*this, "faults", "1", "accesses that failed"};
-    counter queue_stalls{*this, "queue_stalls", "1", "transactions that waited because too many were under way past L1"};
-    counter order_waits{*this, "order_waits", "1", "lines of memory elsewhere that waited for the wavefront's earlier access to the same line"};
+    counter queue_stalls{*this, "queue_stalls", "1",
+                         "transactions that waited because too many were under way past L1"};
+    counter order_waits{*this, "order_waits", "1",
+                        "lines of memory elsewhere that waited for the wavefront's earlier access to the same line"};
     histogram lines_per_access{*this, "lines_per_access", "1", "distinct lines of an access"};
     histogram load_latency{*this, "load_latency", "ps", "from issue to the last lane's data, loads and atomics"};
     histogram store_latency{*this, "store_latency", "ps", "from issue to the last acknowledgement"};
@@ -82,7 +89,8 @@ public:
     void reset() override;
 
 private:
-    void piece_loaded(access_state& state, unsigned piece, const std::uint8_t* line, memory_fault fault, ticks ready) override;
+    void piece_loaded(access_state& state, unsigned piece, const std::uint8_t* line, memory_fault fault,
+                      ticks ready) override;
     void cache_available() override { pump(); }
     void pieces_translated(piece_queue pieces, const translation& t) override;
     void tlb_available() override;
@@ -117,9 +125,9 @@ private:
     fifo<access_state*> m_blocked;  // whose translation waits for an MSHR, in order
     piece_queue m_port;             // translated pieces that wait for L1, in order
     bool m_pumping = false;
-    ticks m_port_free = 0;          // when L1 can look up the next line
+    ticks m_port_free = 0;  // when L1 can look up the next line
     unsigned m_in_flight = 0;
-    unsigned m_past = 0;            // requests under way past L1
+    unsigned m_past = 0;  // requests under way past L1
     std::uint64_t m_serial = 0, m_epoch = 0;
 };
 

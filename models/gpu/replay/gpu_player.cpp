@@ -59,14 +59,18 @@ transaction_id gpu_player::what_has(std::uint32_t tag) const {
 }
 
 void gpu_player::packet_received(const fabric::packet_ptr& p) {
-    if (fabric::is_response(p->type)) finish(p);
-    else serve(p);
+    if (fabric::is_response(p->type))
+        finish(p);
+    else
+        serve(p);
 }
 
 void gpu_player::serve(const fabric::packet_ptr& p) {
     const auto what = m_owner.what_has(p->source, p->tag);
     if (!what) ++unexpected;
-    if (p->kind == access_kind::write && p->status == fabric::access_status::ok && !fabric::intact(*p, p->source, m_number, 0xf)) ++corrupt;
+    if (p->kind == access_kind::write && p->status == fabric::access_status::ok &&
+        !fabric::intact(*p, p->source, m_number, 0xf))
+        ++corrupt;
     if (m_free_services.empty()) {
         m_services.push_back(std::make_unique<service>(*this));
         m_free_services.push_back(m_services.back().get());
@@ -102,15 +106,17 @@ void gpu_player::finish(const fabric::packet_ptr& p) {
     ++responses;
     --m_under_way;
     latency.add(now() - p->born);
-    if (p->status != fabric::access_status::ok) ++failed;
-    else if (t.kind == access_kind::read &&
-             ((!t.page_table && t.sectors & ~p->valid_sectors) || !fabric::intact(*p, m_number, p->source, p->valid_sectors)))
+    if (p->status != fabric::access_status::ok)
+        ++failed;
+    else if (t.kind == access_kind::read && ((!t.page_table && t.sectors & ~p->valid_sectors) ||
+                                             !fabric::intact(*p, m_number, p->source, p->valid_sectors)))
         ++corrupt;
     m_owner.state.transactions[what] = playing::here;
     if (s.walk) {
         auto& w = *m_walks.at(s.walk);
         const auto& steps = m_owner.what().walks[s.walk].steps;
-        schedule_in(w.next, clock.span(++w.step < steps.size() ? steps[w.step].delay : m_owner.what().walks[s.walk].tail));
+        schedule_in(w.next,
+                    clock.span(++w.step < steps.size() ? steps[w.step].delay : m_owner.what().walks[s.walk].tail));
         m_free_slots.push_back(&s);
         return;
     }
@@ -148,8 +154,10 @@ void gpu_player::want_after(unit_player& unit, const access_need& n, walk_id id)
     w->step = 0;
     w->waiting.clear();
     w->waiting.emplace_back(&unit, n);
-    if (m_walkers < params.memory.gmmu.walkers) begin_walk(*w);
-    else m_walk_queue.push_back(w.get());
+    if (m_walkers < params.memory.gmmu.walkers)
+        begin_walk(*w);
+    else
+        m_walk_queue.push_back(w.get());
 }
 
 void gpu_player::begin_walk(walk_under_way& w) {

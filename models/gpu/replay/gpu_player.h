@@ -23,10 +23,10 @@ class wavefront_player;
 struct access_player {
     wavefront_player* wavefront = nullptr;
     access_player* next_free = nullptr;
-    std::uint32_t ordinal = 0;       ///< among the accesses of its wavefront
-    unsigned open = 0;               ///< needs that have not come
+    std::uint32_t ordinal = 0;  ///< among the accesses of its wavefront
+    unsigned open = 0;          ///< needs that have not come
     bool loads = false, code = false;
-    ticks earliest = 0;              ///< when its part inside of the GPU is done
+    ticks earliest = 0;  ///< when its part inside of the GPU is done
     access_player() = default;
     void finish();
     calendar_event due{method<&access_player::finish>, this};
@@ -60,10 +60,10 @@ struct unit_player {
     std::vector<unsigned> simd_live;
     unsigned number = 0, free_slots = 0;
     std::uint64_t free_lds = 0;
-    unsigned accesses = 0;                    ///< under way
-    std::deque<wavefront_player*> held;       ///< whose accesses find too many
-    unsigned fetches = 0, past = 0;           ///< under way
-    std::deque<access_need> port;             ///< what waits for an MSHR or a place past L1, in order
+    unsigned accesses = 0;               ///< under way
+    std::deque<wavefront_player*> held;  ///< whose accesses find too many
+    unsigned fetches = 0, past = 0;      ///< under way
+    std::deque<access_need> port;        ///< what waits for an MSHR or a place past L1, in order
     ticks port_free = 0;
 };
 
@@ -90,7 +90,8 @@ public:
     const gpu_core_params params;
     const clock_domain clock;
 
-    gpu_player(const sc_core::sc_module_name& name, tile& owner, unsigned number, const gpu_core_params& params, fabric::terminal& at);
+    gpu_player(const sc_core::sc_module_name& name, tile& owner, unsigned number, const gpu_core_params& params,
+               fabric::terminal& at);
     ~gpu_player() override;
 
     void launch_kernel(std::uint32_t number);
@@ -121,8 +122,8 @@ private:
         transaction_id what = 0;
         unit_player* unit = nullptr;
         bool fetch = false, scalar = false, code = false;
-        access_player* access = nullptr;      ///< past L1: whose it is
-        walk_id walk = 0;                     ///< whose read it is
+        access_player* access = nullptr;  ///< past L1: whose it is
+        walk_id walk = 0;                 ///< whose read it is
         std::vector<access_need> waiting;
         calendar_event departure{method<&slot::depart>, this};
     };
@@ -171,23 +172,26 @@ private:
     void end_walk(walk_under_way& w);
     unsigned& fetches_of(const unit_player& u, bool scalar);
     bool is_scalar(const transaction& t) const { return t.cache >= params.compute_units; }
-    bool is_code(const transaction& t) const { return t.fetch && t.cache >= params.compute_units + m_scalar_fetches.size(); }
+    bool is_code(const transaction& t) const {
+        return t.fetch && t.cache >= params.compute_units + m_scalar_fetches.size();
+    }
     bool in_order(const access_need& n, const transaction& t);
     void leave_order(unit_player& unit, access_player& a, const transaction& t);
 
     tile& m_owner;
-    const unsigned m_number;                                  // of its terminal
+    const unsigned m_number;  // of its terminal
     fabric::terminal& m_terminal;
-    ticks m_lead, m_lookup, m_fill, m_cycle, m_code;                  // from issue to request, from L1 to request, from line to registers
+    ticks m_lead, m_lookup, m_fill, m_cycle,
+        m_code;  // from issue to request, from L1 to request, from line to registers
 
     std::deque<std::unique_ptr<run_player>> m_runs;
     std::vector<std::unique_ptr<unit_player>> m_units;
-    std::vector<unsigned> m_scalar_fetches;                   // under way, by scalar cache
+    std::vector<unsigned> m_scalar_fetches;  // under way, by scalar cache
     std::vector<std::unique_ptr<group_player>> m_groups;
     std::vector<group_player*> m_free_groups;
     std::vector<std::unique_ptr<wavefront_player>> m_wavefronts;
     std::vector<wavefront_player*> m_free_wavefronts;
-    std::uint32_t m_started = 0;                              // wavefronts
+    std::uint32_t m_started = 0;  // wavefronts
     std::size_t m_next_unit = 0;
     ticks m_next_start = 0;
     calendar_event m_place{method<&gpu_player::place>, this};
@@ -195,7 +199,7 @@ private:
     std::unordered_map<walk_id, std::unique_ptr<walk_under_way>> m_walks;
     std::vector<std::unique_ptr<walk_under_way>> m_free_walks;
     std::deque<walk_under_way*> m_walk_queue;
-    unsigned m_walkers = 0;                   // busy
+    unsigned m_walkers = 0;  // busy
     std::unordered_map<std::uint64_t, order> m_order;
 
     std::vector<std::unique_ptr<slot>> m_slots;

@@ -20,12 +20,14 @@ player::player(const sc_core::sc_module_name& name, const score& score, const st
         return std::tie(a.launch, a.group, a.wavefront) < std::tie(b.launch, b.group, b.wavefront);
     });
     m_first_stream.resize(r.launches.size());
-    for (std::uint32_t i = static_cast<std::uint32_t>(r.streams.size()); i-- > 0;) m_first_stream[r.streams[i].launch] = i;
+    for (std::uint32_t i = static_cast<std::uint32_t>(r.streams.size()); i-- > 0;)
+        m_first_stream[r.streams[i].launch] = i;
     const auto tiles = static_cast<unsigned>(gpus.size()) / score.gpus;
     std::vector<tile*> tile_at(gpus.size());
     for (unsigned t = 0; t < tiles; ++t) {
         std::vector<unsigned> terminals;
-        for (unsigned g = 0; g < score.gpus; ++g) terminals.push_back(score.tiles == tiling::beside ? t * score.gpus + g : g * tiles + t);
+        for (unsigned g = 0; g < score.gpus; ++g)
+            terminals.push_back(score.tiles == tiling::beside ? t * score.gpus + g : g * tiles + t);
         m_tiles.push_back(std::make_unique<tile>(*this, terminals));
         for (const auto terminal : terminals) tile_at[terminal] = m_tiles.back().get();
     }

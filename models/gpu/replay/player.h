@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Plays a recording over a fabric: in the place of GPUs stand gpu_players, each at its GPU's terminal; if there are several
-// times as many as in the recording, each tile of them plays it. The host's launches come when those before have ended; work-groups start in order as compute units have room; wavefronts go through their
-// items; accesses ask for transactions as MSHRs and queues allow. Homes take as long to answer as when it was recorded.
-// Contents of lines are signatures, which both ends check.
+// Plays a recording over a fabric: in the place of GPUs stand gpu_players, each at its GPU's terminal; if there are
+// several times as many as in the recording, each tile of them plays it. The host's launches come when those before
+// have ended; work-groups start in order as compute units have room; wavefronts go through their items; accesses ask
+// for transactions as MSHRs and queues allow. Homes take as long to answer as when it was recorded. Contents of lines
+// are signatures, which both ends check.
 #pragma once
 
 #include <functional>
@@ -22,11 +23,15 @@ namespace fabricvp::gpu::replay {
 class player final : public model {
 public:
     counter launches{*this, "launches", "1", "kernel launches, each part of a grid that is spread over GPUs"};
-    derived transactions{*this, "transactions", "1", "transactions that have ended", [this] { return sum([](const gpu_player& g) { return g.responses.value(); }); }};
-    derived corrupt{*this, "corrupt", "1", "transactions whose bytes did not arrive as they were sent", [this] { return sum([](const gpu_player& g) { return g.corrupt.value(); }); }};
-    derived failed{*this, "failed", "1", "transactions that the fabric reported as failed", [this] { return sum([](const gpu_player& g) { return g.failed.value(); }); }};
+    derived transactions{*this, "transactions", "1", "transactions that have ended",
+                         [this] { return sum([](const gpu_player& g) { return g.responses.value(); }); }};
+    derived corrupt{*this, "corrupt", "1", "transactions whose bytes did not arrive as they were sent",
+                    [this] { return sum([](const gpu_player& g) { return g.corrupt.value(); }); }};
+    derived failed{*this, "failed", "1", "transactions that the fabric reported as failed",
+                   [this] { return sum([](const gpu_player& g) { return g.failed.value(); }); }};
 
-    /// \param gpus their parameters, in the order of their terminals \throws recording_error if the recording is none of such GPUs
+    /// \param gpus their parameters, in the order of their terminals \throws recording_error if the recording is none
+    /// of such GPUs
     player(const sc_core::sc_module_name& name, const score& score, const std::vector<std::string>& names,
            const std::vector<gpu_core_params>& gpus, fabric::interconnect& fabric);
 
@@ -37,7 +42,8 @@ public:
     const recording& what() const { return *m_what; }
     /// Transactions that have ended, of all that there are: for those who wait.
     double progress() const;
-    /// What does not add up when all has ended: packets that vanished or came twice, bytes that changed. Empty: nothing.
+    /// What does not add up when all has ended: packets that vanished or came twice, bytes that changed. Empty:
+    /// nothing.
     std::string complaint() const;
 
     std::optional<wait> waits() const override;

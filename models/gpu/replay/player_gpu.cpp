@@ -7,10 +7,20 @@
 
 namespace fabricvp::gpu::replay {
 
-gpu_player::gpu_player(const sc_core::sc_module_name& name, tile& owner, unsigned number, const gpu_core_params& p, fabric::terminal& at)
-    : model(name), params(p), clock(p.clock), m_owner(owner), m_number(number), m_terminal(at),
-      m_lead(clock.span(p.memory.unit.latency) + clock.span(p.memory.unit.tlb.latency) + clock.span(p.memory.unit.l1.tag_latency)),
-      m_lookup(clock.span(p.memory.unit.l1.tag_latency)), m_fill(clock.span(p.memory.unit.l1.fill_latency)), m_cycle(clock.span(1)), m_code(clock.span(p.instruction_cache.latency)),
+gpu_player::gpu_player(const sc_core::sc_module_name& name, tile& owner, unsigned number, const gpu_core_params& p,
+                       fabric::terminal& at)
+    : model(name),
+      params(p),
+      clock(p.clock),
+      m_owner(owner),
+      m_number(number),
+      m_terminal(at),
+      m_lead(clock.span(p.memory.unit.latency) + clock.span(p.memory.unit.tlb.latency) +
+             clock.span(p.memory.unit.l1.tag_latency)),
+      m_lookup(clock.span(p.memory.unit.l1.tag_latency)),
+      m_fill(clock.span(p.memory.unit.l1.fill_latency)),
+      m_cycle(clock.span(1)),
+      m_code(clock.span(p.instruction_cache.latency)),
       m_scalar_fetches((p.compute_units + p.sharing - 1) / p.sharing) {
     for (unsigned i = 0; i < p.compute_units; ++i) {
         m_units.push_back(std::make_unique<unit_player>());
@@ -34,7 +44,8 @@ void gpu_player::launch_kernel(std::uint32_t number) {
 }
 
 void gpu_player::place() {
-    const auto run = std::find_if(m_runs.begin(), m_runs.end(), [](const auto& r) { return r->started != r->what->groups; });
+    const auto run =
+        std::find_if(m_runs.begin(), m_runs.end(), [](const auto& r) { return r->started != r->what->groups; });
     if (run == m_runs.end()) return;
     const auto& what = *(*run)->what;
     if (what.scratch_areas && (*run)->areas < what.group_wavefronts) return;  // ended() comes back
@@ -118,8 +129,10 @@ void gpu_player::issue(unit_player& unit, access_player& a, const std::vector<ne
     ++a.open;  // so that it does not end before all are on their way
     for (const auto& n : needs) {
         const access_need one{&a, n.what};
-        if (n.walk && !m_owner.state.walks[n.walk]) want_after(unit, one, n.walk);
-        else want(unit, one, m_lead);
+        if (n.walk && !m_owner.state.walks[n.walk])
+            want_after(unit, one, n.walk);
+        else
+            want(unit, one, m_lead);
     }
     came(a, now());
 }

@@ -11,8 +11,13 @@ namespace fabricvp::gpu::replay {
 recorder* recorder::s_working = nullptr;
 
 recorder::recorder(const std::string& path, std::vector<ticks> cycles, unsigned caches)
-    : m_file(path), m_cycles(std::move(cycles)), m_caches(caches), m_tags(m_cycles.size()), m_brought(m_cycles.size() * caches * lines_known),
-      m_found(m_cycles.size() * pages_known), m_launch_numbers(m_cycles.size()) {}
+    : m_file(path),
+      m_cycles(std::move(cycles)),
+      m_caches(caches),
+      m_tags(m_cycles.size()),
+      m_brought(m_cycles.size() * caches * lines_known),
+      m_found(m_cycles.size() * pages_known),
+      m_launch_numbers(m_cycles.size()) {}
 
 void recorder::begin(ticks now) {
     m_begun = m_event = now;
@@ -53,7 +58,8 @@ void recorder::submitted(unsigned gpu, const dispatch_run& run, ticks now) {
     l.group_wavefronts = run.group_wavefronts;
     l.lds_bytes = run.what.lds_bytes;
     if (run.what.scratch_bytes)
-        l.scratch_areas = static_cast<std::uint32_t>(run.what.scratch_size / (std::uint64_t{run.what.scratch_bytes} * wavefront_lanes));
+        l.scratch_areas = static_cast<std::uint32_t>(run.what.scratch_size /
+                                                     (std::uint64_t{run.what.scratch_bytes} * wavefront_lanes));
     m_launches.push_back(l);
     host_event e;
     e.number = number;
@@ -71,10 +77,12 @@ void recorder::finished(unsigned gpu, const dispatch_run& run, ticks now) {
 wavefront_record* recorder::wavefront(unsigned gpu, const dispatch_run& run, std::uint32_t number, ticks now) {
     const auto at = m_launch_numbers[gpu].find(run.number);
     if (at == m_launch_numbers[gpu].end()) return nullptr;
-    return new wavefront_record(*this, at->second, static_cast<std::uint32_t>(run.started - 1), number, m_cycles[gpu], now);
+    return new wavefront_record(*this, at->second, static_cast<std::uint32_t>(run.started - 1), number, m_cycles[gpu],
+                                now);
 }
 
-transaction_id recorder::request(unsigned gpu, const line_request& r, bool fetch, unsigned cache, const wavefront_record* who) {
+transaction_id recorder::request(unsigned gpu, const line_request& r, bool fetch, unsigned cache,
+                                 const wavefront_record* who) {
     if (where(r.line) < GPU_PA_GPU0 || where(r.line) == GPU_PA_GPU0 + gpu) return 0;
     live_transaction t;
     t.line = r.line;
@@ -99,7 +107,8 @@ transaction_id recorder::code(unsigned gpu, unsigned cache, std::uint64_t line, 
     return id;
 }
 
-transaction_id recorder::fetched(unsigned gpu, unsigned cache, std::uint64_t line, const wavefront_record* who, ticks now) {
+transaction_id recorder::fetched(unsigned gpu, unsigned cache, std::uint64_t line, const wavefront_record* who,
+                                 ticks now) {
     auto& b = place_of(gpu, cache, line);
     if (b.line != line || b.last_user == who) return 0;
     auto* t = find(b.what);
@@ -156,8 +165,10 @@ void recorder::sent(unsigned gpu, std::uint32_t tag, const line_request& r, std:
         }
     }
     tag_of(gpu, tag) = id;
-    if (auto* t = find(id)) t->operands = static_cast<std::uint8_t>(operands);
-    else ++m_head.unattributed;
+    if (auto* t = find(id))
+        t->operands = static_cast<std::uint8_t>(operands);
+    else
+        ++m_head.unattributed;
 }
 
 void recorder::arrived(unsigned gpu, std::uint32_t tag, ticks now) {
@@ -175,7 +186,8 @@ void recorder::answered(unsigned gpu, std::uint32_t tag, ticks now) {
     if (t->walker)
         if (const auto w = m_walks.find(t->walker); w != m_walks.end()) w->second.last = now;
     // Those that were answered some time ago go: what a load finds in a cache does not matter any more.
-    while (!m_live.empty() && m_live.front().completed != never && m_live.front().completed + recent < now) write_first();
+    while (!m_live.empty() && m_live.front().completed != never && m_live.front().completed + recent < now)
+        write_first();
 }
 
 void recorder::write_first() {

@@ -16,8 +16,8 @@ class dispatch_run;
 
 namespace fabricvp::gpu::replay {
 
-/// Hears from blocks of all GPUs of a node what happens in the measured part of a run, and writes a recording. There is at
-/// most one at work; blocks ask on() before they say anything.
+/// Hears from blocks of all GPUs of a node what happens in the measured part of a run, and writes a recording. There is
+/// at most one at work; blocks ask on() before they say anything.
 class recorder {
 public:
     static bool on() { return s_working != nullptr; }
@@ -48,7 +48,8 @@ public:
 
     // Caches and memory units.
     /// \returns 0 if the line is not in another GPU's memory
-    transaction_id request(unsigned gpu, const line_request& r, bool fetch, unsigned cache, const wavefront_record* who);
+    transaction_id request(unsigned gpu, const line_request& r, bool fetch, unsigned cache,
+                           const wavefront_record* who);
     /// A line of code is fetched. \param line where lanes find it
     transaction_id code(unsigned gpu, unsigned cache, std::uint64_t line, const line_request& r);
     /// A load finds a line that a fetch has brought: that fetch, if it was not long ago. 0: none
@@ -73,7 +74,7 @@ private:
     struct live_transaction : transaction {
         ticks came = 0, completed = never;
         const void* walker = nullptr;
-        bool used = true;             ///< somebody waits for it
+        bool used = true;  ///< somebody waits for it
     };
     struct live_walk {
         walk made;
@@ -92,10 +93,16 @@ private:
     static constexpr std::size_t lines_known = 4096, pages_known = 4096;  // of a cache, of a GPU; powers of two
 
     void write_first();
-    void stop() { if (s_working == this) s_working = nullptr; }
-    live_transaction* find(transaction_id id) { return id >= m_first && id < m_first + m_live.size() ? &m_live[id - m_first] : nullptr; }
+    void stop() {
+        if (s_working == this) s_working = nullptr;
+    }
+    live_transaction* find(transaction_id id) {
+        return id >= m_first && id < m_first + m_live.size() ? &m_live[id - m_first] : nullptr;
+    }
     transaction_id& tag_of(unsigned gpu, std::uint32_t tag);
-    std::uint32_t cycles(unsigned gpu, ticks t) const { return static_cast<std::uint32_t>((t + m_cycles[gpu] / 2) / m_cycles[gpu]); }
+    std::uint32_t cycles(unsigned gpu, ticks t) const {
+        return static_cast<std::uint32_t>((t + m_cycles[gpu] / 2) / m_cycles[gpu]);
+    }
     void note(host_event e, ticks now);
     brought& place_of(unsigned gpu, unsigned cache, std::uint64_t line) {
         return m_brought[(gpu * m_caches + cache) * lines_known + line / line_bytes % lines_known];
@@ -108,7 +115,7 @@ private:
     ticks m_begun = never, m_event = 0;
     bool m_ended = false;
     recording_head m_head;
-    std::deque<live_transaction> m_live;     // from the first one on that has not been answered
+    std::deque<live_transaction> m_live;  // from the first one on that has not been answered
     transaction_id m_first = 1;
     std::vector<std::vector<transaction_id>> m_tags;  // by GPU and tag
     std::unordered_map<const void*, live_walk> m_walks;
@@ -118,7 +125,7 @@ private:
     std::vector<launch> m_launches;
     std::vector<std::unordered_map<std::uint64_t, std::uint32_t>> m_launch_numbers;  // by GPU and number of the run
     std::vector<host_event> m_host;
-    std::vector<std::uint32_t> m_finished;   // since the last event of the host
+    std::vector<std::uint32_t> m_finished;  // since the last event of the host
 };
 
 }  // namespace fabricvp::gpu::replay

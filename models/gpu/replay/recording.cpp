@@ -16,7 +16,8 @@ constexpr std::size_t most_needs = 1 << 20;
 void item_writer::write(const item& i) {
     bool walks = false;
     for (const auto& n : i.needs) walks = walks || n.walk;
-    m_bytes += static_cast<char>(static_cast<unsigned>(i.kind) | (walks ? has_walks : 0) | (i.loads ? brings_data : 0) | (i.floor ? has_floor : 0));
+    m_bytes += static_cast<char>(static_cast<unsigned>(i.kind) | (walks ? has_walks : 0) | (i.loads ? brings_data : 0) |
+                                 (i.floor ? has_floor : 0));
     put(m_bytes, i.busy);
     put(m_bytes, i.idle);
     if (i.kind == item_kind::access) {
@@ -73,7 +74,9 @@ void recording::check(unsigned gpus) const {
     const auto expect = [](bool right) {
         if (!right) damaged();
     };
-    const auto of_gpu = [&](std::uint64_t line) { return where(line) >= GPU_PA_GPU0 && where(line) - GPU_PA_GPU0 < gpus; };
+    const auto of_gpu = [&](std::uint64_t line) {
+        return where(line) >= GPU_PA_GPU0 && where(line) - GPU_PA_GPU0 < gpus;
+    };
     for (std::size_t i = 1; i < transactions.size(); ++i) {
         const auto& t = transactions[i];
         expect(t.gpu < gpus && of_gpu(t.line) && where(t.line) - GPU_PA_GPU0 != t.gpu && t.line % line_bytes == 0);
@@ -83,7 +86,8 @@ void recording::check(unsigned gpus) const {
     for (std::size_t i = 1; i < walks.size(); ++i) {
         expect(walks[i].gpu < gpus && !walks[i].steps.empty());
         for (const auto& s : walks[i].steps)
-            expect(s.read > 0 && s.read < transactions.size() && transactions[s.read].page_table && transactions[s.read].gpu == walks[i].gpu);
+            expect(s.read > 0 && s.read < transactions.size() && transactions[s.read].page_table &&
+                   transactions[s.read].gpu == walks[i].gpu);
     }
     for (const auto& l : launches) expect(l.gpu < gpus && l.group_wavefronts > 0);
     for (const auto& h : host) {
@@ -93,7 +97,8 @@ void recording::check(unsigned gpus) const {
     expect(!host.empty() && host.back().what == host_event::action::end);
     item i;
     for (const auto& s : streams) {
-        expect(s.launch < launches.size() && s.group < launches[s.launch].groups && s.wavefront < launches[s.launch].group_wavefronts);
+        expect(s.launch < launches.size() && s.group < launches[s.launch].groups &&
+               s.wavefront < launches[s.launch].group_wavefronts);
         const auto gpu = launches[s.launch].gpu;
         item_reader reader(s.items);
         std::uint64_t accesses = 0;

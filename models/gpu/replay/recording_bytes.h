@@ -18,8 +18,12 @@ inline void put(std::string& to, std::uint64_t n) {
     for (; n >= 0x80; n >>= 7) to += static_cast<char>(n | 0x80);
     to += static_cast<char>(n);
 }
-inline std::uint64_t zigzag(std::int64_t n) { return static_cast<std::uint64_t>(n) << 1 ^ static_cast<std::uint64_t>(n >> 63); }
-inline std::int64_t unzigzag(std::uint64_t n) { return static_cast<std::int64_t>(n >> 1) ^ -static_cast<std::int64_t>(n & 1); }
+inline std::uint64_t zigzag(std::int64_t n) {
+    return static_cast<std::uint64_t>(n) << 1 ^ static_cast<std::uint64_t>(n >> 63);
+}
+inline std::int64_t unzigzag(std::uint64_t n) {
+    return static_cast<std::int64_t>(n >> 1) ^ -static_cast<std::int64_t>(n & 1);
+}
 inline void put_text(std::string& to, const std::string& text) {
     put(to, text.size());
     to += text;

@@ -32,7 +32,8 @@ std::uint32_t word_at(const char* at) {
 /// Of a block's letter and sizes, and of its compressed contents.
 std::uint32_t checksum(const char* head, const std::string& stored) {
     const auto first = crc32(0, reinterpret_cast<const Bytef*>(head), block_head - 4);
-    return static_cast<std::uint32_t>(crc32(first, reinterpret_cast<const Bytef*>(stored.data()), static_cast<uInt>(stored.size())));
+    return static_cast<std::uint32_t>(
+        crc32(first, reinterpret_cast<const Bytef*>(stored.data()), static_cast<uInt>(stored.size())));
 }
 
 /// Reads block by block.
@@ -46,7 +47,8 @@ public:
         if (got < magic_bytes || std::memcmp(start, magic, magic_bytes) != 0) refuse("is no recording");
         if (got < sizeof start) refuse("is cut short");
         if (const auto v = word_at(start + magic_bytes); v != recording_head::version)
-            refuse(fmt::format("is a recording of version {}; this is version {}: record again", v, recording_head::version));
+            refuse(fmt::format("is a recording of version {}; this is version {}: record again", v,
+                               recording_head::version));
     }
     ~block_reader() {
         if (m_file) std::fclose(m_file);
@@ -64,7 +66,9 @@ public:
         if (checksum(head, m_stored) != word_at(head + 9)) damaged();
         contents.resize(size);
         uLongf got = size;
-        if (uncompress(reinterpret_cast<Bytef*>(contents.data()), &got, reinterpret_cast<const Bytef*>(m_stored.data()), stored) != Z_OK || got != size)
+        if (uncompress(reinterpret_cast<Bytef*>(contents.data()), &got, reinterpret_cast<const Bytef*>(m_stored.data()),
+                       stored) != Z_OK ||
+            got != size)
             damaged();
         return head[0];
     }
@@ -237,7 +241,8 @@ void recording_writer::add(const stream& s) {
     flush('S', m_streams, chunk);
 }
 
-void recording_writer::finish(const recording_head& head, const std::vector<launch>& launches, const std::vector<host_event>& host) {
+void recording_writer::finish(const recording_head& head, const std::vector<launch>& launches,
+                              const std::vector<host_event>& host) {
     flush('T', m_transactions, 0);
     flush('W', m_walks, 0);
     flush('S', m_streams, 0);
@@ -251,7 +256,9 @@ void recording_writer::finish(const recording_head& head, const std::vector<laun
     std::string l;
     put(l, launches.size());
     for (const auto& each : launches)
-        for (const std::uint64_t n : {std::uint64_t{each.gpu}, std::uint64_t{each.groups}, std::uint64_t{each.group_wavefronts}, std::uint64_t{each.lds_bytes}, std::uint64_t{each.scratch_areas}})
+        for (const std::uint64_t n :
+             {std::uint64_t{each.gpu}, std::uint64_t{each.groups}, std::uint64_t{each.group_wavefronts},
+              std::uint64_t{each.lds_bytes}, std::uint64_t{each.scratch_areas}})
             put(l, n);
     put(l, host.size());
     for (const auto& e : host) {
@@ -285,14 +292,22 @@ recording read_recording(const std::string& path) {
         const char letter = file.next(contents);
         const char *at = contents.data(), *end = at + contents.size();
         switch (letter) {
-            case 'H': r.head = parse_head(contents); head = true; break;
+            case 'H':
+                r.head = parse_head(contents);
+                head = true;
+                break;
             case 'T': parse_transactions(at, end, r); break;
             case 'W': parse_walks(at, end, r); break;
             case 'S': parse_streams(at, end, r); break;
-            case 'L': parse_launches(at, end, r); launches = true; break;
+            case 'L':
+                parse_launches(at, end, r);
+                launches = true;
+                break;
             case 'E': {
                 const auto t = get(at, end), w = get(at, end), s = get(at, end);
-                if (!head || !launches || t + 1 != r.transactions.size() || w + 1 != r.walks.size() || s != r.streams.size() || !file.at_end()) damaged();
+                if (!head || !launches || t + 1 != r.transactions.size() || w + 1 != r.walks.size() ||
+                    s != r.streams.size() || !file.at_end())
+                    damaged();
                 return r;
             }
             default: damaged();

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// A recording as a file: "fabricvp recording\n", the version in four bytes, then blocks: a letter, sizes before and after
-// compression (zlib) and a CRC-32 of all else in four bytes each (the lowest first), the contents. The head comes in
-// block H; transactions, walks and streams in any number of blocks T, W and S; launches and host in L; E ends the file and
-// says how much there was.
+// A recording as a file: "fabricvp recording\n", the version in four bytes, then blocks: a letter, sizes before and
+// after compression (zlib) and a CRC-32 of all else in four bytes each (the lowest first), the contents. The head comes
+// in block H; transactions, walks and streams in any number of blocks T, W and S; launches and host in L; E ends the
+// file and says how much there was.
 #pragma once
 
 #include <cstdio>

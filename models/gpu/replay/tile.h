@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A recording that as many GPUs play as it was made with. On a fabric with several times as many GPUs, tiles lie beside each
-// other or across the whole of it; each plays for itself, and they meet on links only.
+// A recording that as many GPUs play as it was made with. On a fabric with several times as many GPUs, tiles lie beside
+// each other or across the whole of it; each plays for itself, and they meet on links only.
 #pragma once
 
 #include <memory>
@@ -44,9 +44,9 @@ private:
 
     player& m_owner;
     const std::vector<unsigned> m_terminals;
-    std::size_t m_at = 0;              // the host's next event
-    ticks m_since = 0;                 // its last one, or the end of a launch that the next one waits for
-    std::vector<bool> m_finished;      // by launch
+    std::size_t m_at = 0;          // the host's next event
+    ticks m_since = 0;             // its last one, or the end of a launch that the next one waits for
+    std::vector<bool> m_finished;  // by launch
     bool m_ended = false;
     calendar_event m_act{method<&tile::act>, this};
 };

@@ -24,7 +24,8 @@ void wavefront_player::go() {
             m_at = free;
         }
         m_at += span(m_item.idle);
-        const bool asks = m_item.kind == item_kind::wait || m_item.kind == item_kind::loads || m_item.kind == item_kind::everything;
+        const bool asks =
+            m_item.kind == item_kind::wait || m_item.kind == item_kind::loads || m_item.kind == item_kind::everything;
         if (!asks) break;
         m_state = state::waits;
         if (!satisfied()) return;
@@ -39,7 +40,8 @@ void wavefront_player::act() {
     switch (m_item.kind) {
         case item_kind::access: {
             auto& unit = *group->unit;
-            if ((unit.accesses >= m_gpu.params.memory.unit.queue || !unit.held.empty()) && !m_gpu.fetches_code(m_item.needs)) {
+            if ((unit.accesses >= m_gpu.params.memory.unit.queue || !unit.held.empty()) &&
+                !m_gpu.fetches_code(m_item.needs)) {
                 m_state = state::held;
                 unit.held.push_back(this);
                 return;
@@ -93,10 +95,12 @@ bool wavefront_player::satisfied() const {
     switch (m_item.kind) {
         case item_kind::wait:
             return std::none_of(m_under_way.begin(), m_under_way.end(), [&](const access_player* a) {
-                return std::find(m_item.accesses.begin(), m_item.accesses.end(), m_accesses - a->ordinal) != m_item.accesses.end();
+                return std::find(m_item.accesses.begin(), m_item.accesses.end(), m_accesses - a->ordinal) !=
+                       m_item.accesses.end();
             });
         case item_kind::loads:
-            return std::none_of(m_under_way.begin(), m_under_way.end(), [](const access_player* a) { return a->loads; });
+            return std::none_of(m_under_way.begin(), m_under_way.end(),
+                                [](const access_player* a) { return a->loads; });
         default: return m_under_way.empty();
     }
 }

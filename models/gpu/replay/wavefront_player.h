@@ -39,8 +39,8 @@ private:
     item_reader m_items;
     item m_item;
     state m_state = state::idle;
-    ticks m_at = 0;                           // it has come to here; may lie ahead of the present
-    std::uint32_t m_accesses = 0;             // issued
+    ticks m_at = 0;                // it has come to here; may lie ahead of the present
+    std::uint32_t m_accesses = 0;  // issued
     std::vector<access_player*> m_under_way;
     calendar_event m_next{method<&wavefront_player::act>, this};
 };

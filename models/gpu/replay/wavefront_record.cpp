@@ -29,21 +29,26 @@ void access_record::done(ticks ready) {
     const bool kept = !i.needs.empty();
     if (kept) {
         // Where the last to come was of this GPU, that part takes its time whatever the fabric.
-        const ticks slack = m_code ? 64 : 16;  // cycles: from a line's arrival to registers or to the first instruction, in turns with others
+        const ticks slack =
+            m_code
+                ? 64
+                : 16;  // cycles: from a line's arrival to registers or to the first instruction, in turns with others
         const auto last = w.m_recorder.completed(i.needs);
         if (ready > last + slack * w.m_cycle) i.floor = w.cycles(ready - m_issued);
         w.m_latest = std::max(w.m_latest, ready);
     }
     if (m_row) {
         w.m_loaded[m_ordinal] = {kept, ready};
-        if (kept && std::find(w.m_waits_for.begin(), w.m_waits_for.end(), m_ordinal) != w.m_waits_for.end()) w.m_data = std::max(w.m_data, ready);
+        if (kept && std::find(w.m_waits_for.begin(), w.m_waits_for.end(), m_ordinal) != w.m_waits_for.end())
+            w.m_data = std::max(w.m_data, ready);
     }
     i.final = true;
     w.settle();
     delete this;
 }
 
-wavefront_record::wavefront_record(recorder& r, std::uint32_t launch, std::uint32_t group, std::uint32_t wavefront, ticks cycle, ticks start)
+wavefront_record::wavefront_record(recorder& r, std::uint32_t launch, std::uint32_t group, std::uint32_t wavefront,
+                                   ticks cycle, ticks start)
     : m_recorder(r), m_cycle(cycle), m_at(start) {
     m_stream.launch = launch;
     m_stream.group = group;
@@ -85,7 +90,8 @@ void wavefront_record::uses(std::uint64_t rows, ticks at, ticks worked) {
     i.accesses = m_waits_for;
     m_data = 0;
     for (const auto ordinal : m_waits_for)
-        if (const auto l = m_loaded.find(ordinal); l != m_loaded.end() && l->second.kept) m_data = std::max(m_data, l->second.ready);
+        if (const auto l = m_loaded.find(ordinal); l != m_loaded.end() && l->second.kept)
+            m_data = std::max(m_data, l->second.ready);
     settle();
 }
 
@@ -94,7 +100,9 @@ void wavefront_record::has(ticks at) {
     if (m_data > m_at) restart(std::min(at, m_data));
 }
 
-void wavefront_record::fence(bool everything, ticks at, ticks worked) { add(everything ? item_kind::everything : item_kind::loads, at, worked); }
+void wavefront_record::fence(bool everything, ticks at, ticks worked) {
+    add(everything ? item_kind::everything : item_kind::loads, at, worked);
+}
 
 void wavefront_record::passed(ticks at) {
     if (m_latest > m_at) restart(std::min(at, m_latest));
@@ -169,7 +177,8 @@ void wavefront_record::settle() {
             kept = !i.needs.empty();
             if (kept) m_number[i.ordinal] = m_kept++;
         } else if (i.kind == item_kind::wait) {
-            const bool waiting = std::any_of(i.accesses.begin(), i.accesses.end(), [&](auto o) { return !m_loaded.count(o); });
+            const bool waiting =
+                std::any_of(i.accesses.begin(), i.accesses.end(), [&](auto o) { return !m_loaded.count(o); });
             if (waiting) return;
             std::vector<std::uint32_t> distances;
             for (const auto o : i.accesses) {

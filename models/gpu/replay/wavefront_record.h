@@ -36,14 +36,15 @@ private:
 
 struct pending_item : item {
     bool final = true;
-    std::uint32_t ordinal = 0;       ///< access
-    std::uint64_t held = 0;          ///< access: cycles in which the memory unit did not take it
+    std::uint32_t ordinal = 0;  ///< access
+    std::uint64_t held = 0;     ///< access: cycles in which the memory unit did not take it
 };
 
 /// What one wavefront does, while it lives. Its compute unit says what happens; times are cut into items.
 class wavefront_record {
 public:
-    wavefront_record(recorder& r, std::uint32_t launch, std::uint32_t group, std::uint32_t wavefront, ticks cycle, ticks start);
+    wavefront_record(recorder& r, std::uint32_t launch, std::uint32_t group, std::uint32_t wavefront, ticks cycle,
+                     ticks start);
 
     // Time that the SIMD unit worked for it, or that it waited for the unit: neither depends on memory.
     void worked(ticks spent) {
@@ -89,21 +90,21 @@ private:
     const ticks m_cycle;
     stream m_stream;
     item_writer m_writer;
-    std::deque<pending_item> m_items;               // not written yet, since something before is not final
-    ticks m_at;                                     // of the item before, or when it went on after that
-    ticks m_busy = 0, m_queued = 0, m_taken = 0;    // since then; m_taken: of the running segment, before that
+    std::deque<pending_item> m_items;             // not written yet, since something before is not final
+    ticks m_at;                                   // of the item before, or when it went on after that
+    ticks m_busy = 0, m_queued = 0, m_taken = 0;  // since then; m_taken: of the running segment, before that
     bool m_held = false;
     std::uint64_t m_held_busy = 0, m_held_idle = 0;
-    std::uint64_t m_carried_busy = 0, m_carried_idle = 0;  // of items that were dropped
-    std::array<std::vector<std::uint32_t>, 64> m_rows;     // accesses whose data have not been used
-    std::uint64_t m_loading = 0;                           // rows that have some
-    std::unordered_map<std::uint32_t, loaded> m_loaded;    // by ordinal: done, and not used yet
+    std::uint64_t m_carried_busy = 0, m_carried_idle = 0;       // of items that were dropped
+    std::array<std::vector<std::uint32_t>, 64> m_rows;          // accesses whose data have not been used
+    std::uint64_t m_loading = 0;                                // rows that have some
+    std::unordered_map<std::uint32_t, loaded> m_loaded;         // by ordinal: done, and not used yet
     std::unordered_map<std::uint32_t, std::uint32_t> m_number;  // by ordinal: among the accesses that are kept
     std::vector<std::uint32_t> m_waits_for;
-    ticks m_data = 0;                                      // when those of them that are kept had come
+    ticks m_data = 0;  // when those of them that are kept had come
     std::uint32_t m_next_ordinal = 0, m_kept = 0;
-    access_record* m_code = nullptr;                       // the fetch that it waits for
-    ticks m_latest = 0;                                    // end of the latest access that is kept
+    access_record* m_code = nullptr;  // the fetch that it waits for
+    ticks m_latest = 0;               // end of the latest access that is kept
 };
 
 }  // namespace fabricvp::gpu::replay

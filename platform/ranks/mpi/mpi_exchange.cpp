@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// MPI, and nothing else of the project knows it. This is a library of its own, which is loaded when a run has several ranks.
+// MPI, and nothing else of the project knows it. This is a library of its own, which is loaded when a run has several
+// ranks.
 #include <algorithm>
 #include <chrono>
 #include <climits>
@@ -16,8 +17,8 @@ namespace {
 using namespace fabricvp::ranks;
 using wall_clock = std::chrono::steady_clock;
 
-/// Waiting costs little: a short look for what is about to come, then the core is left to others. Who sleeps gets it back soon,
-/// where others want it as well; who yields it gets it back when all of them have had their turn.
+/// Waiting costs little: a short look for what is about to come, then the core is left to others. Who sleeps gets it
+/// back soon, where others want it as well; who yields it gets it back when all of them have had their turn.
 class idleness {
 public:
     void wait() {
@@ -57,7 +58,8 @@ public:
             if (r == m_rank) continue;
             const auto& data = to[static_cast<unsigned>(r)];
             if (data.size() > INT_MAX) throw std::runtime_error("a rank has more to say than MPI takes at once");
-            MPI_Isend(data.data(), static_cast<int>(data.size()), MPI_BYTE, r, tag, MPI_COMM_WORLD, &m_sends.emplace_back());
+            MPI_Isend(data.data(), static_cast<int>(data.size()), MPI_BYTE, r, tag, MPI_COMM_WORLD,
+                      &m_sends.emplace_back());
             m_awaited.push_back(r);
         }
         const auto began = wall_clock::now();
@@ -65,7 +67,9 @@ public:
         int all_sent = 0;
         while (!m_awaited.empty() || !all_sent) {
             const auto before = m_awaited.size();
-            m_awaited.erase(std::remove_if(m_awaited.begin(), m_awaited.end(), [&](int r) { return receive(r, from[static_cast<unsigned>(r)]); }), m_awaited.end());
+            m_awaited.erase(std::remove_if(m_awaited.begin(), m_awaited.end(),
+                                           [&](int r) { return receive(r, from[static_cast<unsigned>(r)]); }),
+                            m_awaited.end());
             MPI_Testall(static_cast<int>(m_sends.size()), m_sends.data(), &all_sent, MPI_STATUSES_IGNORE);
             if (m_awaited.size() == before) idle.wait();
         }

@@ -23,18 +23,40 @@ def main(given: list[str]) -> int:
     listing = "\n".join(f"  {name:<18} {text}" for name, (_, text) in registry.EXPERIMENTS.items())
     named = given[0] if given and not given[0].startswith("-") else None
     experiment = registry.find(named) if named else None
-    parser = ArgumentParser("experiment", f"{experiment.question}" if experiment else
-                            "Runs an experiment; writes result.json, table.csv, plots and index.html.\n\nexperiments:\n" + listing +
-                            "\n\n`fabricvp experiment NAME --help` shows what one of them takes.",
-                            f"fabricvp experiment {named or next(iter(registry.EXPERIMENTS))} --quick --out results")
+    parser = ArgumentParser(
+        "experiment",
+        (
+            f"{experiment.question}"
+            if experiment
+            else "Runs an experiment; writes result.json, table.csv, plots and index.html.\n\nexperiments:\n"
+            + listing
+            + "\n\n`fabricvp experiment NAME --help` shows what one of them takes."
+        ),
+        f"fabricvp experiment {named or next(iter(registry.EXPERIMENTS))} --quick --out results",
+    )
     parser.add_argument("name", metavar="NAME", help="the experiment")
     parser.add_argument("--quick", action="store_true", help="a small sample, within 5 minutes")
     parser.add_argument("--out", metavar="DIR", required=True, help="folder for the results")
-    parser.add_argument("--jobs", metavar="N", type=_jobs, default=len(os.sched_getaffinity(0)),
-                        help="processes at a time (default: %(default)s); results do not depend on it")
-    parser.add_argument("--kept", metavar="DIR", help="folder where measured points are kept as they come, and found again by the same version "
-                        "of all that they come from (default: DIR/kept of --out)")
-    parser.add_argument("--node", metavar="NODE", help="which node of a machine is measured, such as node1 (default: the only one that can be)")
+    parser.add_argument(
+        "--jobs",
+        metavar="N",
+        type=_jobs,
+        default=len(os.sched_getaffinity(0)),
+        help="processes at a time (default: %(default)s); results do not depend on it",
+    )
+    parser.add_argument(
+        "--kept",
+        metavar="DIR",
+        help=(
+            "folder where measured points are kept as they come, and found again by the same version "
+            "of all that they come from (default: DIR/kept of --out)"
+        ),
+    )
+    parser.add_argument(
+        "--node",
+        metavar="NODE",
+        help="which node of a machine is measured, such as node1 (default: the only one that can be)",
+    )
     if experiment:
         experiment.add_options(parser)
     options = parser.parse_args(given)
@@ -48,8 +70,14 @@ def main(given: list[str]) -> int:
     except PointFailed as error:
         print(f"fabricvp experiment: {error}", file=sys.stderr)
         return 1
-    write(folder, experiment, run.report, shlex.join(["fabricvp", "experiment", *given]), time.monotonic() - begin,
-          {name: value for name, value in vars(options).items() if name not in ("name", "out", "jobs", "kept")})
+    write(
+        folder,
+        experiment,
+        run.report,
+        shlex.join(["fabricvp", "experiment", *given]),
+        time.monotonic() - begin,
+        {name: value for name, value in vars(options).items() if name not in ("name", "out", "jobs", "kept")},
+    )
     _summary(run.report)
     print(f"written to {folder / 'index.html'}")
     return 0 if run.report.ok else 1
@@ -70,8 +98,16 @@ def _summary(report: Report) -> None:
     for head, side in (("figure", "left"), ("measured", "right"), ("published", "right"), ("unit", "left")):
         table.add_column(head, justify=side)
     for row in report.rows:
-        table.add_row(row.figure, f"none: {row.missing}" if row.missing else number(row.measured),
-                      "" if row.published is None else number(row.published), row.unit)
+        table.add_row(
+            row.figure,
+            f"none: {row.missing}" if row.missing else number(row.measured),
+            "" if row.published is None else number(row.published),
+            row.unit,
+        )
     console.print(table)
     for check in report.checks:
-        console.print(f"{'holds ' if check.ok else 'BROKEN'} {check.name}: {check.detail}", style=None if check.ok else "red", markup=False)
+        console.print(
+            f"{'holds ' if check.ok else 'BROKEN'} {check.name}: {check.detail}",
+            style=None if check.ok else "red",
+            markup=False,
+        )

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What experiments on the machines of ComP-Net have in common: their configurations, measured parts of a run, and their energy."""
+"""What experiments on the machines of ComP-Net have in common: their configurations, measured parts of a run, and their
+energy."""
 
 from __future__ import annotations
 
@@ -17,12 +18,36 @@ MACHINES = {2: "compnet_pair", 4: "compnet_4", 8: "compnet_8", 16: "compnet_16"}
 #: The scheme that runs on the same computers with their GPUs on the host's bus.
 APU = "host threads, APU"
 #: By name: what the firmware (firmware/host/compnet) calls it.
-SCHEMES = {"CPUs alone": 4, "host between kernels": 3, "queue between kernels": 5, "host threads": 1, APU: 1, "command processor": 0, "lanes": 2}
-COLORS = {"CPUs alone": "#666666", "host between kernels": "#7d5ba6", "host threads": "#4a6fa5", APU: "#5fb0d3", "command processor": "#b3541e", "lanes": "#1b7f5c",
-          "queue between kernels": "#c9a227"}
+SCHEMES = {
+    "CPUs alone": 4,
+    "host between kernels": 3,
+    "queue between kernels": 5,
+    "host threads": 1,
+    APU: 1,
+    "command processor": 0,
+    "lanes": 2,
+}
+COLORS = {
+    "CPUs alone": "#666666",
+    "host between kernels": "#7d5ba6",
+    "host threads": "#4a6fa5",
+    APU: "#5fb0d3",
+    "command processor": "#b3541e",
+    "lanes": "#1b7f5c",
+    "queue between kernels": "#c9a227",
+}
 #: Statistics of a node's `energy`, and what tables call them.
-PARTS = {"host_cores": "CPU cores", "host_caches": "CPU caches", "host_memory": "DRAM", "processor_cores": "CP cores", "gpu_lanes": "GPU lanes",
-         "gpu_caches": "GPU caches", "gpu_memory": "HBM", "pcie": "PCIe", "network": "network"}
+PARTS = {
+    "host_cores": "CPU cores",
+    "host_caches": "CPU caches",
+    "host_memory": "DRAM",
+    "processor_cores": "CP cores",
+    "gpu_lanes": "GPU lanes",
+    "gpu_caches": "GPU caches",
+    "gpu_memory": "HBM",
+    "pcie": "PCIe",
+    "network": "network",
+}
 #: Harts of a host and of a command processor: as many as the slides of ComP-Net have.
 HOST_HARTS, PROCESSOR_HARTS = 8, 2
 
@@ -60,8 +85,16 @@ def retries_of(values: Mapping[str, float], nodes: int) -> float:
     return sum(values[f"node{n}.hca0.retries"] for n in range(nodes))
 
 
-def run_firmware(name: str, scheme: str, nodes: int, options: str, regions: Sequence[str], settings: Mapping[str, object] | None = None) -> Measured:
-    """Runs the firmware to its end on the machine of ``scheme``, and measures ``regions``, in their order. Raises `InputError` if it does not come there."""
+def run_firmware(
+    name: str,
+    scheme: str,
+    nodes: int,
+    options: str,
+    regions: Sequence[str],
+    settings: Mapping[str, object] | None = None,
+) -> Measured:
+    """Runs the firmware to its end on the machine of ``scheme``, and measures ``regions``, in their order. Raises
+    `InputError` if it does not come there."""
     overrides = {"node.images.append": f"nodes={nodes} {options}", **(settings or {})}
     with Platform.from_config(machine_of(scheme, nodes), overrides=overrides) as platform:
         use(name, platform)

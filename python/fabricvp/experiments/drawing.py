@@ -22,7 +22,8 @@ def row_of_panels(count: int, width: float, height: float, sharey: bool = False)
 
 
 def plain_log(axis: Axis, base: int = 10, steps: Sequence[float] = ()) -> None:
-    """A logarithmic scale with numbers as people write them, not powers; with ``steps`` at these in every decade, and no others."""
+    """A logarithmic scale with numbers as people write them, not powers; with ``steps`` at these in every decade, and
+    no others."""
     getattr(axis.axes, f"set_{axis.axis_name}scale")("log", base=base)
     axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
     axis.set_minor_formatter(NullFormatter())
@@ -30,7 +31,9 @@ def plain_log(axis: Axis, base: int = 10, steps: Sequence[float] = ()) -> None:
         axis.set_major_locator(LogLocator(subs=steps))
 
 
-def stacked(axes: Axes, names: Sequence[str], parts: Mapping[str, Iterable[float]], colors: Mapping[str, str] | None = None) -> None:
+def stacked(
+    axes: Axes, names: Sequence[str], parts: Mapping[str, Iterable[float]], colors: Mapping[str, str] | None = None
+) -> None:
     """A lying bar for each name, of parts in a row, and each part has one colour."""
     left = [0.0] * len(names)
     for i, (label, values) in enumerate(parts.items()):

@@ -34,7 +34,8 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Missing:
-    """Stands for a figure that could not be measured, and says why: the machine has no such part, nothing happened there."""
+    """Stands for a figure that could not be measured, and says why: the machine has no such part, nothing happened
+    there."""
 
     reason: str
 
@@ -169,14 +170,20 @@ class Run:
     report: Report = field(default_factory=Report)
     kept: Kept | None = None  #: where points are found that have been measured before, and kept as they come
 
-    def map(self, label: str, function: Callable[[Any], Any], points: Sequence[Any],
-            cost: Callable[[Any], float] = lambda point: 1.0, name: Callable[[Any], str] | None = None, fresh: bool = False) -> list[Any]:
+    def map(
+        self,
+        label: str,
+        function: Callable[[Any], Any],
+        points: Sequence[Any],
+        cost: Callable[[Any], float] = lambda point: 1.0,
+        name: Callable[[Any], str] | None = None,
+        fresh: bool = False,
+    ) -> list[Any]:
         """``function(point)`` for every point, each in a fresh process, up to ``jobs`` at a time; results in order.
 
         ``function`` is a function of a module. ``cost`` weighs points for the estimate of the time left, and the
-        heaviest start first; ``name`` says what progress calls a point. Points that have been ``kept`` are not run again,
-        unless ``fresh``. Raises as `run_points()`.
-        """
+        heaviest start first; ``name`` says what progress calls a point. Points that have been ``kept`` are not run
+        again, unless ``fresh``. Raises as `run_points()`."""
         store = None if fresh else self.kept
         known = {i: found for i, p in enumerate(points) if store and (found := store.find(function, p))}
         left = [i for i in range(len(points)) if i not in known]
@@ -197,7 +204,9 @@ class Run:
 
 
 def study_of(package: str, module: str = "study") -> Callable[[Run], None]:
-    """`study(run)` of that module of the package, which is imported when it runs, since what studies need takes time to import."""
+    """`study(run)` of that module of the package, which is imported when it runs, since what studies need takes time to
+    import."""
+
     def run(run: Run) -> None:
         importlib.import_module(f".{module}", package).study(run)
 

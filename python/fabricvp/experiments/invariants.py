@@ -11,10 +11,12 @@ from .gpu_workloads.measure import Measured, unbalanced
 
 
 def check_workloads(report: Report, runs: Mapping[str, Measured], again: Measured) -> None:
-    """Adds the checks: results are right, sent = delivered + reported as failed, and ``again``, which repeats one of ``runs``, is
-    the same in every figure. ``runs`` are by what they are called."""
+    """Adds the checks: results are right, sent = delivered + reported as failed, and ``again``, which repeats one of
+    ``runs``, is the same in every figure. ``runs`` are by what they are called."""
     wrong = [name for name, m in runs.items() if not m.right]
-    report.check("results are right", not wrong, ", ".join(wrong) or f"{len(runs)} runs, each against an independent reference")
+    report.check(
+        "results are right", not wrong, ", ".join(wrong) or f"{len(runs)} runs, each against an independent reference"
+    )
     check_conservation(report, runs)
     name, first = next((name, m) for name, m in runs.items() if m.point == again.point)
     same = dataclasses.replace(first, wall_s=0) == dataclasses.replace(again, wall_s=0)
@@ -25,5 +27,10 @@ def check_conservation(report: Report, runs: Mapping[str, Measured]) -> None:
     """Adds the check that packets that were sent have arrived, or their device was told that they failed, once each."""
     lost = [f"{name}: {text}" for name, m in runs.items() if (text := unbalanced(m))]
     sent, failed = (sum(m.packets_of_devices.get(kind, 0.0) for m in runs.values()) for kind in ("sent", "failed"))
-    report.check("sent = delivered + reported as failed", not lost, "; ".join(lost) or f"{sent:,.0f} packets between GPUs in the measured parts, {failed:,.0f} failed; "
-                 "none under way when a workload had ended")
+    report.check(
+        "sent = delivered + reported as failed",
+        not lost,
+        "; ".join(lost)
+        or f"{sent:,.0f} packets between GPUs in the measured parts, {failed:,.0f} failed; "
+        "none under way when a workload had ended",
+    )

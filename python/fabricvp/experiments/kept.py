@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Points that have been measured, kept in a folder as they come: a run that is cut loses nothing, and experiments share them.
+"""Points that have been measured, kept in a folder as they come: a run that is cut loses nothing, and experiments share
+them.
 
-A point is known by what it is measured with: the function and its module, the simulator, firmware, shipped machines, the
-point itself, and the files that it names. Whatever of these is another one makes it another point."""
+A point is known by what it is measured with: the function and its module, the simulator, firmware, shipped machines,
+the point itself, and the files that it names. Whatever of these is another one makes it another point."""
 
 from __future__ import annotations
 
@@ -52,7 +53,9 @@ class Kept:
             raise InputError(f"{path}: cannot be written ({error.strerror})") from None
 
     def _path(self, function: Callable[[Any], Any], point: Any) -> Path:
-        digest = hashlib.sha256(f"{_simulator()} {_code(function.__module__)} {function.__qualname__} {point!r}".encode())
+        digest = hashlib.sha256(
+            f"{_simulator()} {_code(function.__module__)} {function.__qualname__} {point!r}".encode()
+        )
         for path in _files(point):
             digest.update(path.read_bytes())
         return self._folder / f"{digest.hexdigest()[:32]}.point"
@@ -89,5 +92,7 @@ def _simulator() -> str:
 def _code(module: str) -> str:
     """One hash over a module, and over those of the experiments whose things it uses."""
     names = {getattr(thing, "__module__", None) for thing in vars(sys.modules[module]).values()}
-    used = sorted(name for name in names | {module} if name and name.startswith("fabricvp.experiments") or name == module)
+    used = sorted(
+        name for name in names | {module} if name and name.startswith("fabricvp.experiments") or name == module
+    )
     return hashlib.sha256("\n".join(inspect.getsource(sys.modules[name]) for name in used).encode()).hexdigest()

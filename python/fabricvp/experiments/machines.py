@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which machines an experiment has simulated: their resolved configurations, as a hash that two runs can be compared by."""
+"""Which machines an experiment has simulated: their resolved configurations, as a hash that two runs can be compared
+by."""
 
 from __future__ import annotations
 

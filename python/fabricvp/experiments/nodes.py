@@ -32,9 +32,12 @@ class Place:
 _NEEDED = {"gpus": (0, 1, "a GPU"), "endpoints": (1, 2, "a PCIe tree with at least two endpoints")}
 
 
-def measured_nodes(machines: Sequence[str], wanted: str | None, what: Literal["gpus", "endpoints"]) -> dict[str, int | None]:
-    """The node to measure of each machine: ``wanted`` ("node1") of those that have several nodes, else the only one that has
-    what is needed; None for a machine of a single node. Raises `InputError` if there is no such node or more than one."""
+def measured_nodes(
+    machines: Sequence[str], wanted: str | None, what: Literal["gpus", "endpoints"]
+) -> dict[str, int | None]:
+    """The node to measure of each machine: ``wanted`` ("node1") of those that have several nodes, else the only one
+    that has what is needed; None for a machine of a single node. Raises `InputError` if there is no such node or more
+    than one."""
     found = {machine: _node_of(machine, wanted, what) for machine in dict.fromkeys(machines)}
     if wanted is not None and wanted != "node0" and all(node is None for node in found.values()):
         raise InputError(f"--node {wanted}: {' and '.join(found)} {'has' if len(found) == 1 else 'have'} node0 alone")
@@ -56,7 +59,10 @@ def _node_of(machine: str, wanted: str | None, what: str) -> int | None:
     if _index(wanted) >= len(parts):
         raise InputError(f"--node {wanted}: {machine} has {len(parts)} nodes, node0 to node{len(parts) - 1}")
     if wanted not in have:
-        raise InputError(f"--node {wanted}: {wanted} of {machine} has no {words[2:]}; {_and(have)} {'has' if len(have) == 1 else 'have'}")
+        raise InputError(
+            f"--node {wanted}: {wanted} of {machine} has no {words[2:]}; {_and(have)}"
+            f" {'has' if len(have) == 1 else 'have'}"
+        )
     return node_index(wanted)
 
 

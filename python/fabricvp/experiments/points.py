@@ -19,20 +19,25 @@ class PointFailed(RuntimeError):
     """A point's process died, or raised what is no `InputError`."""
 
 
-def run_points(function: Callable[[Any], Any], points: Sequence[Any], jobs: int, done: Callable[[int], None],
-               alive: Callable[[list[int]], None] = lambda running: None, costs: Sequence[float] | None = None,
-               machines: Callable[[list[Machine]], None] = lambda used: None,
-               arrived: Callable[[int, Any, list[Machine]], None] = lambda index, value, used: None) -> list[Any]:
+def run_points(
+    function: Callable[[Any], Any],
+    points: Sequence[Any],
+    jobs: int,
+    done: Callable[[int], None],
+    alive: Callable[[list[int]], None] = lambda running: None,
+    costs: Sequence[float] | None = None,
+    machines: Callable[[list[Machine]], None] = lambda used: None,
+    arrived: Callable[[int, Any, list[Machine]], None] = lambda index, value, used: None,
+) -> list[Any]:
     """``function(point)`` for every point, at most ``jobs`` at a time; results in the order of the points.
 
     With ``costs``, those that take longest start first, so that none of them is left alone at the end.
 
     Each call has a process of its own, so it may build a `Platform`, and what it gives does not depend on ``jobs``.
-    ``function`` is a function of a module; points and results are pickled. ``done(index)`` is called here as they end, and
-    ``alive(indices)`` about once a second with those that run; ``arrived(index, result, machines)`` before ``done()``.
-    ``machines()`` is told in the end what the points have simulated, in the order of the points.
-    Raises `InputError` as the function does, `PointFailed` for everything else; other points are ended then.
-    """
+    ``function`` is a function of a module; points and results are pickled. ``done(index)`` is called here as they end,
+    and ``alive(indices)`` about once a second with those that run; ``arrived(index, result, machines)`` before
+    ``done()``. ``machines()`` is told in the end what the points have simulated, in the order of the points. Raises
+    `InputError` as the function does, `PointFailed` for everything else; other points are ended then."""
     context = multiprocessing.get_context("spawn")
     results: list[Any] = [None] * len(points)
     simulated: list[list[Machine]] = [[] for _ in points]
@@ -61,7 +66,9 @@ def run_points(function: Callable[[Any], Any], points: Sequence[Any], jobs: int,
     return results
 
 
-def _result(receiver: Connection, process: multiprocessing.process.BaseProcess, index: int) -> tuple[Any, list[Machine]]:
+def _result(
+    receiver: Connection, process: multiprocessing.process.BaseProcess, index: int
+) -> tuple[Any, list[Machine]]:
     try:
         succeeded, value = receiver.recv()
     except EOFError:

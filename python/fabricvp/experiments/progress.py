@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Progress with an estimate of the time left: a bar on a terminal; elsewhere a line for each part that ends, and one every
-half minute while none does. On standard error."""
+"""Progress with an estimate of the time left: a bar on a terminal; elsewhere a line for each part that ends, and one
+every half minute while none does. On standard error."""
 
 from __future__ import annotations
 
@@ -49,7 +49,9 @@ class Progress:
 class Lines(Stage):
     """Lines of text. ``now`` is a clock in seconds."""
 
-    def __init__(self, label: str, costs: Sequence[float], names: Sequence[str] = (), now: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self, label: str, costs: Sequence[float], names: Sequence[str] = (), now: Callable[[], float] = time.monotonic
+    ) -> None:
         self._label, self._costs, self._names, self._now = label, costs, names, now
         self._begin = self._said = now()
         self._since: dict[int, float] = {}
@@ -97,8 +99,14 @@ def _bar(label: str, costs: Sequence[float]) -> Iterator[Stage]:
     from rich.progress import BarColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
     from rich.progress import Progress as Bars
 
-    columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[parts]}"), TimeElapsedColumn(),
-               TextColumn("left"), TimeRemainingColumn())
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TextColumn("{task.fields[parts]}"),
+        TimeElapsedColumn(),
+        TextColumn("left"),
+        TimeRemainingColumn(),
+    )
     finished = 0
     with Bars(*columns, console=Console(stderr=True)) as bars:
         task = bars.add_task(label, total=sum(costs) or 1, parts=f"0/{len(costs)}")

@@ -22,9 +22,14 @@ from .machines import hash_of_all
 _STYLE = """
 body { font: 16px/1.5 system-ui, sans-serif; max-width: 62rem; margin: 2rem auto; padding: 0 1rem; color: #1c2430; }
 h1, h2 { line-height: 1.2; } h2 { margin-top: 2.2rem; border-bottom: 1px solid #d5dbe3; padding-bottom: .2rem; }
-table { border-collapse: collapse; font-size: .88rem; margin: .8rem 0; } th, td { padding: .25rem .7rem; border-bottom: 1px solid #e4e8ee; text-align: left; }
-td.number { text-align: right; font-variant-numeric: tabular-nums; } .bad { color: #b3261e; font-weight: 600; } .good { color: #1b7f3b; }
-.verdict { border-left: 3px solid #4a6fa5; padding-left: .8rem; } figure { margin: 1.2rem 0; } figure img { max-width: 100%; } figcaption, .quiet { color: #5a6675; font-size: .9rem; } .wide { overflow-x: auto; }
+table { border-collapse: collapse; font-size: .88rem; margin: .8rem 0; }
+th, td { padding: .25rem .7rem; border-bottom: 1px solid #e4e8ee; text-align: left; }
+td.number { text-align: right; font-variant-numeric: tabular-nums; }
+.bad { color: #b3261e; font-weight: 600; } .good { color: #1b7f3b; }
+.verdict { border-left: 3px solid #4a6fa5; padding-left: .8rem; }
+figure { margin: 1.2rem 0; } figure img { max-width: 100%; }
+figcaption, .quiet { color: #5a6675; font-size: .9rem; }
+.wide { overflow-x: auto; }
 """
 
 
@@ -41,7 +46,14 @@ def prepare_folder(folder: str) -> Path:
     return path
 
 
-def write(folder: Path, experiment: Experiment, report: Report, command: str, wall_s: float, options: Mapping[str, Any] | None = None) -> None:
+def write(
+    folder: Path,
+    experiment: Experiment,
+    report: Report,
+    command: str,
+    wall_s: float,
+    options: Mapping[str, Any] | None = None,
+) -> None:
     """Writes everything; result.json last. ``options`` are all of the experiment, those that were not given included.
     Raises `InputError` if a file cannot be written."""
     pictures: dict[str, bytes] = {}
@@ -58,9 +70,14 @@ def write(folder: Path, experiment: Experiment, report: Report, command: str, wa
                 _put(folder / f"{section.name}.svg", pictures[section.name])
         _put(folder / "table.csv", _rows_as_csv(report))
         _put(folder / "index.html", _page(experiment, report, pictures, command, wall_s).encode())
-        result = {**_origin(experiment, report, command, dict(options or {})), "rows": [_row(r) for r in report.rows],
-                  "checks": [dataclasses.asdict(c) for c in report.checks]}
-        _put(folder / "result.json", (json.dumps(result, indent=2, ensure_ascii=False, allow_nan=False) + "\n").encode())
+        result = {
+            **_origin(experiment, report, command, dict(options or {})),
+            "rows": [_row(r) for r in report.rows],
+            "checks": [dataclasses.asdict(c) for c in report.checks],
+        }
+        _put(
+            folder / "result.json", (json.dumps(result, indent=2, ensure_ascii=False, allow_nan=False) + "\n").encode()
+        )
     except OSError as error:
         raise InputError(f"{error.filename or folder}: cannot be written ({error.strerror})") from None
 
@@ -68,9 +85,15 @@ def write(folder: Path, experiment: Experiment, report: Report, command: str, wa
 def _origin(experiment: Experiment, report: Report, command: str, options: dict[str, Any]) -> dict[str, Any]:
     """What somebody needs to get the same figures again, and to see that they come from the same machines."""
     seeds = sorted({m.seed for m in report.machines})
-    return {"experiment": experiment.name, "version": __version__, "command": command, "options": options,
-            "seed": options.get("seed", seeds[0] if len(seeds) == 1 else seeds or None), "config_sha256": hash_of_all(report.machines),
-            "machines": [dataclasses.asdict(m) for m in report.machines]}
+    return {
+        "experiment": experiment.name,
+        "version": __version__,
+        "command": command,
+        "options": options,
+        "seed": options.get("seed", seeds[0] if len(seeds) == 1 else seeds or None),
+        "config_sha256": hash_of_all(report.machines),
+        "machines": [dataclasses.asdict(m) for m in report.machines],
+    }
 
 
 def _row(row: Row) -> dict[str, Any]:
@@ -79,14 +102,16 @@ def _row(row: Row) -> dict[str, Any]:
 
 
 def _drawn(plot: Plot, kind: str) -> bytes:
-    """Light files, for pages to show: text stays text in SVG, lines are drawn as finely as one sees, PNG has a palette. The same
-    picture gives the same file."""
+    """Light files, for pages to show: text stays text in SVG, lines are drawn as finely as one sees, PNG has a palette.
+    The same picture gives the same file."""
     import matplotlib
     from PIL import Image
 
     picture = io.BytesIO()
     if kind == "svg":
-        with matplotlib.rc_context({"svg.fonttype": "none", "svg.hashsalt": "fabricvp", "path.simplify_threshold": 0.5}):
+        with matplotlib.rc_context(
+            {"svg.fonttype": "none", "svg.hashsalt": "fabricvp", "path.simplify_threshold": 0.5}
+        ):
             plot.figure.savefig(picture, format="svg", bbox_inches="tight", metadata={"Date": None})
         return picture.getvalue()
     plot.figure.savefig(picture, format="png", bbox_inches="tight", dpi=110)
@@ -107,7 +132,16 @@ def _rows_as_csv(report: Report) -> bytes:
     table = csv.writer(text, lineterminator="\n")
     table.writerow(["figure", "unit", "measured", "published", "source", "missing"])
     for r in report.rows:
-        table.writerow([r.figure, r.unit, "" if r.measured is None else r.measured, "" if r.published is None else r.published, r.source, r.missing])
+        table.writerow(
+            [
+                r.figure,
+                r.unit,
+                "" if r.measured is None else r.measured,
+                "" if r.published is None else r.published,
+                r.source,
+                r.missing,
+            ]
+        )
     return text.getvalue().encode()
 
 
@@ -131,33 +165,59 @@ def _html_table(heads: list[str], lines: list[list[object]]) -> str:
 
 def _figure(section: Plot | Picture, pictures: Mapping[str, bytes]) -> str:
     data = base64.b64encode(pictures[section.name]).decode()
-    return (f"<figure><img alt=\"{html.escape(section.caption)}\" src=\"data:image/svg+xml;base64,{data}\">"
-            f"<figcaption>{html.escape(section.caption)}</figcaption></figure>")
+    return (
+        f'<figure><img alt="{html.escape(section.caption)}" src="data:image/svg+xml;base64,{data}">'
+        f"<figcaption>{html.escape(section.caption)}</figcaption></figure>"
+    )
 
 
 def _page(experiment: Experiment, report: Report, pictures: dict[str, bytes], command: str, wall_s: float) -> str:
     parts = [f"<h1>{html.escape(experiment.title)}</h1><p>{html.escape(experiment.question)}</p>"]
     parts += [f"<p class=verdict>{html.escape(p)}</p>" for p in report.verdict]
     parts += [_figure(s, pictures) for s in report.sections if isinstance(s, Plot)]
-    parts += ["<h2>Figures</h2>",
-              _html_table(["figure", "unit", "measured", "published", "source"],
-                          [[r.figure, r.unit, r.measured, r.published, f"not measured: {r.missing}" if r.missing else r.source] for r in report.rows]),
-              "<h2>Invariants</h2><ul>"]
+    parts += [
+        "<h2>Figures</h2>",
+        _html_table(
+            ["figure", "unit", "measured", "published", "source"],
+            [
+                [r.figure, r.unit, r.measured, r.published, f"not measured: {r.missing}" if r.missing else r.source]
+                for r in report.rows
+            ],
+        ),
+        "<h2>Invariants</h2><ul>",
+    ]
     for c in report.checks:
-        parts.append(f"<li><span class={'good' if c.ok else 'bad'}>{'holds' if c.ok else 'BROKEN'}</span> "
-                     f"<b>{html.escape(c.name)}</b>: {html.escape(c.detail)}</li>")
+        parts.append(
+            f"<li><span class={'good' if c.ok else 'bad'}>{'holds' if c.ok else 'BROKEN'}</span> "
+            f"<b>{html.escape(c.name)}</b>: {html.escape(c.detail)}</li>"
+        )
     parts.append("</ul>")
     for s in report.sections:
         if isinstance(s, Text):
-            parts.append(f"<h2>{html.escape(s.heading)}</h2>" + "".join(f"<p>{html.escape(p)}</p>" for p in s.paragraphs))
+            parts.append(
+                f"<h2>{html.escape(s.heading)}</h2>" + "".join(f"<p>{html.escape(p)}</p>" for p in s.paragraphs)
+            )
         elif isinstance(s, Table):
             shown = s.frame.head(s.shown)
             lines = [[v.item() if hasattr(v, "item") else v for v in line] for line in shown.itertuples(index=False)]
-            more = f" The first {len(shown)} of {len(s.frame):,} rows; all are in {s.name}.csv." if len(shown) < len(s.frame) else ""
-            parts.append(_html_table(list(map(str, s.frame.columns)), lines) + f"<p class=quiet>{html.escape(s.caption + more)}</p>")
+            more = (
+                f" The first {len(shown)} of {len(s.frame):,} rows; all are in {s.name}.csv."
+                if len(shown) < len(s.frame)
+                else ""
+            )
+            parts.append(
+                _html_table(list(map(str, s.frame.columns)), lines)
+                + f"<p class=quiet>{html.escape(s.caption + more)}</p>"
+            )
         elif isinstance(s, Picture):
             parts.append(_figure(s, pictures))
-    parts.append(f"<h2>How this was made</h2><p><code>{html.escape(command)}</code>, {wall_s:,.0f} s, version {__version__}. "
-                 f"Resolved configurations of all machines: SHA-256 <code>{hash_of_all(report.machines)}</code>; result.json has each.</p>")
-    return (f"<!DOCTYPE html><html lang=en><head><meta charset=utf-8><title>{html.escape(experiment.title)}</title>"
-            f"<meta name=viewport content='width=device-width'><style>{_STYLE}</style></head><body>{''.join(parts)}</body></html>\n")
+    parts.append(
+        f"<h2>How this was made</h2><p><code>{html.escape(command)}</code>, {wall_s:,.0f} s, version {__version__}."
+        f" Resolved configurations of all machines: SHA-256 <code>{hash_of_all(report.machines)}</code>; result.json"
+        " has each.</p>"
+    )
+    return (
+        f"<!DOCTYPE html><html lang=en><head><meta charset=utf-8><title>{html.escape(experiment.title)}</title><meta"
+        " name=viewport"
+        f" content='width=device-width'><style>{_STYLE}</style></head><body>{''.join(parts)}</body></html>\n"
+    )

@@ -3,13 +3,12 @@
 #include "gpu.h"
 
 struct arguments {
-    uint32_t *out;
+    uint32_t* out;
     uint32_t turns;
 };
 
 /* Integer and floating-point arithmetic, all lanes together. */
-KERNEL(alu, struct arguments)
-{
+KERNEL(alu, struct arguments) {
     uint32_t state = (uint32_t)global_id(0) * 2654435761u + 1;
     uint64_t sum = 0;
     float f = 1.0f;
@@ -26,8 +25,7 @@ KERNEL(alu, struct arguments)
 }
 
 /* Half of the lanes on each side of branches that change with every turn. */
-KERNEL(divergent, struct arguments)
-{
+KERNEL(divergent, struct arguments) {
     uint32_t state = (uint32_t)global_id(0) * 2654435761u + 1, sum = 0;
     for (uint32_t i = 0; i < args->turns; ++i) {
         state ^= state << 13;
@@ -50,23 +48,21 @@ KERNEL(divergent, struct arguments)
 
 /* Local memory: every lane reads its neighbour's word. */
 LDS uint32_t words[1024];
-KERNEL(local, struct arguments)
-{
+KERNEL(local, struct arguments) {
     const unsigned me = (unsigned)local_id(0);
     uint32_t sum = me;
     words[me] = me;
     barrier();
     for (uint32_t i = 0; i < args->turns; ++i) {
-        sum += ((volatile uint32_t *)words)[(me + i) & 255];
-        ((volatile uint32_t *)words)[me] = sum;
+        sum += ((volatile uint32_t*)words)[(me + i) & 255];
+        ((volatile uint32_t*)words)[me] = sum;
     }
     args->out[global_id(0)] = sum;
 }
 
 /* Device memory: lines of an array, one after the other. */
-KERNEL(stream, struct arguments)
-{
-    const uint32_t *in = args->out;
+KERNEL(stream, struct arguments) {
+    const uint32_t* in = args->out;
     const size_t items = grid_size(0);
     uint32_t sum = 0;
     for (uint32_t i = 0; i < args->turns; ++i) sum += in[(global_id(0) + i * items) & 0x3fffff];

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Everything that can go wrong with a kernel, a packet, a queue or the command processor's firmware: what the host hears,
- * and that the GPU goes on. */
-#include "abi/kernel_descriptor.h"
+/* Everything that can go wrong with a kernel, a packet, a queue or the command processor's firmware: what the host
+ * hears, and that the GPU goes on. */
 #include "abi/hca_post.h"
+#include "abi/kernel_descriptor.h"
 #include "abi/stream_packet.h"
 #include "driver.h"
 #include "host/gpu/elf.h"
@@ -74,7 +74,8 @@ static void descriptors(void) {
     struct aql_kernel_dispatch p = packet_of(k, &good);
     uint64_t words[8];
     memcpy(words, &p, sizeof words);
-    console_printf("\ncopied descriptor: %s\n", gpu_fault_name(gpu_wait(&queue, gpu_submit(&queue, words, AQL_TYPE_KERNEL_DISPATCH))));
+    console_printf("\ncopied descriptor: %s\n",
+                   gpu_fault_name(gpu_wait(&queue, gpu_submit(&queue, words, AQL_TYPE_KERNEL_DISPATCH))));
     recover();
     bad = k, bad.magic ^= 1, p = packet_of(bad, &good);
     packet("descriptor without its magic number", &p, AQL_TYPE_KERNEL_DISPATCH);
@@ -159,7 +160,8 @@ static void streams(void) {
     packet("wait for no condition", &wait, AQL_TYPE_VENDOR);
     wait = (struct aql_stream_wait){.operation = AQL_STREAM_WAIT, .at = nowhere};
     packet("wait for what is nowhere", &wait, AQL_TYPE_VENDOR);
-    wait = (struct aql_stream_wait){.operation = AQL_STREAM_WAIT, .at = buffer, .mask = ~0ull, .value = 12345, .patience = 20000};
+    wait = (struct aql_stream_wait){
+        .operation = AQL_STREAM_WAIT, .at = buffer, .mask = ~0ull, .value = 12345, .patience = 20000};
     packet("wait for what never comes", &wait, AQL_TYPE_VENDOR);
     struct aql_stream_completion c = {.operation = AQL_STREAM_COMPLETION, .at = buffer + 8};
     packet("misaligned completion", &c, AQL_TYPE_VENDOR);
@@ -213,7 +215,8 @@ static void queues(void) {
 static void firmware(void) {
     const struct image* image = find_image("cp");
     const uint64_t victim = elf_symbol(image->start, image->bytes, "queues_rung") - GPU_LOCAL(0);
-    for (unsigned i = 4; i <= 8; i += 4) mmio_write32(node.gpu[0].registers + GPU_SRAM_WINDOW + (victim & ~3ull) + i, 0);
+    for (unsigned i = 4; i <= 8; i += 4)
+        mmio_write32(node.gpu[0].registers + GPU_SRAM_WINDOW + (victim & ~3ull) + i, 0);
     say("firmware that crashes", gpu_wait(&queue, driver_launch(&queue, "good", 1, buffer, 0)));
     console_printf("restart %s, ", gpu_restart(&node, 0) ? "ok" : "FAILED");
     gpu_reset_queue(&other);

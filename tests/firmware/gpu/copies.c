@@ -29,7 +29,8 @@ static void sizes(void) {
     static const uint32_t bytes[] = {1, 63, 64, 511, 512, 4095, 4096, 4097, 65536, 1000003};
     bool good = true;
     for (unsigned i = 0; i < sizeof bytes / sizeof *bytes; ++i)
-        good &= there_and_back(bytes[i], 0, 0) && there_and_back(bytes[i], 4093, 1) && there_and_back(bytes[i], 7, 4090);
+        good &=
+            there_and_back(bytes[i], 0, 0) && there_and_back(bytes[i], 4093, 1) && there_and_back(bytes[i], 7, 4090);
     check("sizes and alignments", good);
     const uint64_t begin = timer_now();
     good = there_and_back(MOST - 8192, 0, 0);
@@ -78,9 +79,12 @@ static void faults(void) {
     const uint64_t here = gpu_physical(&node, buffer);
     const gpu_address read_only = gpu_map_host(&node, out, GPU_PAGE, false);
     const uint32_t to = COPY_ENGINE_FLAG_DESTINATION_VIRTUAL, from = COPY_ENGINE_FLAG_SOURCE_VIRTUAL;
-    say("host memory that is not there", perform(here, machine.memory_base + machine.memory_size + (1ull << 40), 64, 0, 0));
-    say("device memory that is not there", perform((uint64_t)GPU_PA_GPU0 << GPU_PA_WHERE_SHIFT | node.gpu[0].memory_bytes, (uintptr_t)out, 64, 0, 0));
-    say("a GPU that is not there", perform((uint64_t)(GPU_PA_GPU0 + 7) << GPU_PA_WHERE_SHIFT, (uintptr_t)out, 64, 0, 0));
+    say("host memory that is not there",
+        perform(here, machine.memory_base + machine.memory_size + (1ull << 40), 64, 0, 0));
+    say("device memory that is not there",
+        perform((uint64_t)GPU_PA_GPU0 << GPU_PA_WHERE_SHIFT | node.gpu[0].memory_bytes, (uintptr_t)out, 64, 0, 0));
+    say("a GPU that is not there",
+        perform((uint64_t)(GPU_PA_GPU0 + 7) << GPU_PA_WHERE_SHIFT, (uintptr_t)out, 64, 0, 0));
     say("a page that is not mapped", perform((uintptr_t)back, node.next + GPU_PAGE, 64, from, 0));
     say("a page that is read-only", perform(read_only, (uintptr_t)out, 64, to, 0));
     say("an address space without tables", perform(buffer, (uintptr_t)out, 64, to, 5));
@@ -89,8 +93,11 @@ static void faults(void) {
 
     struct copy_channel* c = &node.gpu[0].copies[0];
     mmio_write32(c->registers + COPY_ENGINE_DOORBELL, c->posted + COPY_RING_SIZE + 1);
-    for (unsigned tries = 0; tries < 100 && !(mmio_read32(c->registers + COPY_ENGINE_STATUS) & COPY_ENGINE_STATUS_FAILED); ++tries) timer_wait(1);
-    check("a doorbell beyond the ring stops it", mmio_read32(c->registers + COPY_ENGINE_STATUS) & COPY_ENGINE_STATUS_FAILED);
+    for (unsigned tries = 0;
+         tries < 100 && !(mmio_read32(c->registers + COPY_ENGINE_STATUS) & COPY_ENGINE_STATUS_FAILED); ++tries)
+        timer_wait(1);
+    check("a doorbell beyond the ring stops it",
+          mmio_read32(c->registers + COPY_ENGINE_STATUS) & COPY_ENGINE_STATUS_FAILED);
     copy_channel_restart(c);
     check("copies after a restart", there_and_back(5000, 0, 0));
 }

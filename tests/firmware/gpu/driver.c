@@ -25,7 +25,8 @@ struct gpu_kernel driver_kernel(const char* name) {
     return k;
 }
 
-uint64_t driver_launch(struct gpu_queue_handle* queue, const char* kernel, unsigned groups, uint64_t at, uint64_t lane) {
+uint64_t driver_launch(struct gpu_queue_handle* queue, const char* kernel, unsigned groups, uint64_t at,
+                       uint64_t lane) {
     const struct gpu_grid grid = {.items = {GROUP * groups, 1, 1}, .group = {GROUP, 1, 1}};
     const struct bad_arguments arguments = {at, lane};
     return gpu_dispatch(queue, driver_kernel(kernel), &grid, &arguments, sizeof arguments);

@@ -22,7 +22,8 @@ using namespace fabricvp;
 
 namespace {
 
-std::unique_ptr<platform> machine_with(const char* image, const platform::overrides& set = {}, const char* append = "", const char* config = "gpu") {
+std::unique_ptr<platform> machine_with(const char* image, const platform::overrides& set = {}, const char* append = "",
+                                       const char* config = "gpu") {
     auto p = platform::from_config(fmt::format("{}/{}.yaml", CONFIGS, config), set);
     image_set images;
     images.firmware = std::string(FIRMWARE) + "/" + image;
@@ -50,7 +51,9 @@ std::string run(platform& p) {
     return without_addresses(p.serial(0).output());
 }
 
-std::string with(std::string text, const std::string& what) { return std::regex_replace(text, std::regex("DELIVERY"), what); }
+std::string with(std::string text, const std::string& what) {
+    return std::regex_replace(text, std::regex("DELIVERY"), what);
+}
 
 bool holds(const std::vector<abi_register>& registers, std::uint64_t offset, unsigned size) {
     for (const auto& r : registers) {
@@ -72,7 +75,8 @@ bool explained(const gpu::gpu_device& gpu, const pcie::bar_hit& at, unsigned siz
     if (at.offset - GPU_SDMA_REGISTERS < GPU_SDMA_REGISTERS_SIZE)
         return holds({COPY_ENGINE_REGISTERS(ABI_ROW)}, at.offset - GPU_SDMA_REGISTERS, size);
     if (at.offset >= GPU_SRAM_WINDOW) return at.offset - GPU_SRAM_WINDOW + size <= gpu.core.processor.params.memory;
-    if (at.offset < GPU_MSIX_TABLE) return holds({GPU_HOST_REGISTERS(ABI_ROW) GPU_LINK_REGISTERS(ABI_ROW)}, at.offset, size);
+    if (at.offset < GPU_MSIX_TABLE)
+        return holds({GPU_HOST_REGISTERS(ABI_ROW) GPU_LINK_REGISTERS(ABI_ROW)}, at.offset, size);
     return at.offset < GPU_MSIX_TABLE + GPU_VECTORS * PCI_MSIX_ENTRY_SIZE &&
            holds({PCI_MSIX_ENTRY_REGISTERS(ABI_ROW)}, (at.offset - GPU_MSIX_TABLE) % PCI_MSIX_ENTRY_SIZE, size);
 }
@@ -84,7 +88,8 @@ std::vector<std::string> unexplained_memory(const std::vector<std::unique_ptr<gp
         bool good = false;
         for (const auto& g : gpus) {
             const auto& device = dynamic_cast<const gpu::gpu_device&>(*g);
-            if (const auto hit = device.config.decode(base + offset, size)) good = good || explained(device, *hit, size);
+            if (const auto hit = device.config.decode(base + offset, size))
+                good = good || explained(device, *hit, size);
         }
         if (!good) list.push_back(fmt::format("{:#x}/{}", base + offset, size));
     }
@@ -112,12 +117,14 @@ TEST_CASE("whatever goes wrong ends in a record, an error for the host, and a GP
 }
 
 TEST_CASE("the same where several harts share the queues", "[bad_input_harts]") {
-    auto p = machine_with("gpu_bad_input.elf", {{"node.gpus.0.processor.harts", "3"}, {"node.host.interrupts", "aplic_imsic"}});
+    auto p = machine_with("gpu_bad_input.elf",
+                          {{"node.gpus.0.processor.harts", "3"}, {"node.host.interrupts", "aplic_imsic"}});
     CHECK(run(*p) == golden("bad_input"));
 }
 
 TEST_CASE("queues: places, barriers, order, priorities, scopes, interrupts by messages", "[queues]") {
-    auto p = machine_with("gpu_queues.elf", {{"node.gpus.0.compute_units", "1"}, {"node.host.interrupts", "aplic_imsic"}});
+    auto p =
+        machine_with("gpu_queues.elf", {{"node.gpus.0.compute_units", "1"}, {"node.host.interrupts", "aplic_imsic"}});
     CHECK(run(*p) == with(golden("queues"), "MSI-X"));
     auto& gpu = *p->hardware().nodes[0]->gpus[0];
     CHECK(dynamic_cast<gpu::gpu_device&>(gpu).system.atomics.total() > 40);  // completion signals in host memory
@@ -129,7 +136,8 @@ TEST_CASE("queues with pins", "[queues_pins]") {
 }
 
 TEST_CASE("queues shared by several harts", "[queues_harts]") {
-    CHECK(run(*machine_with("gpu_queues.elf", {{"node.gpus.0.processor.harts", "4"}})) == with(golden("queues"), "INTx"));
+    CHECK(run(*machine_with("gpu_queues.elf", {{"node.gpus.0.processor.harts", "4"}})) ==
+          with(golden("queues"), "INTx"));
 }
 
 TEST_CASE("copies: sizes, virtual addresses, faults, interrupts by messages", "[copies]") {
@@ -148,30 +156,42 @@ TEST_CASE("copies with pins", "[copies_pins]") {
 TEST_CASE("copies by a single channel, a descriptor and a piece at a time", "[copies_one_channel]") {
     CHECK(run(*machine_with("gpu_copies.elf", {{"node.gpus.0.front.sdma.channels", "1"},
                                                {"node.gpus.0.front.sdma.pieces", "1"},
-                                               {"node.gpus.0.front.sdma.fetches", "1"}})) == with(golden("copies"), "INTx"));
+                                               {"node.gpus.0.front.sdma.fetches", "1"}})) ==
+          with(golden("copies"), "INTx"));
 }
 
-/// The same GPU on the host's bus: memory is the host's, interrupts have a line, and programs do not know the difference.
+/// The same GPU on the host's bus: memory is the host's, interrupts have a line, and programs do not know the
+/// difference.
 std::string run_on_apu(const char* image, const char* controllers) {
     return run(*machine_with(image, {{"node.host.interrupts", controllers}}, "", "apu"));
 }
 
-TEST_CASE("queues of an APU", "[apu_queues]") { CHECK(run_on_apu("gpu_queues.elf", "plic") == with(golden("queues"), "INTx")); }
-TEST_CASE("queues of an APU with an APLIC", "[apu_queues_aplic]") { CHECK(run_on_apu("gpu_queues.elf", "aplic") == with(golden("queues"), "INTx")); }
-TEST_CASE("copies of an APU", "[apu_copies]") { CHECK(run_on_apu("gpu_copies.elf", "plic") == with(golden("copies"), "INTx")); }
-TEST_CASE("bad input for an APU", "[apu_bad_input]") { CHECK(run_on_apu("gpu_bad_input.elf", "plic") == golden("bad_input")); }
+TEST_CASE("queues of an APU", "[apu_queues]") {
+    CHECK(run_on_apu("gpu_queues.elf", "plic") == with(golden("queues"), "INTx"));
+}
+TEST_CASE("queues of an APU with an APLIC", "[apu_queues_aplic]") {
+    CHECK(run_on_apu("gpu_queues.elf", "aplic") == with(golden("queues"), "INTx"));
+}
+TEST_CASE("copies of an APU", "[apu_copies]") {
+    CHECK(run_on_apu("gpu_copies.elf", "plic") == with(golden("copies"), "INTx"));
+}
+TEST_CASE("bad input for an APU", "[apu_bad_input]") {
+    CHECK(run_on_apu("gpu_bad_input.elf", "plic") == golden("bad_input"));
+}
 
 /// \param each GiB of each of `count` GPUs
 void touch_high_memory(const char* config, unsigned count, unsigned each) {
-    auto p = platform::from_config(fmt::format("{}/{}.yaml", CONFIGS, config),
-                                   {{"node.gpus.*.memory.capacity", fmt::format("{} GiB", each)}, {"node.gpus.*.compute_units", "1"}});
+    auto p = platform::from_config(
+        fmt::format("{}/{}.yaml", CONFIGS, config),
+        {{"node.gpus.*.memory.capacity", fmt::format("{} GiB", each)}, {"node.gpus.*.compute_units", "1"}});
     image_set images;
     images.firmware = std::string(FIRMWARE) + "/gpu_high_memory.elf";
     p->load_images(0, images);
     const auto text = run(*p);
     INFO(text);
     for (unsigned i = 0; i < count; ++i) {
-        CHECK(text.find(fmt::format("gpu{}       1 compute units at 1000 MHz, {} MiB", i, each * 1024)) != std::string::npos);
+        CHECK(text.find(fmt::format("gpu{}       1 compute units at 1000 MHz, {} MiB", i, each * 1024)) !=
+              std::string::npos);
         CHECK(text.find(fmt::format("gpu{}       BAR above 4 GiB, its end ok", i)) != std::string::npos);
         CHECK(text.find(fmt::format("gpu{}       works at the end of {} memories: ok", i, count)) != std::string::npos);
     }
@@ -186,7 +206,8 @@ TEST_CASE("four GPUs of 80 GiB", "[high_memory_4x80]") { touch_high_memory("netc
 
 /// Host and command processor touch registers that firmware/abi names, and no others.
 void audit(const char* program, const char* append) {
-    auto p = machine_with(program, {{"node.gpus.0.processor.harts", "2"}, {"node.host.interrupts", "aplic_imsic"}}, append);
+    auto p =
+        machine_with(program, {{"node.gpus.0.processor.harts", "2"}, {"node.host.interrupts", "aplic_imsic"}}, append);
     auto& node = *p->hardware().nodes[0];
     node.host.bus.record_touched(true);
     for (auto& bus : node.gpus[0]->core.processor.bus) bus->record_touched(true);

@@ -40,7 +40,9 @@ struct addition {
         }
         const auto elf = contents(std::string(FIRMWARE) + "/" + image + ".elf");
         std::uint64_t at = sizeof job;
-        const auto place = [&](std::uint64_t size) { return (at = (at + size + 7) & ~std::uint64_t{7}) - ((size + 7) & ~std::uint64_t{7}); };
+        const auto place = [&](std::uint64_t size) {
+            return (at = (at + size + 7) & ~std::uint64_t{7}) - ((size + 7) & ~std::uint64_t{7});
+        };
         job.magic = KERNEL_JOB_MAGIC;
         job.items[0] = static_cast<std::uint32_t>(items);
         job.group[0] = 256;
@@ -55,7 +57,8 @@ struct addition {
         job.elf = place(elf.size());
         kernel_job_buffer buffers[3] = {};
         for (unsigned i = 0; i < 3; ++i) {
-            buffers[i] = {bytes, place(bytes), 8 * i, i < 2 ? std::uint32_t{KERNEL_JOB_IN} : std::uint32_t{KERNEL_JOB_OUT}, 0, 0};
+            buffers[i] = {
+                bytes, place(bytes), 8 * i, i < 2 ? std::uint32_t{KERNEL_JOB_IN} : std::uint32_t{KERNEL_JOB_OUT}, 0, 0};
         }
         job.bytes = at;
         file.assign(at, '\0');

@@ -148,7 +148,8 @@ static void unwritten(struct gpu_queue_handle* q) {
 /* While a kernel holds the dispatcher back, the others pile up: the important ones come first. */
 static void priorities(void) {
     struct gpu_queue_handle low, middle, high;
-    const unsigned apart = mmio_read32(node.gpu[0].registers + GPU_CP_HARTS); /* queues of one hart share its attention */
+    const unsigned apart =
+        mmio_read32(node.gpu[0].registers + GPU_CP_HARTS); /* queues of one hart share its attention */
     struct gpu_queue_handle filler[16];
     gpu_create_queue(&low, &node, 0, PACKETS, GPU_SMALL_SCRATCH, 0);
     for (unsigned i = 1; i < apart; ++i) gpu_create_queue(&filler[i], &node, 0, PACKETS, GPU_SMALL_SCRATCH, 0);
@@ -189,7 +190,8 @@ static void turns(void) {
     for (unsigned i = 0; i < QUEUES; ++i) packet_of(&all[i * apart], AQL_TYPE_BARRIER_AND, go, 0);
     for (unsigned n = 0; n < EACH; ++n)
         for (unsigned i = 0; i < QUEUES; ++i) {
-            const struct aql_vendor v = {.operation = AQL_VENDOR_TIMESTAMP, .argument = {log_at + 8 * (QUEUES * n + i)}};
+            const struct aql_vendor v = {.operation = AQL_VENDOR_TIMESTAMP,
+                                         .argument = {log_at + 8 * (QUEUES * n + i)}};
             uint64_t words[8];
             memcpy(words, &v, sizeof words);
             last[i] = gpu_submit(&all[i * apart], words, AQL_TYPE_VENDOR);
@@ -218,7 +220,8 @@ static void scopes(struct gpu_queue_handle* q) {
                                     .kernarg_address = kernargs};
     uint64_t words[8];
     memcpy(words, &p, sizeof words);
-    const unsigned release = AQL_FENCE_SYSTEM << AQL_HEADER_RELEASE_SHIFT, barrier = AQL_HEADER_BARRIER | AQL_TYPE_KERNEL_DISPATCH;
+    const unsigned release = AQL_FENCE_SYSTEM << AQL_HEADER_RELEASE_SHIFT,
+                   barrier = AQL_HEADER_BARRIER | AQL_TYPE_KERNEL_DISPATCH;
     const unsigned acquires[] = {AQL_FENCE_SYSTEM, AQL_FENCE_NONE, AQL_FENCE_AGENT, AQL_FENCE_NONE};
     uint32_t seen[4];
     for (uint32_t i = 0; i < 4; ++i) {
@@ -231,8 +234,8 @@ static void scopes(struct gpu_queue_handle* q) {
         gpu_wait(q, gpu_submit_as(q, words, (uint16_t)(barrier | release | acquires[i] << AQL_HEADER_ACQUIRE_SHIFT)));
         gpu_read(&node, &seen[i], words_at + 64, 4);
     }
-    /* Which compute unit runs group 0 is not ours to say: what it sees without an acquire is the old word, or, where the
-     * unit had never looked, the new one. */
+    /* Which compute unit runs group 0 is not ours to say: what it sees without an acquire is the old word, or, where
+     * the unit had never looked, the new one. */
     check("acquire at system scope", seen[0] == 100);
     check("no acquire shows what the cache holds", seen[1] == 100 || node.gpu[0].compute_units > 1);
     check("acquire at agent scope", seen[2] == 102);
@@ -263,7 +266,8 @@ static void vendor(struct gpu_queue_handle* q) {
     check("vendor: timestamp", good && back[0] >= s->start_ns && back[0] <= s->end_ns);
     v = (struct aql_vendor){.operation = AQL_VENDOR_INVALIDATE_TLB};
     memcpy(words, &v, sizeof words);
-    check("vendor: invalidation of TLBs", gpu_wait(q, gpu_submit(q, words, AQL_TYPE_VENDOR)) == 0 && *driver_works(q) == 'o');
+    check("vendor: invalidation of TLBs",
+          gpu_wait(q, gpu_submit(q, words, AQL_TYPE_VENDOR)) == 0 && *driver_works(q) == 'o');
 }
 
 /* Words that a queue writes, and waits for. */
@@ -271,13 +275,18 @@ static void streams(struct gpu_queue_handle* q) {
     const uint64_t words[4] = {1, 0, 0, HCA_CQE_GIVEN_BACK}, arrived = 7ull << 32 | 1, come = 0x40;
     uint64_t packet[8], back[8];
     gpu_write(&node, log_at, words, sizeof words);
-    const struct aql_stream_write w = {.operation = AQL_STREAM_WRITE, .count = 2, .write = {{log_at + 64, 0x1122334455667788}, {log_at + 72, 5}}};
+    const struct aql_stream_write w = {
+        .operation = AQL_STREAM_WRITE, .count = 2, .write = {{log_at + 64, 0x1122334455667788}, {log_at + 72, 5}}};
     memcpy(packet, &w, sizeof packet);
     bool good = gpu_wait(q, gpu_submit(q, packet, AQL_TYPE_VENDOR)) == 0;
     gpu_read(&node, back, log_at + 64, 16);
     check("stream: words written", good && back[0] == 0x1122334455667788 && back[1] == 5);
 
-    const struct aql_stream_wait wait = {.operation = AQL_STREAM_WAIT, .condition = AQL_STREAM_REACHED, .at = log_at, .mask = 0xffffffffull << 32, .value = 6ull << 32};
+    const struct aql_stream_wait wait = {.operation = AQL_STREAM_WAIT,
+                                         .condition = AQL_STREAM_REACHED,
+                                         .at = log_at,
+                                         .mask = 0xffffffffull << 32,
+                                         .value = 6ull << 32};
     memcpy(packet, &wait, sizeof packet);
     const uint64_t reached = gpu_submit(q, packet, AQL_TYPE_VENDOR);
     timer_wait(20);
@@ -285,7 +294,8 @@ static void streams(struct gpu_queue_handle* q) {
     gpu_write(&node, log_at, &arrived, sizeof arrived);
     check("stream: a word is waited for", good && gpu_wait(q, reached) == 0);
 
-    const struct aql_stream_completion c = {.operation = AQL_STREAM_COMPLETION, .consumer = 3, .at = log_at, .record = log_at + 64};
+    const struct aql_stream_completion c = {
+        .operation = AQL_STREAM_COMPLETION, .consumer = 3, .at = log_at, .record = log_at + 64};
     memcpy(packet, &c, sizeof packet);
     const uint64_t completed = gpu_submit(q, packet, AQL_TYPE_VENDOR);
     timer_wait(20);
@@ -294,7 +304,8 @@ static void streams(struct gpu_queue_handle* q) {
     good = good && gpu_wait(q, completed) == 0;
     gpu_read(&node, back, log_at, sizeof words);
     gpu_read(&node, back + 4, log_at + 64, 8);
-    check("stream: a completion is taken", good && back[HCA_CQE_LAST] == HCA_CQE_GIVEN_BACK && back[4] == (0x1122334400000000 | hca_swap32(3)));
+    check("stream: a completion is taken",
+          good && back[HCA_CQE_LAST] == HCA_CQE_GIVEN_BACK && back[4] == (0x1122334400000000 | hca_swap32(3)));
 }
 
 static void interrupts(struct gpu_queue_handle* q) {
@@ -305,7 +316,8 @@ static void interrupts(struct gpu_queue_handle* q) {
     bool good = true;
     for (unsigned i = 0; i < 3; ++i) good &= *driver_works(q) == 'o';
     check("three kernels, three interrupts", good && g->interrupts[GPU_VECTOR_SIGNAL] - before == 3);
-    check("a fault interrupts", gpu_wait(q, driver_launch(q, "illegal", 1, 0, 0)) == GPU_FAULT_ILLEGAL && g->interrupts[GPU_VECTOR_FAULT] == 1);
+    check("a fault interrupts", gpu_wait(q, driver_launch(q, "illegal", 1, 0, 0)) == GPU_FAULT_ILLEGAL &&
+                                    g->interrupts[GPU_VECTOR_FAULT] == 1);
     gpu_reset_queue(q);
     gpu_use_interrupts(g, PCI_POLLED);
     check("polling again", *driver_works(q) == 'o' && g->interrupts[GPU_VECTOR_SIGNAL] - before <= 4);
@@ -332,7 +344,8 @@ static void many(void) {
     static struct gpu_queue_handle all[40];
     bool good = true;
     uint64_t last[40];
-    for (unsigned i = 0; i < 40; ++i) gpu_create_queue(&all[i], &node, 0, 4, GPU_SIGNALS_ON_DEVICE | GPU_SMALL_SCRATCH, i % 3);
+    for (unsigned i = 0; i < 40; ++i)
+        gpu_create_queue(&all[i], &node, 0, 4, GPU_SIGNALS_ON_DEVICE | GPU_SMALL_SCRATCH, i % 3);
     forget_log();
     const gpu_address words = log_at;
     for (unsigned round = 0; round < 2; ++round)

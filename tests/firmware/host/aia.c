@@ -21,12 +21,31 @@ enum { MSI = 3, MTI = 7, SEI = 9, MEI = 11 };
 #define STOPEI 0x15c
 #define TEXT_(x) #x
 #define TEXT(x) TEXT_(x)
-#define READ(n) ({ unsigned long v_; __asm__ volatile("csrr %0, " TEXT(n) : "=r"(v_)::"memory"); v_; })
-#define CLAIM(n) ({ unsigned long v_; __asm__ volatile("csrrw %0, " TEXT(n) ", x0" : "=r"(v_)::"memory"); v_; })
-#define INDIRECT_READ(select, data, which) \
-    ({ unsigned long v_; __asm__ volatile("csrw " TEXT(select) ", %1; csrr %0, " TEXT(data) : "=r"(v_) : "r"((unsigned long)(which)) : "memory"); v_; })
-#define INDIRECT_WRITE(select, data, which, value) \
-    __asm__ volatile("csrw " TEXT(select) ", %0; csrw " TEXT(data) ", %1" ::"r"((unsigned long)(which)), "r"((unsigned long)(value)) : "memory")
+#define READ(n)                                                     \
+    ({                                                              \
+        unsigned long v_;                                           \
+        __asm__ volatile("csrr %0, " TEXT(n) : "=r"(v_)::"memory"); \
+        v_;                                                         \
+    })
+#define CLAIM(n)                                                            \
+    ({                                                                      \
+        unsigned long v_;                                                   \
+        __asm__ volatile("csrrw %0, " TEXT(n) ", x0" : "=r"(v_)::"memory"); \
+        v_;                                                                 \
+    })
+#define INDIRECT_READ(select, data, which)                                 \
+    ({                                                                     \
+        unsigned long v_;                                                  \
+        __asm__ volatile("csrw " TEXT(select) ", %1; csrr %0, " TEXT(data) \
+                         : "=r"(v_)                                        \
+                         : "r"((unsigned long)(which))                     \
+                         : "memory");                                      \
+        v_;                                                                \
+    })
+#define INDIRECT_WRITE(select, data, which, value)                                                       \
+    __asm__ volatile("csrw " TEXT(select) ", %0; csrw " TEXT(data) ", %1" ::"r"((unsigned long)(which)), \
+                     "r"((unsigned long)(value))                                                         \
+                     : "memory")
 #define M_READ(which) INDIRECT_READ(0x350, 0x351, which)
 #define M_WRITE(which, value) INDIRECT_WRITE(0x350, 0x351, which, value)
 #define S_READ(which) INDIRECT_READ(0x150, 0x151, which)
@@ -40,7 +59,8 @@ static uintptr_t find(const char* compatible, unsigned line, bool through_files)
     for (fdt_node n = -1; (n = fdt_find_compatible(t, n, compatible)) >= 0;) {
         const fdt_node harts = through_files ? fdt_find_phandle(t, fdt_cell(t, n, "msi-parent", 0, 0)) : n;
         uint64_t address = 0, size = 0;
-        if (fdt_cell(t, harts, "interrupts-extended", 1, 0) == line && fdt_reg(t, n, 0, &address, &size)) return address;
+        if (fdt_cell(t, harts, "interrupts-extended", 1, 0) == line && fdt_reg(t, n, 0, &address, &size))
+            return address;
     }
     return 0;
 }
@@ -61,7 +81,8 @@ static void test_machine_file(void) {
     static const unsigned sent[] = {200, 9, 64, 3, 255, 0, 256, 0x80000003};
     for (unsigned i = 0; i < sizeof sent / sizeof *sent; ++i) mmio_write32(m_page, sent[i]);
     mmio_write32(m_page + 8, 7); /* no register */
-    console_printf("pending          %lx %lx %lx %lx\n", M_READ(IMSIC_EIP0), M_READ(IMSIC_EIP0 + 2), M_READ(IMSIC_EIP0 + 4), M_READ(IMSIC_EIP0 + 6));
+    console_printf("pending          %lx %lx %lx %lx\n", M_READ(IMSIC_EIP0), M_READ(IMSIC_EIP0 + 2),
+                   M_READ(IMSIC_EIP0 + 4), M_READ(IMSIC_EIP0 + 6));
     console_printf("read back        %x\n", mmio_read32(m_page));
     console_printf("not delivered    mtopei %lx, MEIP %u\n", READ(MTOPEI), pending(MEI));
     M_WRITE(IMSIC_EIDELIVERY, 1);
@@ -107,8 +128,8 @@ static void test_supervisor_file(void) {
     interrupts_on();
     interrupts_off();
     interrupt_enable(SEI, false);
-    console_printf("taken            %u: %lu %lu, SEIP %u, pending %lx\n", supervisor_count, supervisor_claims[0], supervisor_claims[1],
-                   pending(SEI), S_READ(IMSIC_EIP0));
+    console_printf("taken            %u: %lu %lu, SEIP %u, pending %lx\n", supervisor_count, supervisor_claims[0],
+                   supervisor_claims[1], pending(SEI), S_READ(IMSIC_EIP0));
     S_WRITE(IMSIC_EIP0, 0);
     S_WRITE(IMSIC_EIE0, 0);
 }
@@ -123,20 +144,24 @@ static void test_major_priorities(void) {
     M_WRITE(0x30, 0); /* reset need not clear them, nor disarm the timer */
     M_WRITE(0x32, 0);
     mmio_write64(machine.clint + CLINT_MTIMECMP, ~0ul);
-    while (pending(MTI)) {}
+    while (pending(MTI)) {
+    }
     console_printf("mtopi            %lx\n", READ(0xfb0));
     mmio_write64(machine.clint + CLINT_MTIMECMP, 0);
-    while (!pending(MTI)) {}
+    while (!pending(MTI)) {
+    }
     console_printf("timer            %lu\n", top_code());
     mmio_write32(machine.clint, 1);
-    while (!pending(MSI)) {}
+    while (!pending(MSI)) {
+    }
     M_WRITE(0x30, 3ul << 8 * MTI | 2ul << 8 * MSI);
     console_printf("software first   %lx\n", READ(0xfb0));
     M_WRITE(0x30, 2ul << 8 * MTI | 3ul << 8 * MSI);
     console_printf("timer by iprio   %lx\n", READ(0xfb0));
     M_WRITE(0x30, 3ul << 8 * MTI | 3ul << 8 * MSI);
     M_WRITE(0x32, ~0ul);
-    console_printf("iprio            %lx, %lx of external\n", M_READ(0x30) & 0xff000000ff000000, M_READ(0x32) >> 24 & 0xff);
+    console_printf("iprio            %lx, %lx of external\n", M_READ(0x30) & 0xff000000ff000000,
+                   M_READ(0x32) >> 24 & 0xff);
     M_WRITE(0x30, 0);
     M_WRITE(0x32, 0);
     mmio_write32(machine.clint, 0);
@@ -186,8 +211,12 @@ static void test_calls(void) {
 
 enum { LINE = 20, DELEGATED = 21, FIRST = 30, SECOND = 31, THIRD = 32 };
 
-static uint32_t source(uintptr_t domain, uintptr_t array, unsigned number) { return mmio_read32(domain + array + 4 * (number - 1)); }
-static void set_source(uintptr_t domain, uintptr_t array, unsigned number, uint32_t value) { mmio_write32(domain + array + 4 * (number - 1), value); }
+static uint32_t source(uintptr_t domain, uintptr_t array, unsigned number) {
+    return mmio_read32(domain + array + 4 * (number - 1));
+}
+static void set_source(uintptr_t domain, uintptr_t array, unsigned number, uint32_t value) {
+    mmio_write32(domain + array + 4 * (number - 1), value);
+}
 
 static unsigned bit_of_line(uintptr_t words) { return mmio_read32(root_domain + words) >> LINE & 1; }
 
@@ -202,7 +231,8 @@ static void test_messages_of_lines(void) {
     set_source(root_domain, APLIC_TARGET, LINE, FIRST);
     mmio_write32(root_domain + APLIC_SETIENUM, LINE);
     mmio_write32(root_domain + APLIC_SETIPNUM, LINE);
-    console_printf("held back        pending %u, enabled %u, mtopei %lx\n", bit_of_line(APLIC_SETIP), bit_of_line(APLIC_SETIE), READ(MTOPEI));
+    console_printf("held back        pending %u, enabled %u, mtopei %lx\n", bit_of_line(APLIC_SETIP),
+                   bit_of_line(APLIC_SETIE), READ(MTOPEI));
     mmio_write32(root_domain + APLIC_DOMAINCFG, APLIC_DOMAINCFG_IE);
     console_printf("sent             pending %u, mtopei %lx\n", bit_of_line(APLIC_SETIP), READ(MTOPEI));
     CLAIM(MTOPEI);
@@ -254,7 +284,8 @@ static void test_line(void) {
     for (unsigned i = 1; i <= 3; ++i) {
         set_alarm(200000);
         const uint64_t begin = timer_now();
-        while (alarms < i && timer_now() - begin < machine.timebase) {}
+        while (alarms < i && timer_now() - begin < machine.timebase) {
+        }
     }
     interrupts_off();
     interrupt_enable(MEI, false);

@@ -36,7 +36,8 @@ std::string golden() {
 }
 
 std::unique_ptr<platform> machine_with(const char* interrupts, const char* image) {
-    auto p = platform::from_text(fmt::format("node: {{host: {{harts: 2, memory: 128 MiB, interrupts: {}}}}}\n", interrupts), "aia_test");
+    auto p = platform::from_text(
+        fmt::format("node: {{host: {{harts: 2, memory: 128 MiB, interrupts: {}}}}}\n", interrupts), "aia_test");
     image_set images;
     images.firmware = std::string(FIRMWARE) + "/" + image;
     p->load_images(0, images);
@@ -45,7 +46,8 @@ std::unique_ptr<platform> machine_with(const char* interrupts, const char* image
 
 }  // namespace
 
-TEST_CASE("interrupt files and interrupt domains behave as specified, through registers that firmware/abi names", "[platform]") {
+TEST_CASE("interrupt files and interrupt domains behave as specified, through registers that firmware/abi names",
+          "[platform]") {
     auto p = machine_with("aplic_imsic", "aia.elf");
     auto& host = p->hardware().nodes[0]->host;
     host.bus.record_touched(true);
@@ -68,11 +70,15 @@ void hello_with(const char* interrupts) {
 }
 
 TEST_CASE("the hello firmware finds its way with an APLIC", "[hello_aplic]") { hello_with("aplic"); }
-TEST_CASE("the hello firmware finds its way with an APLIC and IMSICs", "[hello_aplic_imsic]") { hello_with("aplic_imsic"); }
+TEST_CASE("the hello firmware finds its way with an APLIC and IMSICs", "[hello_aplic_imsic]") {
+    hello_with("aplic_imsic");
+}
 
 TEST_CASE("the AIA firmware says the same on QEMU", "[qemu]") {
-    const auto command = fmt::format("timeout 60 {} -M virt,aia=aplic-imsic -smp 2 -m 128 -nographic -monitor none -serial stdio "
-                                     "-bios {}/aia.elf </dev/null 2>&1", QEMU, FIRMWARE);
+    const auto command = fmt::format(
+        "timeout 60 {} -M virt,aia=aplic-imsic -smp 2 -m 128 -nographic -monitor none -serial stdio "
+        "-bios {}/aia.elf </dev/null 2>&1",
+        QEMU, FIRMWARE);
     std::unique_ptr<FILE, int (*)(FILE*)> pipe(popen(command.c_str(), "r"), pclose);
     REQUIRE(pipe);
     std::string output;

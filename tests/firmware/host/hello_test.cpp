@@ -49,7 +49,8 @@ image_set hello() {
 
 }  // namespace
 
-TEST_CASE("hello on the platform prints what it should, and touches only registers that firmware/abi names", "[platform]") {
+TEST_CASE("hello on the platform prints what it should, and touches only registers that firmware/abi names",
+          "[platform]") {
     auto machine = platform::from_text("node: {host: {harts: 4, memory: 128 MiB}}\n", "hello_test");
     machine->load_images(0, hello());
     auto& host = machine->hardware().nodes[0]->host;
@@ -64,7 +65,7 @@ TEST_CASE("hello on the platform prints what it should, and touches only registe
     CHECK(regions[0].label == "sieve");
     CHECK(regions[1].label == "mix");
     const auto mix = regions[1].values.at("node0.host.hart0.instructions");
-    CHECK(mix > 20'000 * 8);   // rounds of the loop
+    CHECK(mix > 20'000 * 8);  // rounds of the loop
     CHECK(mix < 20'000 * 12);
     CHECK(regions[1].values.at("node0.host.uart.transmitted") == 0);
 
@@ -80,7 +81,8 @@ TEST_CASE("hello on the platform prints what it should, and touches only registe
 }
 
 TEST_CASE("caches change the time of the same program, not its result", "[caches]") {
-    auto machine = platform::from_text("node: {host: {harts: 2, memory: 128 MiB, memory_timing: caches}}\n", "hello_test");
+    auto machine =
+        platform::from_text("node: {host: {harts: 2, memory: 128 MiB, memory_timing: caches}}\n", "hello_test");
     machine->load_images(0, hello());
     CHECK(machine->run_until(most_time).outcome == run_outcome::power_off);
     CHECK(machine->serial(0).output().find("all ok, powering off") != std::string::npos);
@@ -104,8 +106,10 @@ TEST_CASE("the audit notices what firmware/abi does not name", "[audit]") {
 }
 
 TEST_CASE("hello on QEMU says the same, without the marker device", "[qemu]") {
-    const auto command = fmt::format("timeout 60 {} -M virt -smp 4 -m 128 -nographic -monitor none -serial stdio "
-                                     "-bios {} </dev/null 2>&1", QEMU, HELLO_IMAGE);
+    const auto command = fmt::format(
+        "timeout 60 {} -M virt -smp 4 -m 128 -nographic -monitor none -serial stdio "
+        "-bios {} </dev/null 2>&1",
+        QEMU, HELLO_IMAGE);
     std::unique_ptr<FILE, int (*)(FILE*)> pipe(popen(command.c_str(), "r"), pclose);
     REQUIRE(pipe);
     std::string output;
@@ -117,6 +121,7 @@ TEST_CASE("hello on QEMU says the same, without the marker device", "[qemu]") {
 
     std::vector<std::string> expected;
     for (const auto& line : golden())
-        if (line.find("marker") == std::string::npos && line.find("regions") == std::string::npos) expected.push_back(line);
+        if (line.find("marker") == std::string::npos && line.find("regions") == std::string::npos)
+            expected.push_back(line);
     CHECK(lines_of(output) == expected);
 }

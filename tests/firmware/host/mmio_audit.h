@@ -23,11 +23,11 @@ namespace fabricvp::test {
 
 inline const std::map<std::string, std::vector<abi_register>>& abi_registers() {
     static const std::map<std::string, std::vector<abi_register>> all = {
-        {"clint", {CLINT_REGISTERS(ABI_ROW)}},     {"finisher", {FINISHER_REGISTERS(ABI_ROW)}},
-        {"marker", {MARKER_REGISTERS(ABI_ROW)}},   {"plic", {PLIC_REGISTERS(ABI_ROW)}},
-        {"aplic_m", {APLIC_REGISTERS(ABI_ROW)}},   {"aplic_s", {APLIC_REGISTERS(ABI_ROW)}},
-        {"imsic_m", {IMSIC_REGISTERS(ABI_ROW)}},   {"imsic_s", {IMSIC_REGISTERS(ABI_ROW)}},
-        {"rtc", {RTC_REGISTERS(ABI_ROW)}},         {"uart", {UART_REGISTERS(ABI_ROW)}},
+        {"clint", {CLINT_REGISTERS(ABI_ROW)}},   {"finisher", {FINISHER_REGISTERS(ABI_ROW)}},
+        {"marker", {MARKER_REGISTERS(ABI_ROW)}}, {"plic", {PLIC_REGISTERS(ABI_ROW)}},
+        {"aplic_m", {APLIC_REGISTERS(ABI_ROW)}}, {"aplic_s", {APLIC_REGISTERS(ABI_ROW)}},
+        {"imsic_m", {IMSIC_REGISTERS(ABI_ROW)}}, {"imsic_s", {IMSIC_REGISTERS(ABI_ROW)}},
+        {"rtc", {RTC_REGISTERS(ABI_ROW)}},       {"uart", {UART_REGISTERS(ABI_ROW)}},
     };
     return all;
 }

@@ -183,7 +183,8 @@ static void counters(void) {
         }
     CHECK_EQUAL(read_csr(mcounteren), 7);
     const uint64_t c0 = read_csr(mcycle), i0 = read_csr(minstret), t0 = read_csr(time);
-    for (volatile int i = 0; i < 1000; ++i) {}
+    for (volatile int i = 0; i < 1000; ++i) {
+    }
     CHECK(read_csr(mcycle) > c0);
     CHECK(read_csr(minstret) > i0);
     CHECK(read_csr(time) >= t0);

@@ -19,13 +19,16 @@ static void quiet(void) {
 
 /// Time for a line to arrive; interrupts need not be precise.
 static void wait_for_interrupts(uint64_t count) {
-    for (int i = 0; i < 1000000 && *(volatile uint64_t*)&trap.interrupts < count; ++i) {}
+    for (int i = 0; i < 1000000 && *(volatile uint64_t*)&trap.interrupts < count; ++i) {
+    }
 }
 static void settle(void) {
-    for (volatile int i = 0; i < 2000; ++i) {}
+    for (volatile int i = 0; i < 2000; ++i) {
+    }
 }
 static void until_pending(uint64_t code, uint64_t level) {
-    for (int i = 0; i < 1000000 && (read_csr(mip) >> code & 1) != level; ++i) {}
+    for (int i = 0; i < 1000000 && (read_csr(mip) >> code & 1) != level; ++i) {
+    }
     CHECK_EQUAL(read_csr(mip) >> code & 1, level);
 }
 
@@ -69,7 +72,8 @@ static void machine_timer(void) {
     set_csr(mie, 1 << MTI);
     const uint64_t at = *mtime() + 2000;
     *mtimecmp() = at;
-    while (!*(volatile uint64_t*)&trap.interrupts && *mtime() < at + 10000000) {}
+    while (!*(volatile uint64_t*)&trap.interrupts && *mtime() < at + 10000000) {
+    }
     CHECK_EQUAL(trap.cause, INTERRUPT | MTI);
     CHECK(*mtime() >= at);
     CHECK_EQUAL(*mtimecmp(), at);

@@ -45,7 +45,8 @@ static void permissions(void) {
             const int r = bits & 1, w = bits >> 1 & 1, x = bits >> 2 & 1, u = bits >> 3 & 1, v = bits >> 4 & 1;
             const int sum = bits >> 5 & 1, mxr = bits >> 6 & 1;
             map(WINDOW, (uint64_t)page[0], 0,
-                (uint64_t)((r ? PTE_R : 0) | (w ? PTE_W : 0) | (x ? PTE_X : 0) | (u ? PTE_U : 0) | (v ? PTE_V : 0) | PTE_AD));
+                (uint64_t)((r ? PTE_R : 0) | (w ? PTE_W : 0) | (x ? PTE_X : 0) | (u ? PTE_U : 0) | (v ? PTE_V : 0) |
+                           PTE_AD));
             flush_translations();
             clear_csr(mstatus, MSTATUS_SUM | MSTATUS_MXR);
             set_csr(mstatus, (sum ? MSTATUS_SUM : 0) | (mxr ? MSTATUS_MXR : 0));
@@ -181,7 +182,8 @@ static void page_borders(void) {
     const uint64_t cause = run_in(SUPERVISOR, do_store, WINDOW + 4096 - 4);
     CHECK(cause == STORE_PAGE || cause == STORE_MISALIGNED);
     CHECK_EQUAL(*(uint16_t*)(low - 2), 0x0513);
-    if (cause == STORE_PAGE) CHECK_EQUAL(trap.value & ~UINT64_C(7), WINDOW + 4096 - (trap.value < WINDOW + 4096 ? 8 : 0));
+    if (cause == STORE_PAGE)
+        CHECK_EQUAL(trap.value & ~UINT64_C(7), WINDOW + 4096 - (trap.value < WINDOW + 4096 ? 8 : 0));
 }
 
 static uint64_t fence_one(uint64_t address) {
@@ -197,8 +199,10 @@ static void remapping(void) {
     page[1][3] = 101;
     for (int round = 0; round < 8; ++round) {
         *entry = (uint64_t)page[round & 1] >> 12 << 10 | PTE_V | PTE_RWX | PTE_AD;
-        if (round & 2) flush_translations();
-        else run_in(SUPERVISOR, fence_one, WINDOW + 8);
+        if (round & 2)
+            flush_translations();
+        else
+            run_in(SUPERVISOR, fence_one, WINDOW + 8);
         CHECK_EQUAL(run_in(SUPERVISOR, load_value, WINDOW + 24), 100 + (uint64_t)(round & 1));
     }
     // A new satp with another address space needs no fence when the ASID differs, and here gets one anyway.
@@ -215,8 +219,8 @@ static void remapping(void) {
 /// M mode with MPRV translates data, never code.
 static void modified_privilege(void) {
     prepare(1);
-    map(WINDOW, (uint64_t)page[0], 0, PTE_V | PTE_R | PTE_W | PTE_AD);            // supervisor's
-    map(WINDOW + 4096, (uint64_t)page[1], 0, PTE_V | PTE_R | PTE_U | PTE_AD);     // user's
+    map(WINDOW, (uint64_t)page[0], 0, PTE_V | PTE_R | PTE_W | PTE_AD);         // supervisor's
+    map(WINDOW + 4096, (uint64_t)page[1], 0, PTE_V | PTE_R | PTE_U | PTE_AD);  // user's
     switch_on();
     page[0][0] = 21;
     page[1][0] = 22;
@@ -224,9 +228,11 @@ static void modified_privilege(void) {
     const uint64_t as_user = MSTATUS_MPRV, as_supervisor = MSTATUS_MPRV | UINT64_C(1) << 11;
     clear_csr(mstatus, MSTATUS_MPP | MSTATUS_SUM);
     status = read_csr(mstatus);
-#define WITH(bits, instruction) \
-    asm volatile("csrw mstatus, %[on]\n" instruction "\ncsrw mstatus, %[off]" \
-                 : [v] "+&r"(v) : [on] "r"(status | (bits)), [off] "r"(status), [a] "r"(WINDOW), [b] "r"(WINDOW + 4096) : "memory")
+#define WITH(bits, instruction)                                                                          \
+    asm volatile("csrw mstatus, %[on]\n" instruction "\ncsrw mstatus, %[off]"                            \
+                 : [v] "+&r"(v)                                                                          \
+                 : [on] "r"(status | (bits)), [off] "r"(status), [a] "r"(WINDOW), [b] "r"(WINDOW + 4096) \
+                 : "memory")
     WITH(as_user, "ld %[v], 0(%[b])");
     CHECK_EQUAL(v, 22);
     WITH(as_supervisor, "ld %[v], 0(%[a])");
@@ -237,7 +243,9 @@ static void modified_privilege(void) {
     CHECK_EQUAL(page[0][1], WINDOW + 4096);
     // As M there is no translation, so the user page of the program is open.
     asm volatile("csrw mstatus, %[on]\n ld %[v], 0(%[p])\n csrw mstatus, %[off]"
-                 : [v] "=&r"(v) : [on] "r"(status | MSTATUS_MPRV | MSTATUS_MPP), [off] "r"(status), [p] "r"(page[0]) : "memory");
+                 : [v] "=&r"(v)
+                 : [on] "r"(status | MSTATUS_MPRV | MSTATUS_MPP), [off] "r"(status), [p] "r"(page[0])
+                 : "memory");
     CHECK_EQUAL(v, 21);
     // Faults under MPRV; the handler must not run with it, so it is a trap that clears nothing: set, trap, look.
     uint64_t before = status | as_user, cause;
@@ -248,7 +256,9 @@ static void modified_privilege(void) {
         "csrw mstatus, %[on]\n ld %[v], 0(%[a])\n li %[v], 0\n j 2f\n"
         ".balign 4\n.globl machine_trap_under_mprv\nmachine_trap_under_mprv:\n"
         "csrw mstatus, %[off]\n csrr %[cause], mcause\n2: csrw mstatus, %[off]"
-        : [v] "+&r"(v), [cause] "=&r"(cause) : [on] "r"(before), [off] "r"(status), [a] "r"(WINDOW) : "memory");
+        : [v] "+&r"(v), [cause] "=&r"(cause)
+        : [on] "r"(before), [off] "r"(status), [a] "r"(WINDOW)
+        : "memory");
     write_csr(mtvec, vector);
     CHECK_EQUAL(cause, LOAD_PAGE);
     CHECK_EQUAL(read_csr(mtval), WINDOW);
@@ -260,7 +270,10 @@ static uint64_t atomics_under_translation(uint64_t unused) {
     ATTEMPT("amoadd.d %[v], %[v], (%[a])", [v] "+&r"(v), [a] "r"(WINDOW));
     CHECK_EQUAL(trap.cause, NO_TRAP);
     CHECK_EQUAL(v, 40);
-    asm volatile("lr.d %[v], (%[a])\nsc.d %[r], zero, (%[a])" : [v] "=&r"(v), [r] "=&r"(result) : [a] "r"(WINDOW) : "memory");
+    asm volatile("lr.d %[v], (%[a])\nsc.d %[r], zero, (%[a])"
+                 : [v] "=&r"(v), [r] "=&r"(result)
+                 : [a] "r"(WINDOW)
+                 : "memory");
     CHECK_EQUAL(v, 41);
     CHECK_EQUAL(result, 0);
     // Read-only page: AMO and SC are store page faults; LR is a load.

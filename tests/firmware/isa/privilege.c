@@ -10,7 +10,9 @@ static uint64_t traps_of_supervisor(uint64_t unused) {
     if (CAUSE_OF("csrr t0, satp") == ILLEGAL) mask |= 1;
     if (CAUSE_OF("csrw satp, zero") == ILLEGAL) mask |= 2;
     if (CAUSE_OF("sfence.vma") == ILLEGAL) mask |= 4;
-    if (CAUSE_OF("csrr t2, sstatus\ncsrs sstatus, t2\nla t0, 9f\ncsrw sepc, t0\nli t0, 0x100\ncsrs sstatus, t0\nsret") == ILLEGAL)
+    if (CAUSE_OF(
+            "csrr t2, sstatus\ncsrs sstatus, t2\nla t0, 9f\ncsrw sepc, t0\nli t0, 0x100\ncsrs sstatus, t0\nsret") ==
+        ILLEGAL)
         mask |= 8;
     return mask;
 }

@@ -17,7 +17,8 @@ static uint64_t timer_interrupt(uint64_t delay) {
     const uint64_t at = read_csr(time) + delay;
     asm volatile("csrw 0x14d, %0" : : "r"(at) : "memory");
     set_csr(sie, 1 << STI);
-    while (!*(volatile uint64_t*)&trap.interrupts && read_csr(time) < at + 10000000) {}
+    while (!*(volatile uint64_t*)&trap.interrupts && read_csr(time) < at + 10000000) {
+    }
     CHECK_EQUAL(trap.interrupts, 1);
     CHECK(read_csr(time) >= at);
     asm volatile("csrw 0x14d, %0" : : "r"(~UINT64_C(0)) : "memory");
@@ -54,10 +55,12 @@ void test(void) {
 
     // STIP follows time >= stimecmp, and nothing else.
     asm volatile("csrw 0x14d, zero");
-    for (int i = 0; i < 1000000 && !(read_csr(mip) >> STI & 1); ++i) {}
+    for (int i = 0; i < 1000000 && !(read_csr(mip) >> STI & 1); ++i) {
+    }
     CHECK_EQUAL(read_csr(mip) >> STI & 1, 1);
     asm volatile("csrw 0x14d, %0" : : "r"(~UINT64_C(0)));
-    for (int i = 0; i < 1000000 && (read_csr(mip) >> STI & 1); ++i) {}
+    for (int i = 0; i < 1000000 && (read_csr(mip) >> STI & 1); ++i) {
+    }
     CHECK_EQUAL(read_csr(mip) >> STI & 1, 0);
 
     write_csr(mideleg, 1 << STI);

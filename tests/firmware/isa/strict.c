@@ -11,11 +11,13 @@ static uint64_t do_fetch(uint64_t address) { return try_fetch(address); }
 static void priorities(void) {
     *msip() = 1;
     *mtimecmp() = 0;
-    while ((read_csr(mip) & (1 << MSI | 1 << MTI)) != (1 << MSI | 1 << MTI)) {}
+    while ((read_csr(mip) & (1 << MSI | 1 << MTI)) != (1 << MSI | 1 << MTI)) {
+    }
     write_csr(mip, 0x222);
     set_csr(mie, 0xaaa);
     set_csr(mstatus, MSTATUS_MIE);
-    for (int i = 0; i < 1000000 && *(volatile uint64_t*)&trap.interrupts < 5; ++i) {}
+    for (int i = 0; i < 1000000 && *(volatile uint64_t*)&trap.interrupts < 5; ++i) {
+    }
     CHECK_EQUAL(trap.interrupts, 5);
     // MEI, MSI, MTI, SEI, SSI, STI
     static const uint64_t order[] = {MSI, MTI, SEI, SSI, STI};

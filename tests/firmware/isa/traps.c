@@ -14,23 +14,23 @@ static void illegal_instructions(void) {
     CHECK(trap.value == 0xffffffdb || trap.value == 0);
     CHECK_EQUAL(CAUSE_OF(".2byte 0x0000"), ILLEGAL);
     CHECK(trap.value == 0);
-    CHECK_EQUAL(CAUSE_OF(".4byte 0x0000002b"), ILLEGAL);  // custom-1
+    CHECK_EQUAL(CAUSE_OF(".4byte 0x0000002b"), ILLEGAL);            // custom-1
     CHECK_EQUAL(CAUSE_OF(".4byte 0x02007033 | 1 << 26"), ILLEGAL);  // OP, funct7 not assigned
-    CHECK_EQUAL(CAUSE_OF(".4byte 0x00007003"), ILLEGAL);  // load, funct3 7
-    CHECK_EQUAL(CAUSE_OF(".4byte 0x00004023"), ILLEGAL);  // store, funct3 4
-    CHECK_EQUAL(CAUSE_OF(".4byte 0x00002063"), ILLEGAL);  // branch, funct3 2
-    CHECK_EQUAL(CAUSE_OF(".4byte 0x00001067"), ILLEGAL);  // jalr, funct3 1
-    CHECK_EQUAL(CAUSE_OF(".4byte 0x0200101b"), ILLEGAL);  // slliw with amount 32
+    CHECK_EQUAL(CAUSE_OF(".4byte 0x00007003"), ILLEGAL);            // load, funct3 7
+    CHECK_EQUAL(CAUSE_OF(".4byte 0x00004023"), ILLEGAL);            // store, funct3 4
+    CHECK_EQUAL(CAUSE_OF(".4byte 0x00002063"), ILLEGAL);            // branch, funct3 2
+    CHECK_EQUAL(CAUSE_OF(".4byte 0x00001067"), ILLEGAL);            // jalr, funct3 1
+    CHECK_EQUAL(CAUSE_OF(".4byte 0x0200101b"), ILLEGAL);            // slliw with amount 32
     CHECK_EQUAL(CAUSE_OF(".4byte 0x1000202f | 1 << 20"), ILLEGAL);  // lr.w with rs2
-    CHECK_EQUAL(CAUSE_OF(".2byte 0x2001"), ILLEGAL);      // c.addiw x0
-    CHECK_EQUAL(CAUSE_OF(".2byte 0x4002"), ILLEGAL);      // c.lwsp x0
-    CHECK_EQUAL(CAUSE_OF(".2byte 0x6002"), ILLEGAL);      // c.ldsp x0
-    CHECK_EQUAL(CAUSE_OF(".2byte 0x6081"), ILLEGAL);      // c.lui with 0
-    CHECK_EQUAL(CAUSE_OF(".2byte 0x6101"), ILLEGAL);      // c.addi16sp with 0
-    CHECK_EQUAL(CAUSE_OF(".2byte 0x8002"), ILLEGAL);      // c.jr x0
-    CHECK_EQUAL(CAUSE_OF(".2byte 0x9c41"), ILLEGAL);      // reserved in the compressed arithmetic group
-    CHECK_EQUAL(CAUSE_OF(".2byte 0x0004"), ILLEGAL);      // c.addi4spn with 0
-    CHECK_EQUAL(CAUSE_OF(".2byte 0x8000"), ILLEGAL);      // quadrant 0, funct3 4
+    CHECK_EQUAL(CAUSE_OF(".2byte 0x2001"), ILLEGAL);                // c.addiw x0
+    CHECK_EQUAL(CAUSE_OF(".2byte 0x4002"), ILLEGAL);                // c.lwsp x0
+    CHECK_EQUAL(CAUSE_OF(".2byte 0x6002"), ILLEGAL);                // c.ldsp x0
+    CHECK_EQUAL(CAUSE_OF(".2byte 0x6081"), ILLEGAL);                // c.lui with 0
+    CHECK_EQUAL(CAUSE_OF(".2byte 0x6101"), ILLEGAL);                // c.addi16sp with 0
+    CHECK_EQUAL(CAUSE_OF(".2byte 0x8002"), ILLEGAL);                // c.jr x0
+    CHECK_EQUAL(CAUSE_OF(".2byte 0x9c41"), ILLEGAL);                // reserved in the compressed arithmetic group
+    CHECK_EQUAL(CAUSE_OF(".2byte 0x0004"), ILLEGAL);                // c.addi4spn with 0
+    CHECK_EQUAL(CAUSE_OF(".2byte 0x8000"), ILLEGAL);                // quadrant 0, funct3 4
     // Rounding modes 5 and 6 are reserved, statically and in frm.
     CHECK_EQUAL(CAUSE_OF(".4byte 0x02005053"), ILLEGAL);  // fadd.d, rm 5
     CHECK_EQUAL(CAUSE_OF(".4byte 0x02006053"), ILLEGAL);

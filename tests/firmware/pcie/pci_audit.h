@@ -75,14 +75,10 @@ private:
         if (begin == 0) return false;
         if (holds({PCI_CAPABILITY_REGISTERS(ABI_ROW)}, at - begin, size)) return true;
         switch (word(function, begin) & 0xff) {
-            case PCI_CAPABILITY_PM:
-                return holds({PCI_PM_REGISTERS(ABI_ROW)}, at - begin, size);
-            case PCI_CAPABILITY_MSIX:
-                return holds({PCI_MSIX_REGISTERS(ABI_ROW)}, at - begin, size);
-            case PCI_CAPABILITY_EXPRESS:
-                return holds({PCI_EXPRESS_REGISTERS(ABI_ROW)}, at - begin, size);
-            default:
-                return false;
+            case PCI_CAPABILITY_PM: return holds({PCI_PM_REGISTERS(ABI_ROW)}, at - begin, size);
+            case PCI_CAPABILITY_MSIX: return holds({PCI_MSIX_REGISTERS(ABI_ROW)}, at - begin, size);
+            case PCI_CAPABILITY_EXPRESS: return holds({PCI_EXPRESS_REGISTERS(ABI_ROW)}, at - begin, size);
+            default: return false;
         }
     }
 
@@ -92,12 +88,9 @@ private:
             if (c <= at && c > begin) begin = c;
         if (holds({PCI_EXTENDED_CAPABILITY_REGISTERS(ABI_ROW)}, at - begin, size)) return true;
         switch (word(function, begin) & 0xffff) {
-            case PCI_EXTENDED_AER:
-                return holds({PCI_AER_REGISTERS(ABI_ROW)}, at - begin, size);
-            case PCI_EXTENDED_ACS:
-                return holds({PCI_ACS_REGISTERS(ABI_ROW)}, at - begin, size);
-            default:
-                return false;
+            case PCI_EXTENDED_AER: return holds({PCI_AER_REGISTERS(ABI_ROW)}, at - begin, size);
+            case PCI_EXTENDED_ACS: return holds({PCI_ACS_REGISTERS(ABI_ROW)}, at - begin, size);
+            default: return false;
         }
     }
 

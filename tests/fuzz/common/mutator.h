@@ -23,7 +23,9 @@ public:
     std::size_t pick(std::size_t count) { return m_random() % count; }
 
     template <class T>
-    const T& one_of(const std::vector<T>& from) { return from[pick(from.size())]; }
+    const T& one_of(const std::vector<T>& from) {
+        return from[pick(from.size())];
+    }
 
     std::string noise(std::size_t size) {
         std::string bytes;
@@ -58,7 +60,8 @@ inline void check_message(const input_error& e) {
     const std::string line = e.what();
     if (line.empty() || line.size() > 2500) throw std::runtime_error("a message is empty or too long");
     for (const char c : line)
-        if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) throw std::runtime_error("a message holds control characters");
+        if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f)
+            throw std::runtime_error("a message holds control characters");
 }
 
 /// Runs `round(seed)` for `argv[1]` seeds from `argv[2]` on. \returns the exit status
@@ -72,8 +75,8 @@ int run(const char* name, int argc, char* argv[], Round round) {
         try {
             accepted += round(seed);
         } catch (const std::exception& e) {
-            std::fprintf(stderr, "%s: %s (round %llu of seed %llu)\n", name, e.what(), static_cast<unsigned long long>(n),
-                         static_cast<unsigned long long>(first));
+            std::fprintf(stderr, "%s: %s (round %llu of seed %llu)\n", name, e.what(),
+                         static_cast<unsigned long long>(n), static_cast<unsigned long long>(first));
             return 1;
         }
     }

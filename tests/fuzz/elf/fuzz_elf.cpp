@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Fuzzes the ELF loader: right files with changed header fields, changed bytes, and noise. A file is refused in one line,
-// or everything it asks for lies inside the file and inside the memory.
+// Fuzzes the ELF loader: right files with changed header fields, changed bytes, and noise. A file is refused in one
+// line, or everything it asks for lies inside the file and inside the memory.
 //
 // usage: fuzz_elf [rounds] [seed]
 #include <systemc>
@@ -44,10 +44,12 @@ private:
     static void check_plan(const boot_plan& plan) {
         for (const auto& p : plan.pieces()) {
             require(p.size > 0 && p.bytes.size() <= p.size, "a piece is larger in the file than in memory");
-            require(p.address >= memory.base && p.size <= memory.size && p.address - memory.base <= memory.size - p.size,
-                    "a piece lies outside of the memory");
+            require(
+                p.address >= memory.base && p.size <= memory.size && p.address - memory.base <= memory.size - p.size,
+                "a piece lies outside of the memory");
             for (const auto& other : plan.pieces())
-                require(&p == &other || p.address + p.size <= other.address || other.address + other.size <= p.address, "pieces overlap");
+                require(&p == &other || p.address + p.size <= other.address || other.address + other.size <= p.address,
+                        "pieces overlap");
         }
     }
 
@@ -55,7 +57,8 @@ private:
         require(image.entry() == entry, "two readings differ");
         bool inside = false;
         for (const auto& s : image.segments()) {
-            require(s.bytes.data() >= contents.data() && s.bytes.data() + s.bytes.size() <= contents.data() + contents.size(),
+            require(s.bytes.data() >= contents.data() &&
+                        s.bytes.data() + s.bytes.size() <= contents.data() + contents.size(),
                     "a segment's bytes lie outside of the file");
             inside = inside || (entry >= s.physical && entry <= s.last());
         }
@@ -63,9 +66,29 @@ private:
     }
 
     std::uint64_t number() {
-        static const std::vector<std::uint64_t> interesting = {
-            0, 1, 2, 3, 7, 8, 24, 56, 64, 0xff, 0xfffe, 0xffff, 0x7fffffff, 0x80000000, 0xffffffff, 0x100000000, 0x8000000000000000,
-            0xffffffffffffffff, 0xfffffffffffffff8, 0x800ff000, 0x800fffff, 0x80100000, 0xffffffff80000000};
+        static const std::vector<std::uint64_t> interesting = {0,
+                                                               1,
+                                                               2,
+                                                               3,
+                                                               7,
+                                                               8,
+                                                               24,
+                                                               56,
+                                                               64,
+                                                               0xff,
+                                                               0xfffe,
+                                                               0xffff,
+                                                               0x7fffffff,
+                                                               0x80000000,
+                                                               0xffffffff,
+                                                               0x100000000,
+                                                               0x8000000000000000,
+                                                               0xffffffffffffffff,
+                                                               0xfffffffffffffff8,
+                                                               0x800ff000,
+                                                               0x800fffff,
+                                                               0x80100000,
+                                                               0xffffffff80000000};
         const auto n = m_random.one_of(interesting);
         return m_random.pick(3) == 0 ? n + m_random.pick(64) - 32 : n;
     }
@@ -74,12 +97,18 @@ private:
         if (m_random.pick(50) == 0) return m_random.noise(m_random.pick(400));
         test::elf_builder b(0x80000000 + 4 * m_random.pick(3));
         b.add(0x80000000, m_random.noise(1 + m_random.pick(200)));
-        for (auto more = m_random.pick(4); more-- > 0;) b.add(0x80001000 + 0x1000 * m_random.pick(8), m_random.noise(m_random.pick(100)), m_random.pick(2) * 0x200);
-        if (m_random.pick(2)) b.symbols = {{"start", 0x80000000}, {"tohost", 0x80001000}, {m_random.noise(m_random.pick(20)), number()}};
+        for (auto more = m_random.pick(4); more-- > 0;)
+            b.add(0x80001000 + 0x1000 * m_random.pick(8), m_random.noise(m_random.pick(100)), m_random.pick(2) * 0x200);
+        if (m_random.pick(2))
+            b.symbols = {{"start", 0x80000000}, {"tohost", 0x80001000}, {m_random.noise(m_random.pick(20)), number()}};
         for (auto changes = m_random.pick(3); changes-- > 0;) change_segment(b);
         auto contents = b.build();
         for (auto changes = m_random.pick(3); changes-- > 0;) change_field(contents);
-        static const std::vector<std::string> tokens = {std::string(1, '\0'), std::string(8, '\xff'), std::string(8, '\0'), "\x7f" "ELF", "tohost"};
+        static const std::vector<std::string> tokens = {std::string(1, '\0'), std::string(8, '\xff'),
+                                                        std::string(8, '\0'),
+                                                        "\x7f"
+                                                        "ELF",
+                                                        "tohost"};
         if (m_random.pick(3) == 0)
             for (auto changes = m_random.pick(3); changes-- > 0;) m_random.mutate(contents, tokens);
         return contents;

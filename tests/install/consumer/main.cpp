@@ -21,6 +21,7 @@ int sc_main(int, char*[]) {
         }
     });
     const auto result = platform->run_until(fabricvp::ticks_per_second);
-    std::printf("%s after %.6f s\n", seen ? "banner" : "no banner", static_cast<double>(platform->now()) / fabricvp::ticks_per_second);
+    std::printf("%s after %.6f s\n", seen ? "banner" : "no banner",
+                static_cast<double>(platform->now()) / fabricvp::ticks_per_second);
     return seen && result.outcome == fabricvp::run_outcome::event ? 0 : 1;
 }

@@ -6,8 +6,8 @@
 
 volatile int quit;
 volatile int rounds;
-volatile long written;        // by main, once a round
-volatile long inbox = 42;     // read by main, once a round
+volatile long written;     // by main, once a round
+volatile long inbox = 42;  // read by main, once a round
 volatile double ratio = 0.25;
 volatile unsigned long counts[4];
 
@@ -36,8 +36,10 @@ static void one_round(void) {
 
 int main(void) {
     while (!quit) one_round();
-    *(volatile unsigned*)(VIRT_FINISHER_BASE + FINISHER_COMMAND) = quit == 1 ? FINISHER_PASS : FINISHER_FAIL | quit << 16;
-    for (;;) {}
+    *(volatile unsigned*)(VIRT_FINISHER_BASE + FINISHER_COMMAND) =
+        quit == 1 ? FINISHER_PASS : FINISHER_FAIL | quit << 16;
+    for (;;) {
+    }
 }
 
 void worker(unsigned long hart) {

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Noise on the GDB port changes nothing: `noise.py FABRICVP ELF` runs the program for a given simulated time, alone and
 with clients that send malformed packets, break off, and leave breakpoints behind, and compares all statistics."""
+
 import json
 import os
 import pathlib
@@ -20,19 +21,81 @@ def packet(payload):
     return b"$" + payload + b"#%02x" % (sum(payload) & 0xFF)
 
 
-MALFORMED = [packet(p) for p in (
-    b"m", b"mffffffffffffffff,ffffffffffffffff", b"M80000000,4:00", b"X80000000,ffffffff:", b"P", b"Pffffffff=00", b"G00", b"p-1",
-    b"Z0", b"Z9,0,0", b"Z2,fffffffffffffff0,ffffffff", b"vCont;", b"vCont;s:p9.9", b"vCont;q", b"qXfer:features:read:target.xml:ffffffffff,1",
-    b"qRcmd,zz", b"qRcmd,737461747320", b"Hgp77.1", b"T", b"D;99", b"vKill;99", b"vAttach;1", b"}", b"", b"z0,0,0", b"qThreadExtraInfo")]
-MALFORMED += [b"$g#00", b"$" + b"a" * 40000, b"####", b"$$$$", b"-" * 50, b"+" * 50, b"\x00\xff\x03\x03", b"$m80000000,4"]
+MALFORMED = [
+    packet(p)
+    for p in (
+        b"m",
+        b"mffffffffffffffff,ffffffffffffffff",
+        b"M80000000,4:00",
+        b"X80000000,ffffffff:",
+        b"P",
+        b"Pffffffff=00",
+        b"G00",
+        b"p-1",
+        b"Z0",
+        b"Z9,0,0",
+        b"Z2,fffffffffffffff0,ffffffff",
+        b"vCont;",
+        b"vCont;s:p9.9",
+        b"vCont;q",
+        b"qXfer:features:read:target.xml:ffffffffff,1",
+        b"qRcmd,zz",
+        b"qRcmd,737461747320",
+        b"Hgp77.1",
+        b"T",
+        b"D;99",
+        b"vKill;99",
+        b"vAttach;1",
+        b"}",
+        b"",
+        b"z0,0,0",
+        b"qThreadExtraInfo",
+    )
+]
+MALFORMED += [
+    b"$g#00",
+    b"$" + b"a" * 40000,
+    b"####",
+    b"$$$$",
+    b"-" * 50,
+    b"+" * 50,
+    b"\x00\xff\x03\x03",
+    b"$m80000000,4",
+]
 # What a debugger does before it is cut off.
-BROKEN_OFF = [packet(b"Z0,80000032,2") + packet(b"vCont;c"), packet(b"Z2,80000200,8"), packet(b"vCont;s:p1.1;c"), packet(b"?") * 300]
+BROKEN_OFF = [
+    packet(b"Z0,80000032,2") + packet(b"vCont;c"),
+    packet(b"Z2,80000200,8"),
+    packet(b"vCont;s:p1.1;c"),
+    packet(b"?") * 300,
+]
 
 
 def run(fabricvp, elf, out, meanwhile=lambda port: None):
     simulator = subprocess.Popen(
-        [fabricvp, "run", HERE / "two_harts.yaml", "--set", "node.host.harts=1", "--firmware", elf, "--time", "100ms", "--out", out,
-         "--console", "none", "--gdb", "0", "--gdb-nowait", "--quiet"], stderr=subprocess.PIPE, stdin=subprocess.DEVNULL, text=True)
+        [
+            fabricvp,
+            "run",
+            HERE / "two_harts.yaml",
+            "--set",
+            "node.host.harts=1",
+            "--firmware",
+            elf,
+            "--time",
+            "100ms",
+            "--out",
+            out,
+            "--console",
+            "none",
+            "--gdb",
+            "0",
+            "--gdb-nowait",
+            "--quiet",
+        ],
+        stderr=subprocess.PIPE,
+        stdin=subprocess.DEVNULL,
+        text=True,
+    )
     try:
         meanwhile(int(re.search(r"127\.0\.0\.1:(\d+)", simulator.stderr.readline())[1]))
         assert simulator.wait(timeout=int(os.environ.get("FABRICVP_TEST_PATIENCE", 600))) == 0, simulator.stderr.read()
@@ -40,7 +103,11 @@ def run(fabricvp, elf, out, meanwhile=lambda port: None):
         simulator.kill()
     stats = json.loads(pathlib.Path(out, "stats.json").read_text())
     # Joules follow from instructions and cycles, and may differ as far as these.
-    return {path: value for path, value in stats.items() if path not in ("sim.wall_s", "sim.events") and ".energy." not in path}
+    return {
+        path: value
+        for path, value in stats.items()
+        if path not in ("sim.wall_s", "sim.events") and ".energy." not in path
+    }
 
 
 def make_noise(port, talks):
@@ -63,9 +130,16 @@ def main():
         talks = []
         alone = run(*sys.argv[1:3], f"{work}/alone")
         noisy = run(*sys.argv[1:3], f"{work}/noisy", lambda port: make_noise(port, talks))
-    different = {path for path in alone.keys() | noisy.keys()
-                 if abs(alone.get(path, -1e9) - noisy.get(path, -1e9)) > (QUANTUM if path.endswith(("instructions", "cycles")) else 0)}
-    print(f"{len(talks)} clients were answered; {alone['sim.instructions']:.0f} instructions; different: {sorted(different) or 'nothing'}")
+    different = {
+        path
+        for path in alone.keys() | noisy.keys()
+        if abs(alone.get(path, -1e9) - noisy.get(path, -1e9))
+        > (QUANTUM if path.endswith(("instructions", "cycles")) else 0)
+    }
+    print(
+        f"{len(talks)} clients were answered; {alone['sim.instructions']:.0f} instructions; different:"
+        f" {sorted(different) or 'nothing'}"
+    )
     return 0 if len(talks) > ENOUGH // 2 and alone["sim.instructions"] > 1e6 and not different else 1
 
 

@@ -10,6 +10,7 @@ firmware and of scripts. Its comments say what is to come of it:
   #% OPTIONS   configuration (in this folder) and options in place of two_harts.yaml with the program
   #= STATUS    the simulator ends by itself, with this exit status (else it is interrupted when GDB has gone)
 """
+
 import os
 import pathlib
 import re
@@ -31,9 +32,22 @@ def play(fabricvp, elf, text):
     with tempfile.TemporaryDirectory() as work:
         machine, *images = " ".join(comments(text, "%")).split() or ["two_harts.yaml", "--firmware", str(elf)]
         simulator = subprocess.Popen(
-            [str(fabricvp), "run", str(HERE / machine), *images, "--gdb", "0", "--console", "none",
-             *" ".join(comments(text, "$")).split()],
-            stderr=subprocess.PIPE, stdin=subprocess.DEVNULL, text=True, cwd=work)
+            [
+                str(fabricvp),
+                "run",
+                str(HERE / machine),
+                *images,
+                "--gdb",
+                "0",
+                "--console",
+                "none",
+                *" ".join(comments(text, "$")).split(),
+            ],
+            stderr=subprocess.PIPE,
+            stdin=subprocess.DEVNULL,
+            text=True,
+            cwd=work,
+        )
         try:
             said = ""
             while not (port := re.search(r"GDB port of node0 is 127\.0\.0\.1:(\d+)", said)):
@@ -47,10 +61,30 @@ def play(fabricvp, elf, text):
                 text = text.replace(f"@{name}@", str(value))
             script.write_text(text)
             gdb = subprocess.run(
-                ["gdb-multiarch", "-q", "-nx", "-batch", "-ex", "set pagination off", "-ex", "set confirm off", "-ex", "set width 0",
-                 "-ex", "set breakpoint pending off", "-x", str(script)],
-                stdout=subprocess.PIPE, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL, text=True, timeout=TIMEOUT_S,
-                cwd=work, env={**os.environ, "LC_ALL": "C", "HOME": work})
+                [
+                    "gdb-multiarch",
+                    "-q",
+                    "-nx",
+                    "-batch",
+                    "-ex",
+                    "set pagination off",
+                    "-ex",
+                    "set confirm off",
+                    "-ex",
+                    "set width 0",
+                    "-ex",
+                    "set breakpoint pending off",
+                    "-x",
+                    str(script),
+                ],
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                stdin=subprocess.DEVNULL,
+                text=True,
+                timeout=TIMEOUT_S,
+                cwd=work,
+                env={**os.environ, "LC_ALL": "C", "HOME": work},
+            )
             if not comments(text, "="):
                 simulator.send_signal(signal.SIGINT)
             said += simulator.communicate(timeout=TIMEOUT_S)[1]
@@ -66,9 +100,17 @@ def main():
     text = dialogue.read_text(encoding="utf-8")
     gdb, simulator, status = play(fabricvp, elf, text)
     lines = iter(gdb.splitlines())
-    failures = [f"expected and not seen (in this order): {wanted}" for wanted in comments(text, ">")
-                if not any(re.match(wanted, line) for line in lines)][:1]
-    failures += [f"must not appear: {line}" for line in gdb.splitlines() for banned in comments(text, "!") if re.match(banned, line)]
+    failures = [
+        f"expected and not seen (in this order): {wanted}"
+        for wanted in comments(text, ">")
+        if not any(re.match(wanted, line) for line in lines)
+    ][:1]
+    failures += [
+        f"must not appear: {line}"
+        for line in gdb.splitlines()
+        for banned in comments(text, "!")
+        if re.match(banned, line)
+    ]
     due = int((comments(text, "=") or ["130"])[0])
     if status != due:
         failures.append(f"the simulator's exit status is {status}, not {due}")

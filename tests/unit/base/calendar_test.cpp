@@ -33,7 +33,8 @@ struct probe {
     calendar_event event{method<&probe::fire>, this};
 };
 
-/// Third-party code: a thread that does what the test says whenever `step` is notified, and every `period` if it has one.
+/// Third-party code: a thread that does what the test says whenever `step` is notified, and every `period` if it has
+/// one.
 SC_MODULE(foreign) {
     SC_HAS_PROCESS(foreign);
     explicit foreign(const sc_core::sc_module_name& name) : sc_module(name) { SC_THREAD(run); }
@@ -73,7 +74,11 @@ struct bench {
     static calendar& machine() {
         if (!the_calendar) {
             the_calendar = std::make_unique<calendar>();
-            try { calendar("second"); } catch (const std::logic_error&) { second_refused = true; }
+            try {
+                calendar("second");
+            } catch (const std::logic_error&) {
+                second_refused = true;
+            }
             one = new foreign("one");
             two = new foreign("two");
             the_calendar->run_until(0);
@@ -133,7 +138,8 @@ TEST_CASE_METHOD(bench, "random schedules, moves and cancellations agree with a 
         i->order = &order;
         i->times = &times;
         i->react = [&, i] {
-            if (reference.empty() || reference.begin()->second != i || reference.begin()->first.first != c.now()) ++mismatches;
+            if (reference.empty() || reference.begin()->second != i || reference.begin()->first.first != c.now())
+                ++mismatches;
             reference.erase(where[i]);
             where.erase(i);
             const ticks next = reference.empty() ? never : reference.begin()->first.first;
@@ -250,8 +256,16 @@ TEST_CASE_METHOD(bench, "misuse is refused") {
     probe a{"a"}, b{"b"};
     std::string past, nested;
     a.then = [&] {
-        try { c.schedule(b.event, c.now() - 1); } catch (const std::logic_error& e) { past = e.what(); }
-        try { c.run_until(never); } catch (const std::logic_error& e) { nested = e.what(); }
+        try {
+            c.schedule(b.event, c.now() - 1);
+        } catch (const std::logic_error& e) {
+            past = e.what();
+        }
+        try {
+            c.run_until(never);
+        } catch (const std::logic_error& e) {
+            nested = e.what();
+        }
     };
     c.schedule(a.event, t0 + 1_us);
     c.run_until(t0 + 2_us);
@@ -274,7 +288,8 @@ TEST_CASE_METHOD(bench, "an exception in a callback ends the run and surfaces th
     CHECK(seen == record{{t0 + 5_us, "a"}, {t0 + 6_us, "b"}});
 }
 
-TEST_CASE_METHOD(bench, "calendar events of a time come before foreign processes of that time, their insertions after") {
+TEST_CASE_METHOD(bench,
+                 "calendar events of a time come before foreign processes of that time, their insertions after") {
     probe a{"a"}, b{"b"}, late{"late"}, soon{"soon"};
     c.schedule(a.event, t0 + 1_us - 1);
     c.schedule(b.event, t0 + 2_us);
@@ -294,8 +309,14 @@ TEST_CASE_METHOD(bench, "calendar events of a time come before foreign processes
     REQUIRE(seen.size() == 8);
     std::sort(seen.begin() + 1, seen.begin() + 3);  // the kernel decides between the two
     std::sort(seen.begin() + 5, seen.begin() + 7);
-    CHECK(seen == record{{t0 + 1_us - 1, "a"}, {t0 + 1_us, "one"}, {t0 + 1_us, "two"}, {t0 + 2_us, "b"}, {t0 + 2_us, "soon"},
-                         {t0 + 2_us, "one"}, {t0 + 2_us, "two"}, {t0 + 2_us, "late"}});
+    CHECK(seen == record{{t0 + 1_us - 1, "a"},
+                         {t0 + 1_us, "one"},
+                         {t0 + 1_us, "two"},
+                         {t0 + 2_us, "b"},
+                         {t0 + 2_us, "soon"},
+                         {t0 + 2_us, "one"},
+                         {t0 + 2_us, "two"},
+                         {t0 + 2_us, "late"}});
     CHECK(c.now() == t0 + 2500_ns);
 }
 
@@ -350,10 +371,13 @@ TEST_CASE_METHOD(bench, "a foreign call makes the calendar wait for what it noti
     c.schedule(b.event, t0 + 31_us);
     c.schedule(d.event, t0 + 40_us);
     c.run_until(t0 + 50_us);
-    CHECK(seen == record{{t0 + 30_us, "a"}, {t0 + 31_us, "b"}, {t0 + 32_us, "one"}, {t0 + 33_us, "inserted"}, {t0 + 40_us, "d"}});
+    CHECK(
+        seen ==
+        record{{t0 + 30_us, "a"}, {t0 + 31_us, "b"}, {t0 + 32_us, "one"}, {t0 + 33_us, "inserted"}, {t0 + 40_us, "d"}});
 }
 
-TEST_CASE_METHOD(bench, "where foreign code is due at once the calendar yields, and what comes late runs as soon as it can") {
+TEST_CASE_METHOD(bench,
+                 "where foreign code is due at once the calendar yields, and what comes late runs as soon as it can") {
     probe a{"a"}, b{"b"}, inserted{"inserted"};
     a.then = [&] {
         one->step.notify(sc_core::SC_ZERO_TIME);  // a delta cycle at the kernel's time, 30 us ago

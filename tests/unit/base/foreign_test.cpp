@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Third-party TLM-2.0 components on both sides of our bus, while the calendar has run ahead of the kernel.
 #define SC_INCLUDE_DYNAMIC_PROCESSES  // simple_target_socket needs it
+#include <tlm_utils/simple_initiator_socket.h>
+#include <tlm_utils/simple_target_socket.h>
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <cstring>
 #include <functional>
 #include <memory>
 #include <string>
-#include <tlm_utils/simple_initiator_socket.h>
-#include <tlm_utils/simple_target_socket.h>
 #include <vector>
 
 #include "base/foreign_initiator.h"
@@ -30,8 +30,10 @@ std::ostream& operator<<(std::ostream& out, const entry& e) { return out << e.wh
 std::vector<entry> seen;
 
 void access_bytes(bus_payload& p, std::uint8_t* bytes) {
-    if (p.is_read()) std::memcpy(p.get_data_ptr(), bytes + p.get_address(), p.get_data_length());
-    else std::memcpy(bytes + p.get_address(), p.get_data_ptr(), p.get_data_length());
+    if (p.is_read())
+        std::memcpy(p.get_data_ptr(), bytes + p.get_address(), p.get_data_length());
+    else
+        std::memcpy(bytes + p.get_address(), p.get_data_ptr(), p.get_data_length());
     p.set_response_status(tlm::TLM_OK_RESPONSE);
 }
 
@@ -42,13 +44,13 @@ SC_MODULE(blocking_memory) {
         socket.register_b_transport(this, &blocking_memory::b_transport);
         socket.register_transport_dbg(this, &blocking_memory::transport_dbg);
     }
-    void b_transport(bus_payload& p, sc_core::sc_time& delay) {
+    void b_transport(bus_payload & p, sc_core::sc_time & delay) {
         seen.push_back({kernel_time() + delay.value(), "b_transport"});
         sc_core::wait(delay + sc_core::sc_time(20, sc_core::SC_NS));
         access_bytes(p, bytes);
         delay = sc_core::sc_time(5, sc_core::SC_NS);
     }
-    unsigned transport_dbg(bus_payload& p) {
+    unsigned transport_dbg(bus_payload & p) {
         access_bytes(p, bytes);
         return p.get_data_length();
     }
@@ -63,7 +65,7 @@ SC_MODULE(non_blocking_memory) {
         socket.register_nb_transport_fw(this, &non_blocking_memory::nb_transport_fw);
         SC_THREAD(work);
     }
-    tlm::tlm_sync_enum nb_transport_fw(bus_payload& p, tlm::tlm_phase& phase, sc_core::sc_time& delay) {
+    tlm::tlm_sync_enum nb_transport_fw(bus_payload & p, tlm::tlm_phase & phase, sc_core::sc_time & delay) {
         if (phase != tlm::BEGIN_REQ) return tlm::TLM_COMPLETED;
         if (current) ++protocol_errors;
         seen.push_back({kernel_time() + delay.value(), "nb_transport"});
@@ -206,7 +208,8 @@ SC_MODULE(loose_initiator) {
             if (action) action();
         }
     }
-    tlm::tlm_response_status access(tlm::tlm_command command, std::uint64_t address, std::uint64_t& data, ticks ahead) {
+    tlm::tlm_response_status access(tlm::tlm_command command, std::uint64_t address, std::uint64_t & data,
+                                    ticks ahead) {
         bus_payload p;
         p.set_command(command);
         p.set_address(address);
@@ -229,7 +232,6 @@ foreign_target_params by(foreign_protocol protocol, bool atomics = false) {
     p.atomics = atomics;
     return p;
 }
-
 
 struct machine {
     calendar timeline;
@@ -330,8 +332,12 @@ TEST_CASE_METHOD(bench, "several accesses to a blocking target are under way tog
     m.timeline.schedule(second.event, t0 + 100_ns);
     m.timeline.schedule(third.event, t0 + 110_ns);
     run();
-    CHECK(seen == std::vector<entry>{{t0 + 100_ns, "b_transport"}, {t0 + 100_ns, "b_transport"}, {t0 + 110_ns, "b_transport"},
-                                     {t0 + 125_ns, "to_b_by_b done"}, {t0 + 125_ns, "to_b_by_b done"}, {t0 + 135_ns, "to_b_by_b done"}});
+    CHECK(seen == std::vector<entry>{{t0 + 100_ns, "b_transport"},
+                                     {t0 + 100_ns, "b_transport"},
+                                     {t0 + 110_ns, "b_transport"},
+                                     {t0 + 125_ns, "to_b_by_b done"},
+                                     {t0 + 125_ns, "to_b_by_b done"},
+                                     {t0 + 135_ns, "to_b_by_b done"}});
 }
 
 TEST_CASE_METHOD(bench, "a non-blocking target gets its next request when it has taken the one before") {
@@ -359,7 +365,9 @@ TEST_CASE_METHOD(bench, "atomics are refused unless the target knows them") {
     m.to_b_by_b.start(t0 + 200_ns);
     run();
     m.to_nb_by_nb.atomic = m.to_b_by_b.atomic = false;
-    CHECK(seen == std::vector<entry>{{t0 + 100_ns, "to_nb_by_nb refused"}, {t0 + 200_ns, "b_transport"}, {t0 + 225_ns, "to_b_by_b done"}});
+    CHECK(seen == std::vector<entry>{{t0 + 100_ns, "to_nb_by_nb refused"},
+                                     {t0 + 200_ns, "b_transport"},
+                                     {t0 + 225_ns, "to_b_by_b done"}});
     CHECK(m.to_nb_by_nb.status == tlm::TLM_COMMAND_ERROR_RESPONSE);
     CHECK(m.nb_by_nb.refused_atomics.value() == 1);
 }
@@ -380,7 +388,8 @@ TEST_CASE_METHOD(bench, "debug transport passes both ways") {
     CHECK(m.timeline.now() == t0);
 }
 
-TEST_CASE_METHOD(bench, "a loosely timed initiator: its accesses happen at time plus delay, and return when they are complete") {
+TEST_CASE_METHOD(
+    bench, "a loosely timed initiator: its accesses happen at time plus delay, and return when they are complete") {
     m.memory.later = GENERATE(false, true);
     std::uint64_t first = 0xabcd, second = 0;
     m.loose.action = [&] {
@@ -390,8 +399,12 @@ TEST_CASE_METHOD(bench, "a loosely timed initiator: its accesses happen at time 
     };
     m.loose.go.notify(sc_core::sc_time(100, sc_core::SC_NS));
     run();
-    CHECK(seen == std::vector<entry>{{t0 + 140_ns, "our access"}, {t0 + 152_ns, "loose returns"}, {t0 + 152_ns, "our access"},
-                                     {t0 + 164_ns, "loose returns"}, {t0 + 169_ns, "our access"}, {t0 + 169_ns, "loose returns"}});
+    CHECK(seen == std::vector<entry>{{t0 + 140_ns, "our access"},
+                                     {t0 + 152_ns, "loose returns"},
+                                     {t0 + 152_ns, "our access"},
+                                     {t0 + 164_ns, "loose returns"},
+                                     {t0 + 169_ns, "our access"},
+                                     {t0 + 169_ns, "loose returns"}});
     CHECK(second == 0xabcd);
     CHECK(m.busy.farthest_ahead > 100_ns);
 }
@@ -407,7 +420,8 @@ TEST_CASE_METHOD(bench, "an access of foreign code comes after calendar events o
     m.loose.action = [&] { m.loose.access(tlm::TLM_WRITE_COMMAND, 0, data, 0); };
     m.loose.go.notify(sc_core::sc_time(100, sc_core::SC_NS));
     run();
-    CHECK(seen == std::vector<entry>{{t0 + 100_ns, "ours"}, {t0 + 100_ns, "our access"}, {t0 + 112_ns, "loose returns"}});
+    CHECK(seen ==
+          std::vector<entry>{{t0 + 100_ns, "ours"}, {t0 + 100_ns, "our access"}, {t0 + 112_ns, "loose returns"}});
 }
 
 TEST_CASE_METHOD(bench, "a reset ends the accesses of a foreign initiator with an error") {

@@ -72,7 +72,8 @@ TEST_CASE("a wrong quantity gives one line that says what is allowed") {
     CHECK(error_of(t.p, "soon") == "'soon' is not a time such as 100 ns (units ps, ns, us, ms, s, \u00b5s)");
     CHECK(error_of(t.p, "") == "'' is not a time such as 100 ns (units ps, ns, us, ms, s, \u00b5s)");
     CHECK(error_of(t.p, "-5 ns") == "'-5 ns' is not a time such as 100 ns (units ps, ns, us, ms, s, \u00b5s)");
-    CHECK(error_of(t.p, "1.2.3 ns") == "'1.2.3 ns' has an unknown unit '.3 ns': give a time such as 100 ns (units ps, ns, us, ms, s, \u00b5s)");
+    CHECK(error_of(t.p, "1.2.3 ns") ==
+          "'1.2.3 ns' has an unknown unit '.3 ns': give a time such as 100 ns (units ps, ns, us, ms, s, \u00b5s)");
     CHECK(error_of(t.p, "0.5 ps") == "'0.5 ps' is not a whole number of picoseconds");
     CHECK(error_of(t.p, "1e30 s") == "'1e30 s' is too large");
     CHECK(error_of(t.p, "1234567890123456789012345678 ps") == "'1234567890123456789012345678 ps' has too many digits");
@@ -80,7 +81,8 @@ TEST_CASE("a wrong quantity gives one line that says what is allowed") {
     field<byte_size> s{parameter_kind::byte_size};
     CHECK(error_of(s.p, "4 MHz").find("'4 MHz' has an unknown unit 'MHz': give a size such as 4 MiB") == 0);
     field<cycles> n{parameter_kind::cycles};
-    CHECK(error_of(n.p, "5000") == "'5000' needs a unit: give a number of cycles such as 5000 cycles (units cycles, cycle)");
+    CHECK(error_of(n.p, "5000") ==
+          "'5000' needs a unit: give a number of cycles such as 5000 cycles (units cycles, cycle)");
     CHECK(error_of(n.p, "0.5 cycles") == "'0.5 cycles' is not a whole number of cycles");
 }
 
@@ -121,10 +123,12 @@ TEST_CASE("every quantity survives text and back") {
     const parameter_kind kinds[] = {parameter_kind::duration, parameter_kind::frequency, parameter_kind::byte_size,
                                     parameter_kind::bandwidth, parameter_kind::cycles};
     for (const auto kind : kinds) {
-        std::vector<std::uint64_t> values{0, 1, 999, 1000, 1001, 1023, 1024, 1025, ~std::uint64_t{0}, ~std::uint64_t{0} - 1};
+        std::vector<std::uint64_t> values{
+            0, 1, 999, 1000, 1001, 1023, 1024, 1025, ~std::uint64_t{0}, ~std::uint64_t{0} - 1};
         for (int i = 0; i < 2000; ++i) {
             std::uint64_t v = random() >> random() % 64;
-            for (auto zeros = random() % 12; zeros > 0 && v < ~std::uint64_t{0} / 10; --zeros) v *= random() % 2 ? 10 : 2;
+            for (auto zeros = random() % 12; zeros > 0 && v < ~std::uint64_t{0} / 10; --zeros)
+                v *= random() % 2 ? 10 : 2;
             values.push_back(v);
         }
         for (const auto v : values) {
@@ -202,8 +206,14 @@ struct lister : parameter_visitor {
             if (key == path + p.name) p.parse(text);
         seen += path + p.name + "=" + p.text() + "\n";
     }
-    bool enter(const char* name, const char*) override { push(name); return true; }
-    void leave() override { path = stack.back(); stack.pop_back(); }
+    bool enter(const char* name, const char*) override {
+        push(name);
+        return true;
+    }
+    void leave() override {
+        path = stack.back();
+        stack.pop_back();
+    }
     std::size_t enter_list(const char* name, const char*, std::size_t size) override {
         push(name);
         return list_size ? list_size : size;
@@ -211,7 +221,10 @@ struct lister : parameter_visitor {
     void enter_item(std::size_t index) override { push(std::to_string(index)); }
     void leave_list() override { leave(); }
     bool wants_prototypes() const override { return prototypes; }
-    void push(const std::string& name) { stack.push_back(path); path += name + "."; }
+    void push(const std::string& name) {
+        stack.push_back(path);
+        path += name + ".";
+    }
 
     std::vector<std::pair<std::string, std::string>> set;
     std::size_t list_size = 0;

@@ -77,7 +77,8 @@ TEST_CASE("buffers are shared, sliced and reused, never copied") {
     const std::uint8_t* used;
     { used = allocate_buffer(5000)->data(); }
     CHECK(allocate_buffer(8192)->data() == used);  // same size class
-    for (const std::size_t bytes : {std::size_t{0}, std::size_t{1}, std::size_t{64}, std::size_t{65}, std::size_t{1} << 20, (std::size_t{1} << 20) + 1}) {
+    for (const std::size_t bytes : {std::size_t{0}, std::size_t{1}, std::size_t{64}, std::size_t{65},
+                                    std::size_t{1} << 20, (std::size_t{1} << 20) + 1}) {
         const buffer_ptr b = allocate_buffer(bytes);
         CHECK(b->capacity() >= bytes);
         std::memset(b->data(), 1, bytes);

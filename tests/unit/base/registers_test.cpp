@@ -23,12 +23,20 @@ void write(register_bank& bank, std::uint64_t offset, T value, bool debug = fals
 struct device {
     explicit device(register_bank::gaps g = register_bank::gaps::ignored) : bank(0x100, g) {}
     register_bank bank;
-    device_register control{bank, "control", 0x0, 4, 0x0000'0100,
+    device_register control{bank,
+                            "control",
+                            0x0,
+                            4,
+                            0x0000'0100,
                             {{"enable", 0, 1, field_access::read_write, "enables the device"},
                              {"key", 4, 4, field_access::write_only, "reads as zero"},
                              {"version", 8, 8, field_access::read_only, "version"},
                              {"reserved", 16, 16, field_access::reserved, ""}}};
-    device_register status{bank, "status", 0x4, 4, 0,
+    device_register status{bank,
+                           "status",
+                           0x4,
+                           4,
+                           0,
                            {{"done", 0, 1, field_access::write_one_to_clear, "work is done"},
                             {"error", 8, 1, field_access::write_one_to_clear, "work failed"},
                             {"mask", 16, 8, field_access::read_write, "interrupt mask"}}};
@@ -149,7 +157,8 @@ TEST_CASE("wrong declarations are refused") {
     CHECK_THROWS_AS(device_register(bank, "odd", 8, 3, 0), std::logic_error);
     CHECK_THROWS_AS(device_register(bank, "reset", 8, 1, 0x100), std::logic_error);
     CHECK_THROWS_AS(device_register(bank, "field", 8, 4, 0, {{"a", 31, 2, rw, ""}}), std::logic_error);
-    CHECK_THROWS_AS(device_register(bank, "fields", 8, 4, 0, {{"a", 0, 2, rw, ""}, {"b", 1, 2, rw, ""}}), std::logic_error);
+    CHECK_THROWS_AS(device_register(bank, "fields", 8, 4, 0, {{"a", 0, 2, rw, ""}, {"b", 1, 2, rw, ""}}),
+                    std::logic_error);
     CHECK_THROWS_AS(device_register(bank, "array", 8, 4, 0, {}, {2, 2}), std::logic_error);
     CHECK(bank.registers().size() == 1);
 }

@@ -66,9 +66,13 @@ TEST_CASE("the recorder sums over accesses") {
     CHECK(b.stages[0].service == 155);
     statistics_snapshot s;
     span_recorder::current().report(s);
-    CHECK(s == statistics_snapshot{{"spans.accesses", 10}, {"spans.total_ps", 500}, {"spans.unaccounted_ps", 300},
-                                   {"top.left.lookup.spans.count", 20}, {"top.left.lookup.spans.queueing_ps", 45},
-                                   {"top.left.lookup.spans.service_ps", 155}, {"top.left.lookup.spans.longest_ps", 20}});
+    CHECK(s == statistics_snapshot{{"spans.accesses", 10},
+                                   {"spans.total_ps", 500},
+                                   {"spans.unaccounted_ps", 300},
+                                   {"top.left.lookup.spans.count", 20},
+                                   {"top.left.lookup.spans.queueing_ps", 45},
+                                   {"top.left.lookup.spans.service_ps", 155},
+                                   {"top.left.lookup.spans.longest_ps", 20}});
     span_recorder::current().restart();
     CHECK(span_recorder::current().breakdown().stages.empty());
 }

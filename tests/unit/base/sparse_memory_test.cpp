@@ -14,7 +14,8 @@ namespace {
 
 struct watcher final : memory_observer {
     void page_marked(sparse_memory&, std::uint64_t page, unsigned mark) override { marked.emplace_back(page, mark); }
-    void marked_page_written(sparse_memory&, std::uint64_t offset, std::uint64_t size, const memory_observer* writer) override {
+    void marked_page_written(sparse_memory&, std::uint64_t offset, std::uint64_t size,
+                             const memory_observer* writer) override {
         written.emplace_back(offset, size, writer);
     }
     std::vector<std::pair<std::uint64_t, unsigned>> marked;
@@ -93,7 +94,8 @@ TEST_CASE("pages that devices touch are marked, and their writes are not told") 
     m.touch_by_device(4095, 2);
     m.touch_by_device(0, 8192);
     m.touch_by_device(0, 0);
-    CHECK(w.marked == std::vector<std::pair<std::uint64_t, unsigned>>{{0, sparse_memory::device}, {1, sparse_memory::device}});
+    CHECK(w.marked ==
+          std::vector<std::pair<std::uint64_t, unsigned>>{{0, sparse_memory::device}, {1, sparse_memory::device}});
     m.fill(0, 1, 4096);
     CHECK(w.written.empty());
 }

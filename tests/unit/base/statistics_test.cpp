@@ -58,7 +58,7 @@ TEST_CASE("histograms give count, extremes, mean and interpolated percentiles") 
     for (std::uint64_t v = 1; v <= 1000; ++v) h.add(v);
     CHECK(h.count() == 1000);
     CHECK(h.mean() == Approx(500.5));
-    CHECK(h.percentile(0.5) == Approx(500).epsilon(0.01));   // uniform values: interpolation in a bucket is exact
+    CHECK(h.percentile(0.5) == Approx(500).epsilon(0.01));  // uniform values: interpolation in a bucket is exact
     CHECK(h.percentile(0.99) == Approx(990).epsilon(0.01));
     CHECK(h.percentile(0.0) == 1);
     CHECK(h.percentile(1.0) == 1000);

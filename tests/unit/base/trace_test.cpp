@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <unistd.h>
 #include <catch2/catch.hpp>
 #include <cstdio>
 #include <fstream>
 #include <iterator>
 #include <nlohmann/json.hpp>
 #include <string>
-#include <unistd.h>
 #include <vector>
 
 #include "base/log.h"
@@ -76,7 +76,8 @@ TEST_CASE_METHOD(recorder, "slices, instants and counters stand on tracks named 
     CHECK(s.warning.empty());
     CHECK(warnings.empty());
     CHECK_FALSE(trace::on());
-    CHECK(events("X") == std::vector<std::string>{"top.left walk 1.5 0.500001", "top.left #2 overlapping \"walk\" 1.9 1.1",
+    CHECK(events("X") == std::vector<std::string>{"top.left walk 1.5 0.500001",
+                                                  "top.left #2 overlapping \"walk\" 1.9 1.1",
                                                   R"(top.left next 2.000001 0.999999 7 "0x1000")"});
     CHECK(events("i") == std::vector<std::string>{"top.left2 interrupt 5e-06"});
     CHECK(events("C") == std::vector<std::string>{"top.left2.depth 7.0 3.5"});
@@ -137,7 +138,8 @@ TEST_CASE_METHOD(recorder, "an empty trace says why") {
     trace::start(file);
     trace::slice(top.left2, "walk", 1, 2);
     trace::slice(top.left, "walk", 1, 2);
-    CHECK(why() == empty + "the filter 'node7.*' matches none of the 2 objects that had something to show, top.left for one");
+    CHECK(why() ==
+          empty + "the filter 'node7.*' matches none of the 2 objects that had something to show, top.left for one");
     file.filter = "*";
     file.from = 1'000'000;
     file.to = 2'000'000;

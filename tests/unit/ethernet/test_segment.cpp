@@ -43,7 +43,8 @@ private:
     std::vector<std::string>* m_order;
 };
 
-segment_params described(const std::vector<std::string>& switches, const std::vector<std::pair<std::string, std::string>>& links) {
+segment_params described(const std::vector<std::string>& switches,
+                         const std::vector<std::pair<std::string, std::string>>& links) {
     segment_params p;
     for (const auto& s : switches) {
         p.switches.emplace_back();
@@ -62,12 +63,13 @@ segment_params described(const std::vector<std::string>& switches, const std::ve
 
 constexpr address everybody = 0xffff'ffff'ffff;
 
-/// a and b at s0, c and d at s1, between them a cable. What arrives at one time is handed over by path, whatever stations
-/// are called in a configuration: d stands before c.
+/// a and b at s0, c and d at s1, between them a cable. What arrives at one time is handed over by path, whatever
+/// stations are called in a configuration: d stands before c.
 struct machines {
     calendar timeline;
     std::vector<std::string> order;
-    station a{"a", 0x02'0000'0000'0a}, b{"b", 0x02'0000'0000'0b}, c{"z_c", 0x02'0000'0000'0c, &order}, d{"y_d", 0x02'0000'0000'0d, &order};
+    station a{"a", 0x02'0000'0000'0a}, b{"b", 0x02'0000'0000'0b}, c{"z_c", 0x02'0000'0000'0c, &order},
+        d{"y_d", 0x02'0000'0000'0d, &order};
     segment net{"net",
                 described({"s0", "s1"}, {{"a", "s0"}, {"b", "s0"}, {"s0", "s1"}, {"c", "s1"}, {"d", "s1"}}),
                 {{"a", a.own, &a.port}, {"b", b.own, &b.port}, {"c", c.own, &c.port}, {"d", d.own, &d.port}}};
@@ -102,7 +104,8 @@ machines& all() {
 
 TEST_CASE("what does not fit is refused in one line") {
     auto& m = all();
-    const auto refused = [&](const std::vector<std::string>& switches, const std::vector<std::pair<std::string, std::string>>& links) -> std::string {
+    const auto refused = [&](const std::vector<std::string>& switches,
+                             const std::vector<std::pair<std::string, std::string>>& links) -> std::string {
         try {
             segment bad("bad", described(switches, links), {{"a", 1, &m.a.port}, {"b", 2, &m.b.port}});
         } catch (const std::invalid_argument& e) {
@@ -112,8 +115,10 @@ TEST_CASE("what does not fit is refused in one line") {
     };
     CHECK(refused({"s"}, {{"a", "q"}}) == "ethernet: 'q' is none of: a, b, s");
     CHECK(refused({"s", "t"}, {{"a", "s"}, {"a", "t"}}) == "ethernet: 'a' is linked twice: it has one port");
-    CHECK(refused({"s"}, {{"s", "s"}}) == "ethernet: the link from 's' to 's' closes a ring, in which frames would go round for ever");
-    CHECK(refused({"s", "t", "u"}, {{"s", "t"}, {"t", "u"}, {"u", "s"}}) == "ethernet: the link from 'u' to 's' closes a ring, in which frames would go round for ever");
+    CHECK(refused({"s"}, {{"s", "s"}}) ==
+          "ethernet: the link from 's' to 's' closes a ring, in which frames would go round for ever");
+    CHECK(refused({"s", "t", "u"}, {{"s", "t"}, {"t", "u"}, {"u", "s"}}) ==
+          "ethernet: the link from 'u' to 's' closes a ring, in which frames would go round for ever");
     CHECK(refused({"s", "s"}, {}) == "ethernet: the name 's' is taken twice");
     CHECK(refused({"s t"}, {}) == "ethernet: 's t' is no name for a switch: give letters, digits and _");
     try {
@@ -237,7 +242,8 @@ TEST_CASE("a full memory of stations learns nobody new until one is forgotten") 
     m.net.reset();
     const auto pretend = [&](address who) {
         auto slice = allocate_slice(60);
-        for (unsigned i = 0; i < 12; ++i) slice.data()[i] = static_cast<std::uint8_t>((i < 6 ? everybody : who) >> 8 * (5 - i % 6));
+        for (unsigned i = 0; i < 12; ++i)
+            slice.data()[i] = static_cast<std::uint8_t>((i < 6 ? everybody : who) >> 8 * (5 - i % 6));
         m.a.port.send(make_frame(slice));
         m.run();
     };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whenever a test case ends with everything at rest, and at the latest when the program ends, every fabric has kept count. What
-// devices have sent since the last reset has arrived, or they were told that it failed, once each; only what waits at a link that
-// is down may be under way. So every test of a fabric is one of conservation, too.
+// Whenever a test case ends with everything at rest, and at the latest when the program ends, every fabric has kept
+// count. What devices have sent since the last reset has arrived, or they were told that it failed, once each; only
+// what waits at a link that is down may be under way. So every test of a fabric is one of conservation, too.
 #pragma once
 
 #include <functional>
@@ -16,7 +16,8 @@
 
 namespace fabricvp::test {
 
-/// A fault lets nothing be sent over one of its links for the time being. (Dead links are another matter: nothing waits there.)
+/// A fault lets nothing be sent over one of its links for the time being. (Dead links are another matter: nothing waits
+/// there.)
 inline bool has_link_down(const fabric::interconnect& net) {
     for (const auto& l : net.links())
         for (const auto* p : {l.a, l.b})
@@ -37,7 +38,8 @@ inline std::string lost_packets(bool last) {
     std::string wrong;
     for (const auto* net : nets) {
         const auto left = snapshot_statistics(net->packets_under_way.path()).begin()->second;
-        if (left != 0 && !(left > 0 && has_link_down(*net))) wrong += fmt::format("{} packets of {} have neither arrived nor failed; ", left, net->name());
+        if (left != 0 && !(left > 0 && has_link_down(*net)))
+            wrong += fmt::format("{} packets of {} have neither arrived nor failed; ", left, net->name());
     }
     return wrong;
 }

@@ -23,8 +23,8 @@ inline interconnect_params::switch_node make_switch(const std::string& name, std
     return s;
 }
 
-inline interconnect_params::link_node make_link(const std::string& from, const std::string& to, std::uint64_t lane_rate = 16'000'000'000,
-                                                std::uint64_t lanes = 8) {
+inline interconnect_params::link_node make_link(const std::string& from, const std::string& to,
+                                                std::uint64_t lane_rate = 16'000'000'000, std::uint64_t lanes = 8) {
     interconnect_params::link_node l;
     l.from = from;
     l.to = to;
@@ -38,8 +38,8 @@ inline interconnect_params quad(std::uint64_t slow_lane_rate = 2'000'000'000) {
     interconnect_params p;
     p.devices = {"d0", "d1", "d2", "d3"};
     p.switches = {make_switch("cluster0", 0), make_switch("cluster1", 1)};
-    p.links = {make_link("d0", "cluster0"), make_link("d1", "cluster0"), make_link("d2", "cluster1"), make_link("d3", "cluster1"),
-               make_link("cluster0", "cluster1", slow_lane_rate)};
+    p.links = {make_link("d0", "cluster0"), make_link("d1", "cluster0"), make_link("d2", "cluster1"),
+               make_link("d3", "cluster1"), make_link("cluster0", "cluster1", slow_lane_rate)};
     return p;
 }
 
@@ -51,7 +51,8 @@ inline interconnect_params ring() {
         p.switches.push_back(make_switch("s" + std::to_string(i), i));
         p.links.push_back(make_link(p.devices.back(), p.switches.back().name));
     }
-    for (unsigned i = 0; i < 5; ++i) p.links.push_back(make_link("s" + std::to_string(i), "s" + std::to_string((i + 1) % 5), 2'000'000'000));
+    for (unsigned i = 0; i < 5; ++i)
+        p.links.push_back(make_link("s" + std::to_string(i), "s" + std::to_string((i + 1) % 5), 2'000'000'000));
     return p;
 }
 

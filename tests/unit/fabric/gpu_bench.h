@@ -55,7 +55,9 @@ struct linked_gpus {
     fabric::interconnect net;
     std::vector<std::unique_ptr<linked_gpu>> gpus;
 
-    explicit linked_gpus(const char* name, const fabric::interconnect_params& p, const std::string& prefix = {}, bool sectored = false) : net(name, p) {
+    explicit linked_gpus(const char* name, const fabric::interconnect_params& p, const std::string& prefix = {},
+                         bool sectored = false)
+        : net(name, p) {
         for (unsigned i = 0; i < p.devices.size(); ++i) {
             gpus.push_back(std::make_unique<linked_gpu>(prefix, i, sectored));
             gpus.back()->port.attach(*net.terminals[i]);
@@ -74,7 +76,8 @@ struct linked_gpus {
     memory_machine& operator[](unsigned i) { return gpus[i]->machine; }
     fabric_port& port(unsigned i) { return gpus[i]->port; }
     /// Maps the same page of GPU `home` at an address in everybody's tables.
-    void share(unsigned home, std::uint64_t address, std::uint64_t offset, unsigned flags = GPU_PTE_READ | GPU_PTE_WRITE) {
+    void share(unsigned home, std::uint64_t address, std::uint64_t offset,
+               unsigned flags = GPU_PTE_READ | GPU_PTE_WRITE) {
         for (auto& g : gpus) g->machine.map(address, (*this)[home].base() | offset, flags);
     }
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Packets of every kind, and the two ends of a link between clusters without the link: what leaves one stitcher is taken
-// apart at the other end at once.
+// Packets of every kind, and the two ends of a link between clusters without the link: what leaves one stitcher is
+// taken apart at the other end at once.
 #pragma once
 
 #include <catch2/catch.hpp>
@@ -28,8 +28,24 @@ using portion = netcrafter::wire_unit::portion;
 
 /// One packet of each type that the wire knows.
 enum class sample {
-    read, read_sector, read_sectors, page_table, write, atomic, compare_swap, lock, reserve,                         // requests
-    line, sector, two_sectors, three_sectors, failed_read, value, failed_value, written, page_table_entry         // responses
+    read,
+    read_sector,
+    read_sectors,
+    page_table,
+    write,
+    atomic,
+    compare_swap,
+    lock,
+    reserve,  // requests
+    line,
+    sector,
+    two_sectors,
+    three_sectors,
+    failed_read,
+    value,
+    failed_value,
+    written,
+    page_table_entry  // responses
 };
 inline constexpr unsigned samples = 18;
 
@@ -53,7 +69,8 @@ struct sampler {
             p->kind = kind;
             p->set_request(format, walk, operands);
         };
-        const auto response = [&](access_kind kind, bool walk, unsigned sectors, access_status status = access_status::ok) {
+        const auto response = [&](access_kind kind, bool walk, unsigned sectors,
+                                  access_status status = access_status::ok) {
             p->kind = kind;
             p->set_request(format, walk, kind == access_kind::atomic ? 8 : 0);
             p->status = status;
@@ -117,20 +134,25 @@ struct contents {
     std::uint64_t line, operand, compare;
     std::vector<std::uint8_t> data;
     bool operator==(const contents& o) const {
-        return std::tie(type, kind, source, destination, bytes, needed, valid, offset, status, tag, line, operand, compare, data) ==
-               std::tie(o.type, o.kind, o.source, o.destination, o.bytes, o.needed, o.valid, o.offset, o.status, o.tag, o.line, o.operand, o.compare, o.data);
+        return std::tie(type, kind, source, destination, bytes, needed, valid, offset, status, tag, line, operand,
+                        compare, data) == std::tie(o.type, o.kind, o.source, o.destination, o.bytes, o.needed, o.valid,
+                                                   o.offset, o.status, o.tag, o.line, o.operand, o.compare, o.data);
     }
 };
 
 inline contents contents_of(const packet& p) {
-    contents c{p.type, p.kind, p.source, p.destination, p.bytes, 0, p.valid_sectors, 0, p.status, p.tag, p.line, 0, 0, {}};
+    contents c{p.type, p.kind,   p.source, p.destination, p.bytes, 0, p.valid_sectors,
+               0,      p.status, p.tag,    p.line,        0,       0, {}};
     const auto t = netcrafter::type_of(p);
-    if (t == wire_type::read_request) c.needed = p.needed_sectors;
-    else if (t != wire_type::write_line && t != wire_type::write_bare) c.offset = p.offset;
+    if (t == wire_type::read_request)
+        c.needed = p.needed_sectors;
+    else if (t != wire_type::write_line && t != wire_type::write_bare)
+        c.offset = p.offset;
     if (t == wire_type::write_8 || t == wire_type::write_16 || t == wire_type::value_response) c.operand = p.operand;
     if (t == wire_type::write_16) c.compare = p.compare;
     if (t == wire_type::write_line) c.data.assign(p.data.begin(), p.data.end());
-    if (p.type == packet_class::page_table_response) c.data.assign(p.data.begin() + p.offset / 8 * 8, p.data.begin() + p.offset / 8 * 8 + 8);
+    if (p.type == packet_class::page_table_response)
+        c.data.assign(p.data.begin() + p.offset / 8 * 8, p.data.begin() + p.offset / 8 * 8 + 8);
     if (p.type == packet_class::read_response && p.kind == access_kind::read)
         for (unsigned i = 0; i < line_bytes; ++i)
             if (p.valid_sectors >> i / 16 & 1) c.data.push_back(p.data[i]);
@@ -176,7 +198,8 @@ struct link_pair {
     counted_credits credits;
     std::vector<netcrafter::wire_unit_ptr> flown;
 
-    explicit link_pair(const netcrafter::parameters& p, const packet_format& f = {}, ticks window = 32'000, unsigned clusters = 1)
+    explicit link_pair(const netcrafter::parameters& p, const packet_format& f = {}, ticks window = 32'000,
+                       unsigned clusters = 1)
         : format(f), near(p, f, window), far(f) {
         for (unsigned c = 0; c < clusters; ++c) near.queue.add_destination();
         for (unsigned t = 0; t < 64; ++t) far.know(t);

@@ -74,8 +74,10 @@ std::map<std::pair<unsigned, unsigned>, unsigned> failures(const probed_fabric& 
         std::map<std::uint32_t, unsigned> answers;
         for (const auto& r : f.probes[s]->responses) {
             ++answers[r.tag];
-            if (r.status == access_status::unreachable) ++failed[{s, r.source}];
-            else CHECK(r.status == access_status::ok);
+            if (r.status == access_status::unreachable)
+                ++failed[{s, r.source}];
+            else
+                CHECK(r.status == access_status::ok);
         }
         CHECK(f.probes[s]->responses.size() == 3 * packets);
         CHECK(answers.size() == 3 * packets);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Links and switches that die between GPUs, with NetCrafter at the links between clusters and without: accesses take another way
-// where there is one; where there is none each ends with one error. And bits that flip on the way of a line.
+// Links and switches that die between GPUs, with NetCrafter at the links between clusters and without: accesses take
+// another way where there is one; where there is none each ends with one error. And bits that flip on the way of a
+// line.
 #include "unit/fabric/gpu_bench.h"
 
 #include "base/fault.h"
@@ -90,7 +91,8 @@ ends use(linked_gpus& b, unsigned home, const std::string& victim) {
         CHECK(std::count_if(client.done.begin(), client.done.end(), [&](const auto& d) { return d.access == a; }) == 1);
         if (a->fault == memory_fault::none) {
             ++found.good;
-            if (a->kind == access_kind::read && a->address[0] % 64 == 0) CHECK((a->data[0] == 0x1000 + (a->address[0] - at) / 4));
+            if (a->kind == access_kind::read && a->address[0] % 64 == 0)
+                CHECK((a->data[0] == 0x1000 + (a->address[0] - at) / 4));
         } else {
             CHECK(a->fault == memory_fault::bus_error);
             ++found.failed;

@@ -36,7 +36,8 @@ TEST_CASE("every GPU reads and writes every other's memory") {
     for (unsigned home = 0; home < 4; ++home)
         for (unsigned g = 0; g < 4; ++g) {
             CHECK(b[home].peek<std::uint32_t>(offset + g * 64) == 1000 * home + g);
-            for (unsigned reader = 0; reader < 4; ++reader) CHECK(b[reader].load(1, at + home * 4096 + g * 64) == 1000 * home + g);
+            for (unsigned reader = 0; reader < 4; ++reader)
+                CHECK(b[reader].load(1, at + home * 4096 + g * 64) == 1000 * home + g);
         }
     // Four lines of each of the others, and the walk went through local tables.
     for (unsigned g = 0; g < 4; ++g) {
@@ -63,13 +64,17 @@ TEST_CASE("a remote load takes the local time, and the way there and back") {
     b[1].load(0, at + 256);
     // Line at + 64 is in L2's row but not in L1; a local load first tells what is behind the fabric.
     b[1].load(0, at + 64);
-    const double local = b[1].time(1, [&] { b[1].load(1, at); return b[1].clients[1]->one(access_kind::read, at + 64); }());
+    const double local = b[1].time(1, [&] {
+        b[1].load(1, at);
+        return b[1].clients[1]->one(access_kind::read, at + 64);
+    }());
     const double near = b[0].time(0, b[0].clients[0]->one(access_kind::read, at + 64));
     const double far = b[2].time(0, b[2].clients[0]->one(access_kind::read, at + 64));
     // Request: flit, wire, pipeline, flit, wire, device. Response: flit, wire, pipeline, 80 bytes, wire, device.
     CHECK(near - local == Approx((0.125 + 1 + 30 + 0.125 + 1 + 5) + (0.125 + 1 + 30 + 0.625 + 1 + 5)).margin(0.01));
     // Two switches and the slow link, which has a byte a 62.5 ps.
-    CHECK(far - local == Approx((0.125 + 1 + 30 + 1 + 1 + 30 + 0.125 + 1 + 5) + (0.125 + 1 + 30 + 5 + 1 + 30 + 1 + 5)).margin(0.01));
+    CHECK(far - local ==
+          Approx((0.125 + 1 + 30 + 1 + 1 + 30 + 0.125 + 1 + 5) + (0.125 + 1 + 30 + 5 + 1 + 30 + 1 + 5)).margin(0.01));
 }
 
 TEST_CASE("page tables in a peer's memory are walked over the fabric") {
@@ -94,9 +99,9 @@ TEST_CASE("remote lines stay in L1 until an acquire") {
     b[0].store(0, at, 1);
     CHECK(b[2].load(0, at) == 1);
     b[0].store(0, at, 2);
-    CHECK(b[2].load(0, at) == 1);                          // stale, as on hardware
-    CHECK(b[2].load(1, at) == 2);                          // another L1 has not seen the old one
-    CHECK(b[2].load(0, at, memory_scope::system) == 2);    // goes past L1, and drops the line there
+    CHECK(b[2].load(0, at) == 1);                        // stale, as on hardware
+    CHECK(b[2].load(1, at) == 2);                        // another L1 has not seen the old one
+    CHECK(b[2].load(0, at, memory_scope::system) == 2);  // goes past L1, and drops the line there
     b[0].store(0, at, 3);
     CHECK(b[2].load(1, at) == 2);
     b[2].clients[1]->memory.invalidate();
@@ -243,7 +248,7 @@ TEST_CASE("a response that no request waits for is counted, and changes nothing"
     auto& b = bench::fresh();
     share(b, 1);
     b[1].poke<std::uint32_t>(offset, 7);
-    CHECK(b[0].load(0, at) == 7);  // so identifier 0 has been used, and is free
+    CHECK(b[0].load(0, at) == 7);   // so identifier 0 has been used, and is free
     constexpr unsigned lives = 64;  // more than the port has had; it takes one of them for its own
     for (const std::uint32_t tag : {0u, 0xfffffu})
         for (unsigned life = 0; life < lives; ++life) {

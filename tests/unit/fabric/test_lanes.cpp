@@ -72,7 +72,8 @@ double write_rate(probed_fabric& f, unsigned to, const std::vector<unsigned>& wr
     run_all();
     REQUIRE(f.probes[to]->requests.size() == packets * writers.size());
     const auto time = f.probes[to]->requests.back().when - begin;
-    return static_cast<double>(64 * packets * writers.size()) * static_cast<double>(ticks_per_second) / static_cast<double>(time);
+    return static_cast<double>(64 * packets * writers.size()) * static_cast<double>(ticks_per_second) /
+           static_cast<double>(time);
 }
 
 }  // namespace
@@ -125,12 +126,15 @@ TEST_CASE("a launch concerns the links that the device's packets pass") {
     run_all();
     four.net.terminals[2]->kernel_launched();
     run_all();
-    for (unsigned d = 0; d < 4; ++d) CHECK(four.net.terminals[d]->link->lanes_of_both().lanes(side::a) == (d == 2 ? 8 : 11));
+    for (unsigned d = 0; d < 4; ++d)
+        CHECK(four.net.terminals[d]->link->lanes_of_both().lanes(side::a) == (d == 2 ? 8 : 11));
 }
 
 TEST_CASE("a link may begin with more lanes one way than the other") {
     auto& m = machines::get();
-    CHECK(m.too_many == "fabric: lanes_there of 16 from 'cluster0' to 'cluster1': the link has 16 lanes, and one at least must lead back");
+    CHECK(m.too_many ==
+          "fabric: lanes_there of 16 from 'cluster0' to 'cluster1': the link has 16 lanes, and one at least must lead "
+          "back");
     CHECK(m.most.empty());
     CHECK(write_rate(m.uneven_fixed, 2, {0, 1}, 10'000) == Approx(24e9 * 64 / 80).epsilon(0.01));
     CHECK(write_rate(m.uneven_fixed, 0, {2, 3}, 10'000) == Approx(8e9 * 64 / 80).epsilon(0.01));

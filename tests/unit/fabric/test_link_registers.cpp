@@ -32,7 +32,9 @@ struct panel {
         REQUIRE(link_registers(fabric.attached()).bank.read(from, &value, bytes));
         return value;
     }
-    void set(std::uint64_t to, std::uint32_t value) { REQUIRE(link_registers(fabric.attached()).bank.write(to, &value, 4)); }
+    void set(std::uint64_t to, std::uint32_t value) {
+        REQUIRE(link_registers(fabric.attached()).bank.write(to, &value, 4));
+    }
     std::uint64_t waits() { return get(GPU_LINK_WAITS, 8); }
 };
 
@@ -50,7 +52,9 @@ struct bench {
         for (unsigned p = 0; p < pages; ++p) b.gpus.share(2, at + 4096 * p, offset + 4096 * p);
         return b;
     }
-    const fabric::netcrafter::controller& controller(unsigned cluster) { return dynamic_cast<const fabric::netcrafter::controller&>(gpus.net.switches[cluster]->egress_of(slow)); }
+    const fabric::netcrafter::controller& controller(unsigned cluster) {
+        return dynamic_cast<const fabric::netcrafter::controller&>(gpus.net.switches[cluster]->egress_of(slow));
+    }
     link::lane_controller& lanes() { return *gpus.net.reversible[0]; }
     link::switched_policy& policy() { return *link::switched_policy::of(gpus.net.links()[4].a->lanes_of_both()); }
     /// Lines of GPU 2 to GPU 0, in order of their addresses.
@@ -77,12 +81,15 @@ TEST_CASE("registers tell what the switch's links have, to all GPUs of the switc
     }
     b.first.set(GPU_LINK_NETCRAFTER + 4 * slow, all);
     CHECK(b.second.get(GPU_LINK_NETCRAFTER + 4 * slow) == (GPU_LINK_PRESENT | all));
-    CHECK(b.third.get(GPU_LINK_NETCRAFTER + 4 * slow) == (GPU_LINK_PRESENT | GPU_LINK_TRIMMING));  // what the other switch sends
+    CHECK(b.third.get(GPU_LINK_NETCRAFTER + 4 * slow) ==
+          (GPU_LINK_PRESENT | GPU_LINK_TRIMMING));  // what the other switch sends
     b.third.set(GPU_LINK_LANES + 4 * slow, GPU_LINK_PREDICTIVE);
-    CHECK(b.first.get(GPU_LINK_LANES + 4 * slow) == (GPU_LINK_PRESENT | GPU_LINK_PREDICTIVE));  // the lanes are those of both
+    CHECK(b.first.get(GPU_LINK_LANES + 4 * slow) ==
+          (GPU_LINK_PRESENT | GPU_LINK_PREDICTIVE));  // the lanes are those of both
     b.first.set(GPU_LINK_NETCRAFTER + 4 * slow, GPU_LINK_POOLING | GPU_LINK_DATA_FIRST);
-    CHECK(b.first.get(GPU_LINK_NETCRAFTER + 4 * slow) == (GPU_LINK_PRESENT | GPU_LINK_DATA_FIRST));  // nothing to pool for
-    b.first.set(GPU_LINK_NETCRAFTER, all);  // a link without a controller
+    CHECK(b.first.get(GPU_LINK_NETCRAFTER + 4 * slow) ==
+          (GPU_LINK_PRESENT | GPU_LINK_DATA_FIRST));  // nothing to pool for
+    b.first.set(GPU_LINK_NETCRAFTER, all);            // a link without a controller
     CHECK(b.first.get(GPU_LINK_NETCRAFTER) == 0);
     b.gpus.net.reset();
     CHECK(b.first.get(GPU_LINK_NETCRAFTER + 4 * slow) == (GPU_LINK_PRESENT | GPU_LINK_TRIMMING));

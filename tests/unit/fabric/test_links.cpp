@@ -94,18 +94,22 @@ TEST_CASE("latency without load is the sum of what it passes") {
     CHECK(one_way(net, 0, 1, access_kind::read) == fast(16) + wire + pipeline + fast(16) + wire + device);
     CHECK(one_way(net, 0, 1, access_kind::write) == fast(16) + wire + pipeline + fast(80) + wire + device);
     // Onto the slow link the head goes on at once, off it the tail is what counts.
-    CHECK(one_way(net, 0, 3, access_kind::read) == fast(16) + wire + pipeline + slow(16) + wire + pipeline + fast(16) + wire + device);
-    CHECK(one_way(net, 0, 3, access_kind::write) == fast(16) + wire + pipeline + slow(80) + wire + pipeline + wire + device);
+    CHECK(one_way(net, 0, 3, access_kind::read) ==
+          fast(16) + wire + pipeline + slow(16) + wire + pipeline + fast(16) + wire + device);
+    CHECK(one_way(net, 0, 3, access_kind::write) ==
+          fast(16) + wire + pipeline + slow(80) + wire + pipeline + wire + device);
     auto& whole = machines::get().whole;
     CHECK(one_way(whole, 0, 1, access_kind::write) == fast(80) + wire + pipeline + fast(80) + wire + device);
-    CHECK(one_way(whole, 0, 3, access_kind::write) == fast(80) + wire + pipeline + slow(80) + wire + pipeline + fast(80) + wire + device);
+    CHECK(one_way(whole, 0, 3, access_kind::write) ==
+          fast(80) + wire + pipeline + slow(80) + wire + pipeline + fast(80) + wire + device);
 }
 
 TEST_CASE("a saturated link carries what it can, padding included") {
     auto& net = machines::get().net;
     net.reset();
     constexpr unsigned packets = 4000;
-    for (unsigned i = 0; i < packets; ++i) net.probes[0]->at.send(net.probes[0]->make(i % 2 ? 2 : 3, access_kind::write));
+    for (unsigned i = 0; i < packets; ++i)
+        net.probes[0]->at.send(net.probes[0]->make(i % 2 ? 2 : 3, access_kind::write));
     const auto begin = calendar::current().now();
     run_all();
     const auto count = net.probes[2]->requests.size() + net.probes[3]->requests.size();
@@ -127,7 +131,8 @@ TEST_CASE("a saturated link carries what it can, padding included") {
     for (unsigned i = 0; i < packets; ++i) net.probes[0]->at.send(net.probes[0]->make(1, access_kind::write));
     const auto start = calendar::current().now();
     run_all();
-    CHECK(packets * 80 / (static_cast<double>(net.probes[1]->requests.back().when - start) * 1e-12) == Approx(128e9).epsilon(0.02));
+    CHECK(packets * 80 / (static_cast<double>(net.probes[1]->requests.back().when - start) * 1e-12) ==
+          Approx(128e9).epsilon(0.02));
 }
 
 TEST_CASE("reads of a saturated link: responses bring 64 of 80 bytes") {
@@ -221,7 +226,8 @@ TEST_CASE("requests and responses take turns on a link") {
     REQUIRE(responses.size() == packets);
     const auto until = std::min(requests.back().when, responses.back().when);
     const auto heard = [&](const auto& list) {
-        return static_cast<double>(std::count_if(list.begin(), list.end(), [&](const auto& h) { return h.when <= until; }));
+        return static_cast<double>(
+            std::count_if(list.begin(), list.end(), [&](const auto& h) { return h.when <= until; }));
     };
     CHECK(heard(requests) == Approx(packets).epsilon(0.05));
     CHECK(heard(responses) == Approx(packets).epsilon(0.05));
@@ -285,8 +291,9 @@ TEST_CASE("a full way holds up what goes elsewhere, unless each destination has 
     double shared = 0, apart = 0;
     const auto behind = near_read_behind_far_ones(machines::get().net, shared);
     const auto beside = near_read_behind_far_ones(machines::get().queues, apart);
-    CHECK(behind > 3000 * ns);  // the slow link carries a flit in a nanosecond: 4,000 requests of one, less what buffers hold
-    CHECK(beside < 300 * ns);     // alone 158 ns
+    CHECK(behind >
+          3000 * ns);  // the slow link carries a flit in a nanosecond: 4,000 requests of one, less what buffers hold
+    CHECK(beside < 300 * ns);                      // alone 158 ns
     CHECK(apart == Approx(shared).epsilon(0.02));  // 24 reads to each of two peers keep the slow link as busy
 }
 
@@ -316,7 +323,9 @@ TEST_CASE("where the time of a request went adds up") {
     span_recorder::current().enable(true);
     struct collector final : terminal_client {
         time_breakdown last;
-        void packet_received(const packet_ptr& p) override { last = p->spans.breakdown(p->born, calendar::current().now()); }
+        void packet_received(const packet_ptr& p) override {
+            last = p->spans.breakdown(p->born, calendar::current().now());
+        }
     } sink;
     net.probes[0]->at.attach(sink);
     for (unsigned i = 0; i < 20; ++i) net.probes[0]->at.send(net.probes[0]->make(3));

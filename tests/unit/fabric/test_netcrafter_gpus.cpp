@@ -22,7 +22,8 @@ fabric::interconnect_params quad(bool on) {
 }
 
 struct bench : linked_gpus {
-    bench(const std::string& name, bool on, bool sectored) : linked_gpus(name.c_str(), quad(on), name + "_", sectored) {}
+    bench(const std::string& name, bool on, bool sectored)
+        : linked_gpus(name.c_str(), quad(on), name + "_", sectored) {}
     vector_cache& l1(unsigned i) { return gpus[i]->machine.system.units[0]->l1; }
     std::uint64_t bytes(fabric::packet_class c, bool to_first) {
         const auto& slow = net.links()[4];
@@ -63,7 +64,7 @@ TEST_CASE("a line that crosses is cut to the sector that is needed, and the rest
     CHECK(b.bytes(fabric::packet_class::read_response, true) == 20);
     CHECK(b[0].load(0, at + 16) == 0x1004);  // the same sector: in L1
     CHECK(b.l1(0).hits.value() == 1);
-    CHECK(b[0].load(0, at + 4) == 0x1001);   // another one: fetched
+    CHECK(b[0].load(0, at + 4) == 0x1001);  // another one: fetched
     CHECK(b.l1(0).sector_misses.value() == 1);
     CHECK(b.bytes(fabric::packet_class::read_response, true) == 40);
     CHECK(b[0].load(0, at + 24) == 0x1006);  // the first is still there
@@ -115,7 +116,8 @@ TEST_CASE("all kinds of accesses work through the controllers") {
                 a->address.fill(at);
                 a->data.fill(1);
                 b[g].clients[u]->memory.issue(a);
-                b[g].clients[u]->memory.issue(b[g].clients[u]->one(access_kind::write, at + 1024 + 64 * g + 4 * u + 1, r, 2));
+                b[g].clients[u]->memory.issue(
+                    b[g].clients[u]->one(access_kind::write, at + 1024 + 64 * g + 4 * u + 1, r, 2));
                 b[g].clients[u]->memory.issue(b[g].clients[u]->one(access_kind::read, at + 2048 + 64 * r + 16 * g));
             }
         memory_machine::run_all();
@@ -189,7 +191,8 @@ TEST_CASE("a sector cache fetches sectors, from everywhere") {
             CHECK(b[g].load(0, at + 128 + 48) == 0x102c);
             CHECK(b.l1(g).sector_misses.value() == 2);
         }
-        CHECK(b.net.terminals[1]->link->partner()->sent.of(fabric::packet_class::read_response).bytes == 20 + 20 + 52 + 20);
+        CHECK(b.net.terminals[1]->link->partner()->sent.of(fabric::packet_class::read_response).bytes ==
+              20 + 20 + 52 + 20);
         CHECK(b.bytes(fabric::packet_class::read_response, false) == 20 + 20 + 52 + 20);
     }
 }

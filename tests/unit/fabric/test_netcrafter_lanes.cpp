@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// NetCrafter and lanes that turn on one link: turned lanes change its rate, nothing is lost, and small buffers stop nothing.
+// NetCrafter and lanes that turn on one link: turned lanes change its rate, nothing is lost, and small buffers stop
+// nothing.
 #include "unit/fabric/fabric_bench.h"
 
 #include "fabric/netcrafter/controller.h"
@@ -29,7 +30,8 @@ interconnect_params both(lane_policy_kind policy, ticks sample = 5'000'000) {
     return p;
 }
 
-/// Generators in the place of the devices; the first half writes, the second half reads, so that one way has more to carry.
+/// Generators in the place of the devices; the first half writes, the second half reads, so that one way has more to
+/// carry.
 interconnect_params storm(interconnect_params p) {
     unsigned n = 0;
     for (const auto& d : std::exchange(p.devices, {})) {
@@ -95,7 +97,8 @@ double write_rate(probed_fabric& f) {
     CHECK(f.probes[2]->requests.size() == 2 * packets);
     CHECK(f.probes[0]->responses.size() == packets);
     CHECK(f.probes[1]->responses.size() == packets);
-    return 64.0 * 2 * packets * static_cast<double>(ticks_per_second) / static_cast<double>(f.probes[2]->requests.back().when - begin);
+    return 64.0 * 2 * packets * static_cast<double>(ticks_per_second) /
+           static_cast<double>(f.probes[2]->requests.back().when - begin);
 }
 
 void check_whole(const interconnect& net) {
@@ -125,7 +128,9 @@ void check_whole(const interconnect& net) {
 statistics_snapshot numbers_of(const interconnect& net) {
     statistics_snapshot s;
     for (const auto& [k, v] : snapshot_statistics(std::string(net.name()) + "."))
-        if (k.find(".load.") == std::string::npos && k.find("utilisation") == std::string::npos && k.find("lanes") == std::string::npos) s[k] = v;
+        if (k.find(".load.") == std::string::npos && k.find("utilisation") == std::string::npos &&
+            k.find("lanes") == std::string::npos)
+            s[k] = v;
     return s;
 }
 
@@ -142,7 +147,8 @@ TEST_CASE("turned lanes carry what stitched writes need") {
     CHECK(predictive < 1.875);
     CHECK(stat("published.lanes_cluster0_cluster1.turns") > 4);
     CHECK(stat("published.cluster1.to_cluster0_egress.stitched") > 0);
-    CHECK(stat("fixed.cluster0.to_cluster1.sent.wire.flits") == stat("predictive.cluster0.to_cluster1.sent.wire.flits"));
+    CHECK(stat("fixed.cluster0.to_cluster1.sent.wire.flits") ==
+          stat("predictive.cluster0.to_cluster1.sent.wire.flits"));
 }
 
 TEST_CASE("a lane that turns changes the rate of the packets that follow") {
@@ -166,7 +172,9 @@ TEST_CASE("a lane that turns changes the rate of the packets that follow") {
     CHECK(arrives() == eight);
 }
 
-TEST_CASE("storms pass with all parts and lanes that turn all the time, with the smallest buffers and bit errors; and twice the same way") {
+TEST_CASE(
+    "storms pass with all parts and lanes that turn all the time, with the smallest buffers and bit errors; and twice "
+    "the same way") {
     auto& m = machines::get();
     for (auto& net : m.storms) net->reset();
     run_all();

@@ -104,7 +104,8 @@ TEST_CASE("who rides arrives with who carries it, taken apart in the controller'
     CHECK(c.wire_flits.value() == c.units.value());
     CHECK(c.stitched.value() == 4 - c.units.value());
     const auto last = d2.responses.back().when;
-    CHECK(std::count_if(d2.responses.begin(), d2.responses.end(), [&](const auto& r) { return last - r.when < 2 * ns; }) >= 2);
+    CHECK(std::count_if(d2.responses.begin(), d2.responses.end(),
+                        [&](const auto& r) { return last - r.when < 2 * ns; }) >= 2);
     (void)d0;
     (void)d1;
 }
@@ -119,7 +120,8 @@ TEST_CASE("page-table packets go first, but not before a packet under way") {
     run_all();
     const auto& heard = f.probes[2]->requests;
     REQUIRE(heard.size() == 51);
-    const auto walk = std::find_if(heard.begin(), heard.end(), [](const auto& h) { return h.type == packet_class::page_table_request; });
+    const auto walk = std::find_if(heard.begin(), heard.end(),
+                                   [](const auto& h) { return h.type == packet_class::page_table_request; });
     REQUIRE(walk != heard.end());
     CHECK(walk - heard.begin() >= 1);  // the first write had the lanes
     CHECK(walk - heard.begin() <= 2);
@@ -141,7 +143,10 @@ TEST_CASE("a unit that is poisoned poisons all that is in it, and only that") {
     for (unsigned i = 0; i < 5; ++i) poison("stitches.cluster1.to_cluster0");
     run_all();
     unsigned poisoned = 0;
-    for (const auto& p : f.probes) poisoned += static_cast<unsigned>(std::count_if(p->responses.begin(), p->responses.end(), [](const auto& r) { return r.status == access_status::poisoned; }));
+    for (const auto& p : f.probes)
+        poisoned += static_cast<unsigned>(std::count_if(p->responses.begin(), p->responses.end(), [](const auto& r) {
+            return r.status == access_status::poisoned;
+        }));
     CHECK(f.probes[0]->responses.size() == packets);
     CHECK(f.probes[3]->responses.size() == packets);
     CHECK(poisoned >= 5);

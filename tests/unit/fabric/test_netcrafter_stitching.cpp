@@ -10,7 +10,9 @@ namespace {
 /// The tags of a unit's packets, ends that ride ahead as "<tag>".
 std::vector<std::string> names(const wire_unit& u) {
     std::vector<std::string> all;
-    for (const auto& part : u.parts) all.push_back(part.what == portion::tail ? "<id " + std::to_string(part.id) + ">" : std::to_string(part.record->tag));
+    for (const auto& part : u.parts)
+        all.push_back(part.what == portion::tail ? "<id " + std::to_string(part.id) + ">"
+                                                 : std::to_string(part.record->tag));
     return all;
 }
 
@@ -46,9 +48,9 @@ TEST_CASE("a small packet rides in the padding of another for the same cluster")
     link.credits.left[0] = 10;
     CHECK(names(*link.next()) == strings{"1"});
     link_pair same(stitching());
-    same.push(s.make(sample::page_table));  // 2: channels take turns, and requests begin
-    same.push(s.make(sample::line));        // 3
-    same.push(s.make(sample::page_table));  // 4: fits exactly
+    same.push(s.make(sample::page_table));       // 2: channels take turns, and requests begin
+    same.push(s.make(sample::line));             // 3
+    same.push(s.make(sample::page_table));       // 4: fits exactly
     CHECK(names(*same.next()) == strings{"2"});  // in its 4 free bytes nothing fits
     u = same.next();
     CHECK(names(*u) == strings{"3", "4"});
@@ -94,7 +96,7 @@ TEST_CASE("the end of a packet rides under a sub-header, and its packet takes a 
         link_pair link(p);
         link.push(s.make(sample::line));           // 5 flits, 12 bytes free, as all of these
         link.push(s.make(sample::three_sectors));  // 4 flits
-        link.push(s.make(sample::sector));       // 2 flits
+        link.push(s.make(sample::sector));         // 2 flits
         figures f;
         while (auto u = link.next()) {
             f.flits += u->flits;
@@ -260,7 +262,9 @@ TEST_CASE("page-table packets first, and the control: as many data packets first
     sampler s;
     const auto order = [&](sequencing_mode m) {
         link_pair link(sequenced(m));
-        for (const auto k : {sample::read, sample::read, sample::page_table, sample::read, sample::page_table, sample::write}) link.push(s.make(k));
+        for (const auto k :
+             {sample::read, sample::read, sample::page_table, sample::read, sample::page_table, sample::write})
+            link.push(s.make(k));
         const auto base = s.tag - 6;
         std::string tags;
         while (auto u = link.next()) {
@@ -396,7 +400,8 @@ TEST_CASE("a storm with scarce credits: nothing vanishes, nothing comes twice, f
                     while (left || link.near.queue.packets() || !flying.empty()) {
                         now += random() % 20;
                         for (unsigned i = 0; i < 3 && left; ++i) {
-                            const auto one = s.make(static_cast<sample>(random() % samples), static_cast<unsigned>(random() % 60));
+                            const auto one =
+                                s.make(static_cast<sample>(random() % samples), static_cast<unsigned>(random() % 60));
                             const auto cluster = static_cast<unsigned>(random() % 3);
                             if (!link.near.queue.has_room(cluster, one->channel(), one->flits)) break;
                             sent.emplace(one->tag, contents_of(*one));
@@ -406,7 +411,8 @@ TEST_CASE("a storm with scarce credits: nothing vanishes, nothing comes twice, f
                         }
                         if (auto u = link.next(now)) {
                             wire += u->flits;
-                            for (std::size_t i = 1; i < u->parts.size(); ++i) ++(u->parts[i].what == portion::tail ? ends : complete);
+                            for (std::size_t i = 1; i < u->parts.size(); ++i)
+                                ++(u->parts[i].what == portion::tail ? ends : complete);
                             flying.push_back(u);
                             idle = 0;
                         } else {

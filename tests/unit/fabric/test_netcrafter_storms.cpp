@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Generators on fabrics with NetCrafter at the links between clusters, with all parts and each alone, with buffers that hold
-// hardly anything, with errors: everything arrives whole, and flits saved are the sum by mechanism.
+// Generators on fabrics with NetCrafter at the links between clusters, with all parts and each alone, with buffers that
+// hold hardly anything, with errors: everything arrives whole, and flits saved are the sum by mechanism.
 #include "unit/fabric/fabric_bench.h"
 
 #include <map>
@@ -191,7 +191,8 @@ void check_conservation(const interconnect& net, bool poisoned = false) {
         CHECK(c->packets.value() == c->left.value());
         CHECK(c->units.value() + c->stitched.value() == c->left.value());
         // Buffers behind the link take what the link carried and what it was spared; trimmed flits have gone before.
-        CHECK(c->buffer_flits.value() == c->wire_flits.value() + c->saved_by_stitching.value() + c->saved_by_ends.value());
+        CHECK(c->buffer_flits.value() ==
+              c->wire_flits.value() + c->saved_by_stitching.value() + c->saved_by_ends.value());
     }
     for (const auto& s : net.switches) CHECK(s->malformed.value() == 0);
     for (const auto& l : net.links())
@@ -253,7 +254,11 @@ TEST_CASE("on the same traffic, flits saved are the sum by mechanism") {
         for (unsigned i = 0; i < 3000; ++i) {
             const auto from = random() % 4, to = (from + 1 + random() % 3) % 4;
             const auto what = random() % 10;
-            const auto p = f->probes[from]->make(static_cast<unsigned>(to), what < 3 ? access_kind::write : what < 4 ? access_kind::atomic : access_kind::read, what == 9);
+            const auto p = f->probes[from]->make(static_cast<unsigned>(to),
+                                                 what < 3   ? access_kind::write
+                                                 : what < 4 ? access_kind::atomic
+                                                            : access_kind::read,
+                                                 what == 9);
             if (what > 3 && random() % 2) p->needed_sectors = static_cast<std::uint8_t>(1u << random() % 4);
             f->probes[from]->at.send(p);
             ++sent;

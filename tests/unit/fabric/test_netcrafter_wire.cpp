@@ -25,7 +25,8 @@ TEST_CASE("the layout is as documented") {
     // ID 0x155 << 19 | destination 0x2a5 << 7 | a packet follows (1) << 5 | read request (1)
     const wire_header h{wire_type::read_request, follower::packet, 0x2a5, 0x155};
     CHECK(h.bits() == (0x155u << 19 | 0x2a5u << 7 | 1u << 5 | 1u));
-    CHECK(bytes_of(*p, h) == std::vector<std::uint8_t>{0xa1, 0x52, 0xa9, 0x0a, 0x80 | 0x20 | 1, 0x56, 0x34, 0x12, 0x00, 0x00, 0x03, 0x00});
+    CHECK(bytes_of(*p, h) ==
+          std::vector<std::uint8_t>{0xa1, 0x52, 0xa9, 0x0a, 0x80 | 0x20 | 1, 0x56, 0x34, 0x12, 0x00, 0x00, 0x03, 0x00});
     const auto back = wire_header::from(h.bits());
     CHECK(back.type == h.type);
     CHECK(back.next == h.next);
@@ -153,7 +154,8 @@ struct delivery {
 };
 
 /// Sends the packets; flips one bit of one unit behind the link's check, unless `unit` is out of range.
-delivery send(const std::vector<sample>& what, std::size_t unit, unsigned bit, unsigned width, std::vector<std::pair<unsigned, unsigned>>* sizes = nullptr) {
+delivery send(const std::vector<sample>& what, std::size_t unit, unsigned bit, unsigned width,
+              std::vector<std::pair<unsigned, unsigned>>* sizes = nullptr) {
     auto p = stitching();
     p.sub_header = {width};
     sampler s;
@@ -193,7 +195,9 @@ TEST_CASE("a wrong bit changes what is delivered or is an error, and in padding 
                 for (unsigned bit = 0; bit < 8 * sizes[unit].second; ++bit) {
                     const auto wrong = send(what, unit, bit, width);
                     const bool pad = bit >= 8 * sizes[unit].first;
-                    if ((wrong == right) != pad) FAIL("unit " << unit << " of " << sizes.size() << ", bit " << bit << ", padding " << pad << ", first " << static_cast<int>(what[0]));
+                    if ((wrong == right) != pad)
+                        FAIL("unit " << unit << " of " << sizes.size() << ", bit " << bit << ", padding " << pad
+                                     << ", first " << static_cast<int>(what[0]));
                     (pad ? padding : flipped) += 1;
                     errors += wrong.error;
                 }

@@ -30,7 +30,8 @@ topology ring(std::size_t n) {
     return t;
 }
 
-std::uint32_t bytes_of(access_kind kind, bool page_table, bool response, unsigned operands = 0, unsigned sectors = 0xf) {
+std::uint32_t bytes_of(access_kind kind, bool page_table, bool response, unsigned operands = 0,
+                       unsigned sectors = 0xf) {
     const packet_format f;
     const auto p = make_packet();
     p->kind = kind;
@@ -87,7 +88,9 @@ TEST_CASE("a table that goes round a ring is recognised") {
     for (std::size_t v = 0; v < t.vertices(); ++v)
         for (std::size_t d = 0; d < t.terminals; ++d) {
             if (v == d) continue;
-            round[v][d] = v < t.terminals ? v : v - t.terminals == d ? d : v;  // link i to its switch, 4 + i to the next switch
+            round[v][d] = v < t.terminals        ? v
+                          : v - t.terminals == d ? d
+                                                 : v;  // link i to its switch, 4 + i to the next switch
         }
     CHECK(way(t, round, 0, 3) == std::vector<std::size_t>{0, 4, 5, 6, 7, 3});
     CHECK(can_deadlock(t, round));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Generators on fabrics of all shapes, with buffers that hold hardly anything: everything arrives whole, nothing stops, and
-// it happens the same way twice.
+// Generators on fabrics of all shapes, with buffers that hold hardly anything: everything arrives whole, nothing stops,
+// and it happens the same way twice.
 #include "unit/fabric/fabric_bench.h"
 
 using namespace fabricvp;
@@ -113,7 +113,8 @@ void check_conservation(const interconnect& net) {
     for (const auto& t : net.terminals) {
         in += t->link->sent.all();
         out += t->link->partner()->sent.all();
-        for (unsigned c = 0; c < packet_classes; ++c) by_class[c] += t->link->sent.of(static_cast<packet_class>(c)).packets;
+        for (unsigned c = 0; c < packet_classes; ++c)
+            by_class[c] += t->link->sent.of(static_cast<packet_class>(c)).packets;
         CHECK(t->queue().empty());
     }
     CHECK(in.packets == out.packets);
@@ -162,7 +163,9 @@ TEST_CASE("everything arrives, whatever the shape; and twice the same way") {
 }
 
 TEST_CASE("patterns send where they say") {
-    const auto requests_to = [](const char* net, unsigned to) { return stat(std::string(net) + ".d" + std::to_string(to) + ".requests_served"); };
+    const auto requests_to = [](const char* net, unsigned to) {
+        return stat(std::string(net) + ".d" + std::to_string(to) + ".requests_served");
+    };
     for (unsigned i = 0; i < 4; ++i) CHECK(requests_to("next", i) == each);
     CHECK(requests_to("hot", 0) == Approx(3 * each * (0.5 + 0.5 / 3)).epsilon(0.05));
     CHECK(requests_to("quad", 1) == Approx(each).epsilon(0.1));

@@ -44,8 +44,11 @@ generator_params like(traffic_pattern pattern, std::uint64_t requests) {
 class meddler final : public egress {
 public:
     using deed = std::function<void(const packet_ptr&, egress&)>;
-    meddler(const char* name, deed d) : egress(name), m_queue((std::string(name) + "_queue").c_str(), 0, 0), m_deed(std::move(d)) {}
-    bool has_room(virtual_channel c, unsigned flits, unsigned to) const override { return m_queue.has_room(c, flits, to); }
+    meddler(const char* name, deed d)
+        : egress(name), m_queue((std::string(name) + "_queue").c_str(), 0, 0), m_deed(std::move(d)) {}
+    bool has_room(virtual_channel c, unsigned flits, unsigned to) const override {
+        return m_queue.has_room(c, flits, to);
+    }
     void push(const packet_ptr& p) override {
         m_queue.push(p);
         m_deed(p, m_queue);
@@ -78,25 +81,29 @@ struct fabrics {
         g.outstanding = 1;
         const auto once = [this](packet_class type, auto what) {
             return [this, type, what](const char* name, const port&, std::uint64_t) {
-                return std::make_unique<meddler>(name, [this, type, what, done = false](const packet_ptr& p, egress& queue) mutable {
-                    if (done || p->type != type) return;
-                    done = true;
-                    ++deeds;
-                    what(p, queue);
-                });
+                return std::make_unique<meddler>(
+                    name, [this, type, what, done = false](const packet_ptr& p, egress& queue) mutable {
+                        if (done || p->type != type) return;
+                        done = true;
+                        ++deeds;
+                        what(p, queue);
+                    });
             };
         };
-        spoiling = make("spoiling", generators_on(2, 1, 1, g), once(packet_class::read_response, [](const packet_ptr& p, egress&) {
+        spoiling = make("spoiling", generators_on(2, 1, 1, g),
+                        once(packet_class::read_response, [](const packet_ptr& p, egress&) {
                             p->data[16 * static_cast<unsigned>(__builtin_ctz(p->needed_sectors)) + 11] ^= 1;
                         }));
-        repeating = make("repeating", generators_on(1, 2, 0, g), once(packet_class::read_response, [](const packet_ptr& p, egress& queue) {
+        repeating = make("repeating", generators_on(1, 2, 0, g),
+                         once(packet_class::read_response, [](const packet_ptr& p, egress& queue) {
                              const auto again = make_packet();
                              static_cast<packet_fields&>(*again) = *p;
                              again->data = p->data;
                              queue.push(again);
                          }));
     }
-    static std::unique_ptr<interconnect> make(const char* name, const interconnect_params& p, const egress_maker& maker = make_fifo_egress) {
+    static std::unique_ptr<interconnect> make(const char* name, const interconnect_params& p,
+                                              const egress_maker& maker = make_fifo_egress) {
         auto net = std::make_unique<interconnect>(name, p, maker);
         net->start();
         return net;

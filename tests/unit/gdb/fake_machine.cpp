@@ -37,22 +37,33 @@ void fake_hart::execute() {
 }
 
 bool fake_hart::read_register(unsigned number, std::uint64_t& value) {
-    if (number < 32) value = x[number];
-    else if (number == 32) value = pc;
-    else if (number < 65) value = f[number - 33];
-    else if (number == 4161) value = 3;
-    else if (csrs.count(number - 65)) value = csrs[number - 65];
-    else return false;
+    if (number < 32)
+        value = x[number];
+    else if (number == 32)
+        value = pc;
+    else if (number < 65)
+        value = f[number - 33];
+    else if (number == 4161)
+        value = 3;
+    else if (csrs.count(number - 65))
+        value = csrs[number - 65];
+    else
+        return false;
     return true;
 }
 
 bool fake_hart::write_register(unsigned number, std::uint64_t value) {
     if (number == 0) return false;
-    if (number < 32) x[number] = value;
-    else if (number == 32) pc = value;
-    else if (number < 65) f[number - 33] = value;
-    else if (csrs.count(number - 65)) csrs[number - 65] = value;
-    else return false;
+    if (number < 32)
+        x[number] = value;
+    else if (number == 32)
+        pc = value;
+    else if (number < 65)
+        f[number - 33] = value;
+    else if (csrs.count(number - 65))
+        csrs[number - 65] = value;
+    else
+        return false;
     return true;
 }
 

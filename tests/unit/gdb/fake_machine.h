@@ -17,8 +17,8 @@ namespace fabricvp::testing {
 
 class fake_machine;
 
-/// A hart whose program is a loop of eight 4-byte instructions at `program`: x5 counts instructions, the third one writes
-/// the word at `variable`, the fifth one reads it.
+/// A hart whose program is a loop of eight 4-byte instructions at `program`: x5 counts instructions, the third one
+/// writes the word at `variable`, the fifth one reads it.
 class fake_hart final : public riscv::debug_target {
 public:
     static constexpr std::uint64_t program = 0x80000000, variable = 0x80001000;

@@ -26,7 +26,9 @@ std::vector<packet_event> feed(packet_parser& p, std::string_view bytes, std::ve
 TEST_CASE("packets are framed with a checksum") {
     CHECK(encode_packet("OK") == "$OK#9a");
     CHECK(encode_packet("") == "$#00");
-    CHECK(encode_packet("a}b$c#d*") == std::string("$a}]b}\x04""c}\x03""d}\x0a#ec"));
+    CHECK(encode_packet("a}b$c#d*") == std::string("$a}]b}\x04"
+                                                   "c}\x03"
+                                                   "d}\x0a#ec"));
 }
 
 TEST_CASE("what is encoded is parsed back") {

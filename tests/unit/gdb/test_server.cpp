@@ -9,8 +9,8 @@
 #include "platform/gdb/packet_parser.h"
 
 using namespace fabricvp;
-using fabricvp::testing::fake_machine;
 using boost::asio::ip::tcp;
+using fabricvp::testing::fake_machine;
 
 namespace {
 
@@ -62,9 +62,12 @@ struct client {
             char bytes[4096];
             boost::system::error_code error;
             const auto n = socket.read_some(boost::asio::buffer(bytes), error);
-            if (!error) got.append(bytes, n);
-            else if (error == boost::asio::error::would_block) std::this_thread::sleep_for(std::chrono::milliseconds(1));
-            else closed = true;
+            if (!error)
+                got.append(bytes, n);
+            else if (error == boost::asio::error::would_block)
+                std::this_thread::sleep_for(std::chrono::milliseconds(1));
+            else
+                closed = true;
         }
         return got;
     }
@@ -229,7 +232,8 @@ TEST_CASE("noise does no harm") {
     bench b;
     client c(b);
     std::string noise;
-    for (unsigned n = 0, x = 1; n < 100000; ++n, x = x * 1103515245 + 12345) noise.push_back(static_cast<char>(x >> 16));
+    for (unsigned n = 0, x = 1; n < 100000; ++n, x = x * 1103515245 + 12345)
+        noise.push_back(static_cast<char>(x >> 16));
     for (std::size_t at = 0; at < noise.size(); at += 1000) {
         boost::system::error_code ignored;
         boost::asio::write(c.socket, boost::asio::buffer(noise.data() + at, 1000), ignored);

@@ -119,14 +119,14 @@ TEST_CASE("registers are read and written, per thread") {
     CHECK(b.machine.harts[1]->x[11] == 1);
     CHECK(b.machine.harts[0]->x[11] == 0);
     CHECK(b.ask("P0=0100000000000000") == "OK");
-    CHECK(b.ask("p21") == "0000000000000000");           // f0
-    CHECK(b.ask("P2a=000000000000f83f") == "OK");        // f9 = 1.5
+    CHECK(b.ask("p21") == "0000000000000000");     // f0
+    CHECK(b.ask("P2a=000000000000f83f") == "OK");  // f9 = 1.5
     CHECK(b.machine.harts[1]->f[9] == 0x3ff8000000000000);
-    CHECK(b.ask("p42") == "00000000");                   // fflags
-    CHECK(b.ask("p341") == "000000000a000000");          // mstatus
+    CHECK(b.ask("p42") == "00000000");           // fflags
+    CHECK(b.ask("p341") == "000000000a000000");  // mstatus
     CHECK(b.ask("P341=0200000000000000") == "OK");
     CHECK(b.machine.harts[1]->csrs[0x300] == 2);
-    CHECK(b.ask("p1041") == "0300000000000000");         // priv
+    CHECK(b.ask("p1041") == "0300000000000000");  // priv
     auto changed = all;
     changed.replace(10 * 16, 16, "0500000000000000");
     CHECK(b.ask("G" + changed) == "OK");
@@ -135,8 +135,9 @@ TEST_CASE("registers are read and written, per thread") {
 
 TEST_CASE("bad register packets are refused") {
     bench b;
-    for (const char* p : {"p", "pzz", "p1042", "p40000000000000000", "p345", "P", "Pa", "Pa=", "Pa=12", "Pa=zz00000000000000",
-                          "Pa=010000000000000000", "P345=0000000000000000", "G", "G12", "Gzz00000000000000"})
+    for (const char* p :
+         {"p", "pzz", "p1042", "p40000000000000000", "p345", "P", "Pa", "Pa=", "Pa=12", "Pa=zz00000000000000",
+          "Pa=010000000000000000", "P345=0000000000000000", "G", "G12", "Gzz00000000000000"})
         CHECK(b.ask(p) == "E01");
     CHECK(b.ask("G" + std::string(34 * 16, '0')) == "E01");
     CHECK(b.machine.harts[0]->pc == fake_hart::program);
@@ -157,9 +158,10 @@ TEST_CASE("memory is read and written") {
 
 TEST_CASE("memory that is not there, and malformed requests, are errors") {
     bench b;
-    for (const char* p : {"m0,4", "m80010000,1", "m", "m80000000", "m80000000,", "m,4", "mzz,4", "m80000000,4x", "M80000000,2:00",
-                          "M80000000,1:zz", "M80000000,1:000", "M0,1:00", "M8000ffff,2:0000", "M80000000,1", "X80000000,2:a",
-                          "X80000000,1:ab", "X80000000", "Mffffffffffffffff,2:0000", "mffffffffffffffff,2"})
+    for (const char* p :
+         {"m0,4", "m80010000,1", "m", "m80000000", "m80000000,", "m,4", "mzz,4", "m80000000,4x", "M80000000,2:00",
+          "M80000000,1:zz", "M80000000,1:000", "M0,1:00", "M8000ffff,2:0000", "M80000000,1", "X80000000,2:a",
+          "X80000000,1:ab", "X80000000", "Mffffffffffffffff,2:0000", "mffffffffffffffff,2"})
         CHECK(b.ask(p) == "E01");
     CHECK(b.machine.memory.substr(0, 4) == std::string("\x13\0\0\0", 4));
 }
@@ -207,7 +209,8 @@ TEST_CASE("the table of breakpoints is bounded") {
 
 TEST_CASE("watchpoints report the address that was touched") {
     bench b;
-    const auto [type, word] = GENERATE(table<const char*, const char*>({{"2", "watch"}, {"3", "rwatch"}, {"4", "awatch"}}));
+    const auto [type, word] =
+        GENERATE(table<const char*, const char*>({{"2", "watch"}, {"3", "rwatch"}, {"4", "awatch"}}));
     CHECK(b.ask(std::string("Z") + type + ",80000ff8,10") == "OK");
     b.ask("vCont;c");
     CHECK(contains(b.go(), std::string("T05") + word + ":80001000;"));
@@ -245,8 +248,8 @@ TEST_CASE("threads step alone or while others run") {
     }
     SECTION("nobody may run") { CHECK(b.ask("vCont;t").substr(0, 3) == "T02"); }
     SECTION("malformed") {
-        for (const char* p : {"vCont", "vCont;", "vCont;x", "vCont;c:", "vCont;c:p9.1", "vCont;c:p1.7", "vCont;C", "vCont;s:p1.1;",
-                              "vCont;cc", "vCont;c:p1.1x"}) {
+        for (const char* p : {"vCont", "vCont;", "vCont;x", "vCont;c:", "vCont;c:p9.1", "vCont;c:p1.7", "vCont;C",
+                              "vCont;s:p1.1;", "vCont;cc", "vCont;c:p1.1x"}) {
             const auto answer = b.ask(p);
             CHECK((answer == "E01" || answer == ""));
             CHECK_FALSE(b.run.running());
@@ -303,7 +306,8 @@ TEST_CASE("an interrupt stops everybody") {
 TEST_CASE("while the machine runs, only questions are answered") {
     bench b;
     b.ask("vCont;c");
-    for (const char* p : {"g", "m80000000,4", "M80000000,1:00", "Z0,80000000,4", "vCont;s", "c", "?"}) CHECK(b.ask(p) == "E01");
+    for (const char* p : {"g", "m80000000,4", "M80000000,1:00", "Z0,80000000,4", "vCont;s", "c", "?"})
+        CHECK(b.ask(p) == "E01");
     CHECK(b.ask("qC") == "QC1");
     CHECK(b.run.running());
 }
@@ -417,11 +421,12 @@ TEST_CASE("descriptions are transferred in pieces") {
         whole += part.substr(1);
         offset = static_cast<unsigned>(whole.size());
     } while (part.front() == 'm');
-    for (const char* text : {"org.gnu.gdb.riscv.cpu", "org.gnu.gdb.riscv.fpu", "org.gnu.gdb.riscv.csr", "org.gnu.gdb.riscv.virtual",
-                             "<reg name=\"pc\" bitsize=\"64\" type=\"code_ptr\" regnum=\"32\"/>",
-                             "<reg name=\"mstatus\" bitsize=\"64\" type=\"int\" regnum=\"833\"/>",
-                             "<reg name=\"fcsr\" bitsize=\"32\" type=\"int\" regnum=\"68\"/>",
-                             "<reg name=\"priv\" bitsize=\"64\" type=\"int\" regnum=\"4161\"/>", "</target>"})
+    for (const char* text :
+         {"org.gnu.gdb.riscv.cpu", "org.gnu.gdb.riscv.fpu", "org.gnu.gdb.riscv.csr", "org.gnu.gdb.riscv.virtual",
+          "<reg name=\"pc\" bitsize=\"64\" type=\"code_ptr\" regnum=\"32\"/>",
+          "<reg name=\"mstatus\" bitsize=\"64\" type=\"int\" regnum=\"833\"/>",
+          "<reg name=\"fcsr\" bitsize=\"32\" type=\"int\" regnum=\"68\"/>",
+          "<reg name=\"priv\" bitsize=\"64\" type=\"int\" regnum=\"4161\"/>", "</target>"})
         CHECK(contains(whole, text));
     CHECK_FALSE(contains(whole, "mtvec"));  // the fake hart has none
     CHECK(b.ask("qXfer:features:read:target.xml:ffffff,100") == "E01");

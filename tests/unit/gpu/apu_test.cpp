@@ -30,7 +30,8 @@ struct host_memory final : coherent_memory {
         for (auto* h : holders)
             if (h != writer) h->drop_copies(at, n);
     }
-    std::uint64_t atomic(std::uint64_t at, unsigned n, atomic_extension::operation what, std::uint64_t operand, std::uint64_t compare, const copy_holder*) override {
+    std::uint64_t atomic(std::uint64_t at, unsigned n, atomic_extension::operation what, std::uint64_t operand,
+                         std::uint64_t compare, const copy_holder*) override {
         return perform_atomic(what, &bytes[at - begin], n, operand, compare);
     }
     ticks access(std::uint64_t, std::uint64_t, bool, ticks at) override {
@@ -65,7 +66,8 @@ struct slow_device final : bus_target {
         if (auto* a = p.get_extension<atomic_extension>()) {
             std::uint64_t operand = 0;
             std::memcpy(&operand, p.get_data_ptr(), p.get_data_length());
-            const auto old = perform_atomic(a->op, reinterpret_cast<std::uint8_t*>(&value), p.get_data_length(), operand);
+            const auto old =
+                perform_atomic(a->op, reinterpret_cast<std::uint8_t*>(&value), p.get_data_length(), operand);
             std::memcpy(p.get_data_ptr(), &old, p.get_data_length());
             a->performed = true;
         } else if (p.is_read()) {

@@ -13,7 +13,8 @@ namespace {
 
 constexpr std::uint64_t memory_at = 0x1'0000'0000, doorbells_at = memory_at + (64 << 20);
 
-gpu_device_params parameters(std::uint64_t outstanding, std::uint64_t queue, peer_writes writes = peer_writes::on_arrival) {
+gpu_device_params parameters(std::uint64_t outstanding, std::uint64_t queue,
+                             peer_writes writes = peer_writes::on_arrival) {
     gpu_device_params p;
     p.core.compute_units = 1;
     p.core.memory.capacity = {64 << 20};
@@ -29,8 +30,10 @@ struct bench {
     gpu_device gpu;
     line_listener units;  // in the place of compute units
 
-    explicit bench(const std::string& name, std::uint64_t outstanding = 32, std::uint64_t queue = 16, peer_writes writes = peer_writes::on_arrival)
-        : memory((name + "_memory").c_str()), root((name + "_root").c_str(), pcie::root_complex_params{}),
+    explicit bench(const std::string& name, std::uint64_t outstanding = 32, std::uint64_t queue = 16,
+                   peer_writes writes = peer_writes::on_arrival)
+        : memory((name + "_memory").c_str()),
+          root((name + "_root").c_str(), pcie::root_complex_params{}),
           gpu((name + "_gpu").c_str(), parameters(outstanding, queue, writes), 0) {
         root.memory.bind(memory.bus);
         pcie::connect(root.root_port(0), gpu.link);
@@ -79,7 +82,8 @@ struct bench {
     /// Requests of compute units to lines of one bank, all at once.
     void flood(unsigned count, std::uint64_t stride) {
         for (unsigned i = 0; i < count; ++i)
-            gpu.core.router().send(units.make(access_kind::read, std::uint64_t{GPU_PA_GPU0} << GPU_PA_WHERE_SHIFT | (0x100000 + i * stride)));
+            gpu.core.router().send(units.make(
+                access_kind::read, std::uint64_t{GPU_PA_GPU0} << GPU_PA_WHERE_SHIFT | (0x100000 + i * stride)));
     }
 };
 
@@ -102,7 +106,8 @@ bench& fresh(bench& b) {
 const gpu_device_params gpu_parameters = parameters(32, 16);
 ticks l2_round() {
     const auto& m = gpu_parameters.core.memory;
-    return clock_domain(gpu_parameters.core.clock).span(m.router.request_latency + m.router.answer_latency + m.l2.latency);
+    return clock_domain(gpu_parameters.core.clock)
+        .span(m.router.request_latency + m.router.answer_latency + m.l2.latency);
 }
 
 }  // namespace
@@ -157,7 +162,8 @@ TEST_CASE("host and compute units contend for a bank") {
     for (unsigned i = 0; i < 2000; ++i) b.write(memory_at + 0x100000 + (i % 2) * 64, std::vector<std::uint8_t>(64, 1));
     std::vector<std::unique_ptr<at_time>> reads;
     std::vector<ticks> sent;
-    for (unsigned i = 0; i < 50; ++i) reads.push_back(std::make_unique<at_time>(b.now() + 1'000'000 + i * 7'000, [&] { b.flood(1, stride); }));
+    for (unsigned i = 0; i < 50; ++i)
+        reads.push_back(std::make_unique<at_time>(b.now() + 1'000'000 + i * 7'000, [&] { b.flood(1, stride); }));
     begin = b.now() + 1'000'000;
     b.run();
     REQUIRE(b.units.answers.size() == 50);
@@ -198,7 +204,8 @@ TEST_CASE("a memory that is slow to take writes holds them up on the link") {
     ticks arrived = 0;  // when the device has taken the last one
     const auto time_of = [&](bench& b) {
         fresh(b);
-        for (unsigned i = 0; i < 400; ++i) b.write(memory_at + 0x10000 + i * 64, std::vector<std::uint8_t>(64, static_cast<std::uint8_t>(i)));
+        for (unsigned i = 0; i < 400; ++i)
+            b.write(memory_at + 0x10000 + i * 64, std::vector<std::uint8_t>(64, static_cast<std::uint8_t>(i)));
         const auto visible = [&](unsigned i) {
             std::uint8_t byte = 0;
             b.gpu.core.memory.memory.bytes.read(0x10000 + i * 64, &byte, 1);
@@ -243,8 +250,8 @@ TEST_CASE("a reset drops what is under way, and what comes after is served") {
 
 namespace {
 
-/// The host writes data to a line of a busy bank and a flag to one of an idle bank, in that order. \returns how long the flag
-/// could be seen and the data not
+/// The host writes data to a line of a busy bank and a flag to one of an idle bank, in that order. \returns how long
+/// the flag could be seen and the data not
 ticks flag_before_data(bench& b) {
     fresh(b);
     constexpr std::uint64_t data_at = 0x100000, flag_at = 0x100080;
@@ -280,7 +287,8 @@ TEST_CASE("a read behind writes that commit at their banks comes when all of the
     auto& b = fresh(all().at_bank);
     b.time(memory_at + 0x100000);
     b.flood(3000, 0);
-    for (unsigned i = 0; i < 40; ++i) b.write(memory_at + 0x100000 + i * 64, std::vector<std::uint8_t>(64, static_cast<std::uint8_t>(i + 1)));
+    for (unsigned i = 0; i < 40; ++i)
+        b.write(memory_at + 0x100000 + i * 64, std::vector<std::uint8_t>(64, static_cast<std::uint8_t>(i + 1)));
     bool answered = false;
     const auto data = allocate_slice(8);
     b.root.host_read(memory_at + 0x8080, data, [&](pcie::request_status) {  // of a bank that has nothing to do

@@ -10,7 +10,8 @@ class bare_core final : public model {
 public:
     gpu::gpu_core core;
 
-    bare_core(const sc_core::sc_module_name& name, const gpu::gpu_core_params& p, unsigned index) : model(name), core(*this, p, index) {}
+    bare_core(const sc_core::sc_module_name& name, const gpu::gpu_core_params& p, unsigned index)
+        : model(name), core(*this, p, index) {}
 };
 
 }  // namespace fabricvp::test

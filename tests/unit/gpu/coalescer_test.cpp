@@ -44,7 +44,9 @@ std::vector<access_piece> expected(const vector_access& a) {
     return all;
 }
 
-std::uint64_t truncated(std::uint64_t value, unsigned bytes) { return bytes == 8 ? value : value & ((std::uint64_t{1} << 8 * bytes) - 1); }
+std::uint64_t truncated(std::uint64_t value, unsigned bytes) {
+    return bytes == 8 ? value : value & ((std::uint64_t{1} << 8 * bytes) - 1);
+}
 
 /// Splits, and copies to lanes and back. \returns how many lines
 unsigned check(vector_access& a) {
@@ -87,15 +89,17 @@ TEST_CASE("patterns that have names") {
     };
     constexpr lane_mask all = ~lane_mask{0};
     for (const unsigned bytes : {1u, 2u, 4u, 8u}) {
-        CHECK(lines(bytes, all, [&](std::uint64_t i) { return base + i * bytes; }) == bytes);             // each its own
-        CHECK(lines(bytes, all, [&](std::uint64_t i) { return base + 32 + i * bytes; }) == bytes + 1);    // across a line more
-        CHECK(lines(bytes, all, [&](std::uint64_t i) { return base + (63 - i) * bytes; }) == bytes);      // backwards
-        CHECK(lines(bytes, all, [&](std::uint64_t) { return base + 8; }) == 1);                           // one word for all
-        CHECK(lines(bytes, all, [&](std::uint64_t i) { return base + i * 64; }) == 64);                   // columns
-        CHECK(lines(bytes, all, [&](std::uint64_t i) { return base + i % 2 * 64; }) == 2);                // two by turns
+        CHECK(lines(bytes, all, [&](std::uint64_t i) { return base + i * bytes; }) == bytes);  // each its own
+        CHECK(lines(bytes, all, [&](std::uint64_t i) { return base + 32 + i * bytes; }) ==
+              bytes + 1);  // across a line more
+        CHECK(lines(bytes, all, [&](std::uint64_t i) { return base + (63 - i) * bytes; }) == bytes);  // backwards
+        CHECK(lines(bytes, all, [&](std::uint64_t) { return base + 8; }) == 1);             // one word for all
+        CHECK(lines(bytes, all, [&](std::uint64_t i) { return base + i * 64; }) == 64);     // columns
+        CHECK(lines(bytes, all, [&](std::uint64_t i) { return base + i % 2 * 64; }) == 2);  // two by turns
         CHECK(lines(bytes, 1, [&](std::uint64_t i) { return base + i * bytes; }) == 1);
         CHECK(lines(bytes, all & ~lane_mask{1}, [&](std::uint64_t i) { return base + i * bytes; }) == bytes);
-        CHECK(lines(bytes, 0x8000'0000'0000'0001, [&](std::uint64_t i) { return base + i * bytes; }) == (bytes == 1 ? 1 : 2));
+        CHECK(lines(bytes, 0x8000'0000'0000'0001, [&](std::uint64_t i) { return base + i * bytes; }) ==
+              (bytes == 1 ? 1 : 2));
         CHECK(lines(bytes, 0x5555'5555'5555'5555, [&](std::uint64_t i) { return base + i * bytes; }) == bytes);
     }
     CHECK(lines(4, 0, [&](std::uint64_t) { return base; }) == 0);
@@ -113,7 +117,8 @@ TEST_CASE("random patterns") {
         for (unsigned i = 0; i < 64; ++i) {
             const std::uint64_t far = random() % spread * bytes;
             a->address[i] = kind == 0 ? start + far : start + i * bytes * (kind == 2 ? 1 + spread % 5 : 1);
-            if (kind == 3 && (random() % 16 == 0 || !(mask >> i & 1))) a->address[i] = start + far;  // almost a sequence
+            if (kind == 3 && (random() % 16 == 0 || !(mask >> i & 1)))
+                a->address[i] = start + far;  // almost a sequence
         }
         check(*a);
     }

@@ -15,8 +15,8 @@ namespace fabricvp::test {
 
 using namespace fabricvp::gpu;
 
-/// Virtual address = GPU_GLOBAL_BASE + offset in device memory. The kernel image lies at offset 0, arguments at 1 MiB, and
-/// from `data` on there is room; page tables lie behind everything that is mapped.
+/// Virtual address = GPU_GLOBAL_BASE + offset in device memory. The kernel image lies at offset 0, arguments at 1 MiB,
+/// and from `data` on there is room; page tables lie behind everything that is mapped.
 class core_bench final : public model, private dispatch_client {
 public:
     static constexpr std::uint64_t image = GPU_GLOBAL_BASE, arguments = image + (1 << 20), data = image + (2 << 20);
@@ -58,10 +58,14 @@ public:
     }
 
     void load(const std::string& path) {
-        load_kernel(path, [this](std::uint64_t offset, const void* bytes, std::size_t size) { write_memory(offset, bytes, size); });
+        load_kernel(path, [this](std::uint64_t offset, const void* bytes, std::size_t size) {
+            write_memory(offset, bytes, size);
+        });
     }
     template <class T>
-    void poke(std::uint64_t address, const T& value) { write_memory(address - image, &value, sizeof value); }
+    void poke(std::uint64_t address, const T& value) {
+        write_memory(address - image, &value, sizeof value);
+    }
     template <class T>
     T peek(std::uint64_t address) {
         T value;
@@ -102,7 +106,9 @@ public:
     }
 
 private:
-    void write_memory(std::uint64_t offset, const void* from, std::size_t size) { core.memory.memory.bytes.write(offset, from, size); }
+    void write_memory(std::uint64_t offset, const void* from, std::size_t size) {
+        core.memory.memory.bytes.write(offset, from, size);
+    }
     void dispatch_done(const dispatch_run& run) override {
         m_run = run;
         m_done = true;

@@ -30,11 +30,13 @@ constexpr std::uint64_t mapped = 32 << 20;
 
 struct bench {
     calendar cal{"calendar"};
-    core_bench large_pages{"gpu", small(), mapped}, small_pages{"paged", small(), mapped, true}, narrow{"narrow", test_narrow(), mapped};
+    core_bench large_pages{"gpu", small(), mapped}, small_pages{"paged", small(), mapped, true},
+        narrow{"narrow", test_narrow(), mapped};
     static gpu_core_params test_narrow() { return ::narrow(); }
     bench() {
         cal.run_until(0);
-        for (auto* b : {&large_pages, &small_pages, &narrow}) b->load(std::string(FABRICVP_FIRMWARE_DIR) + "/test_memory.elf");
+        for (auto* b : {&large_pages, &small_pages, &narrow})
+            b->load(std::string(FABRICVP_FIRMWARE_DIR) + "/test_memory.elf");
     }
 };
 bench& all() {
@@ -47,11 +49,13 @@ const auto& m = p.memory;
 constexpr double issue = 4;  // cycles of the load instruction itself
 double cycles_of(cycles c) { return static_cast<double>(c); }
 const double l1_hit = cycles_of(m.unit.latency) + cycles_of(m.unit.tlb.latency) + cycles_of(m.unit.l1.latency);
-const double l2_round = cycles_of(m.router.request_latency) + cycles_of(m.router.answer_latency) + cycles_of(m.l2.latency);
+const double l2_round =
+    cycles_of(m.router.request_latency) + cycles_of(m.router.answer_latency) + cycles_of(m.l2.latency);
 const double l2_hit = cycles_of(m.unit.latency) + cycles_of(m.unit.tlb.latency) + cycles_of(m.unit.l1.tag_latency) +
                       cycles_of(m.unit.l1.fill_latency) + l2_round;
 const double memory_clock = 1e9 / static_cast<double>(m.hbm.clock.hertz);  // in cycles of the GPU, 1 ns
-const double row_hit = memory_clock * (static_cast<double>(m.hbm.column_latency) + static_cast<double>(m.hbm.burst_length) / 2);
+const double row_hit =
+    memory_clock * (static_cast<double>(m.hbm.column_latency) + static_cast<double>(m.hbm.burst_length) / 2);
 const double row_open = row_hit + memory_clock * static_cast<double>(m.hbm.row_to_column);
 const double row_conflict = row_open + memory_clock * static_cast<double>(m.hbm.row_precharge);
 
@@ -86,7 +90,8 @@ TEST_CASE("a kernel that chases pointers through HBM pays for every row") {
     const std::uint64_t lines = 65536, stride = 64;  // 4 MiB: more than L2 holds
     for (std::uint64_t i = 0; i < lines; ++i) b.poke(b.data + i * stride, b.data + (i + 1) % lines * stride);
     const auto counts = [&] {
-        return std::array<double, 3>{static_cast<double>(dram.row_hits.value()), static_cast<double>(dram.row_opens.value()),
+        return std::array<double, 3>{static_cast<double>(dram.row_hits.value()),
+                                     static_cast<double>(dram.row_opens.value()),
                                      static_cast<double>(dram.row_conflicts.value())};
     };
     const std::uint64_t out = b.data - 4096, turns = 8192;
@@ -96,7 +101,8 @@ TEST_CASE("a kernel that chases pointers through HBM pays for every row") {
         b.run("chase", chase_arguments{b.data + n * (2 << 20), out, turns * (n + 1)}, 1, 1);
         const auto after = counts();
         time[n] = static_cast<double>(b.peek<std::uint64_t>(out));
-        memory[n] = (after[0] - before[0]) * row_hit + (after[1] - before[1]) * row_open + (after[2] - before[2]) * row_conflict;
+        memory[n] = (after[0] - before[0]) * row_hit + (after[1] - before[1]) * row_open +
+                    (after[2] - before[2]) * row_conflict;
         CHECK(after[0] > before[0]);
         CHECK(after[1] + after[2] > before[1] + before[2]);
     }
@@ -178,7 +184,9 @@ namespace {
 class shared_memory final : public line_target {
 public:
     std::vector<std::uint8_t> bytes = std::vector<std::uint8_t>(1 << 20);
-    void send(const line_request_ptr& r) override { m_flights.launch<&shared_memory::arrive>(r, calendar::current().now() + 60'000, *this); }
+    void send(const line_request_ptr& r) override {
+        m_flights.launch<&shared_memory::arrive>(r, calendar::current().now() + 60'000, *this);
+    }
 
 private:
     void arrive(const line_request_ptr& r) {
@@ -192,7 +200,9 @@ private:
                 for (unsigned i = 0; i < line_bytes; ++i)
                     if (r->byte_mask >> i & 1) line[i] = r->data[i];
                 break;
-            case access_kind::atomic: r->operand = perform_atomic(r->operation, line + r->offset, r->size, r->operand); break;
+            case access_kind::atomic:
+                r->operand = perform_atomic(r->operation, line + r->offset, r->size, r->operand);
+                break;
             default: r->fault = memory_fault::bus_error; break;
         }
         m_flights.answer(r, calendar::current().now() + 1000);
@@ -209,7 +219,9 @@ TEST_CASE("a GPU core works on memory that is coherent with others") {
     b.map(offset, std::uint64_t{GPU_PA_SYSTEM} << GPU_PA_WHERE_SHIFT);
     b.core.memory.invalidate_translations(1);
     b.core.router().set_aperture(GPU_PA_SYSTEM, &shared);
-    const auto word = [&](unsigned n) -> std::uint32_t& { return *reinterpret_cast<std::uint32_t*>(&shared.bytes[n * 4]); };
+    const auto word = [&](unsigned n) -> std::uint32_t& {
+        return *reinterpret_cast<std::uint32_t*>(&shared.bytes[n * 4]);
+    };
     for (unsigned i = 0; i < 1024; ++i) word(i) = i;
     b.run("add", std::array<std::uint64_t, 2>{at, 1024 * 4}, 1024, 256);
     unsigned wrong = 0;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The data cache of a command-processor hart: what hits and misses cost, and what is seen when, with and without fences.
+// The data cache of a command-processor hart: what hits and misses cost, and what is seen when, with and without
+// fences.
 #include "unit/gpu/memory_bench.h"
 
 #include "gpu/control/command_processor.h"
@@ -107,7 +108,9 @@ bench& fresh() {
     return b;
 }
 
-constexpr word fence_of(unsigned predecessors, unsigned successors) { return 0x0f | predecessors << 24 | successors << 20; }
+constexpr word fence_of(unsigned predecessors, unsigned successors) {
+    return 0x0f | predecessors << 24 | successors << 20;
+}
 constexpr unsigned r = 2, w = 1, rw = 3;
 constexpr std::uint64_t page = GPU_VIRTUAL(0x8000'0000), offset = 0x200000;
 
@@ -115,9 +118,12 @@ const gpu_memory_system_params memory_params = small();
 const command_processor_params processor_params;
 // In cycles of the harts, two of which are one of the GPU's.
 const double hit = processor_params.hart.cpi.load + static_cast<double>(processor_params.bus.data_cache.latency);
-const double l2_round = 2.0 * static_cast<double>(memory_params.router.request_latency + memory_params.router.answer_latency + memory_params.l2.latency);
-const double burst = 4.0 * static_cast<double>(memory_params.hbm.burst_length) / 2;  // a memory clock is two of the GPU's
-const double row_open = 4.0 * static_cast<double>(memory_params.hbm.column_latency + memory_params.hbm.row_to_column) + burst;
+const double l2_round = 2.0 * static_cast<double>(memory_params.router.request_latency +
+                                                  memory_params.router.answer_latency + memory_params.l2.latency);
+const double burst =
+    4.0 * static_cast<double>(memory_params.hbm.burst_length) / 2;  // a memory clock is two of the GPU's
+const double row_open =
+    4.0 * static_cast<double>(memory_params.hbm.column_latency + memory_params.hbm.row_to_column) + burst;
 
 }  // namespace
 
@@ -191,7 +197,8 @@ TEST_CASE("stores go on their way while the hart goes on, up to a number, and a 
     CHECK(b.load(page) == 5);  // its own cache heard of it
     CHECK(b.m.peek<std::uint64_t>(offset) == 5);
     // A release is over when L2 has answered; the store left one cycle before.
-    const auto& h = b.run(program(0x4000) << sd(a1, a0, 0) << csrr(s4, 0xb00) << fence_of(rw, w) << csrr(s5, 0xb00), {page, 6});
+    const auto& h =
+        b.run(program(0x4000) << sd(a1, a0, 0) << csrr(s4, 0xb00) << fence_of(rw, w) << csrr(s5, 0xb00), {page, 6});
     const auto& cpi = b.cp.params.hart.cpi;
     CHECK(static_cast<double>(h.x(s5) - h.x(s4)) == cpi.csr + cpi.fence + l2_round - cpi.csr - cpi.store);
     CHECK(cache.drains.value() == 1);
@@ -215,8 +222,8 @@ TEST_CASE("atomics are performed at L2, and order as they say") {
     b.write_elsewhere(offset + 64, 2);
     CHECK(b.run(program(0x4000) << amoadd_d(s2, a1, a0), {page, 1}).x(s2) == 20);
     CHECK(b.m.peek<std::uint64_t>(offset) == 21);
-    CHECK(b.load(page) == 21);       // the old line is gone
-    CHECK(b.load(page + 64) == 1);   // a neighbour is not
+    CHECK(b.load(page) == 21);      // the old line is gone
+    CHECK(b.load(page + 64) == 1);  // a neighbour is not
     CHECK(b.run(program(0x4000) << lr_d(s2, a0), {page}).x(s2) == 21);
     CHECK(b.load(page + 64) == 1);
     CHECK(b.run(program(0x4000) << (lr_d(s2, a0) | acquire), {page}).x(s2) == 21);
@@ -241,7 +248,8 @@ TEST_CASE("memory elsewhere and pages that are not to be cached are asked each t
     CHECK(b.host.reads == 2);
     CHECK(b.cycles(sd(a1, a0, 0), 0x1000, 7) == processor_params.hart.cpi.store + 1000);  // and stores are waited for
     CHECK(b.host.value == 7);
-    b.m.map(0x8100'0000, b.m.base() + offset, GPU_PTE_READ | GPU_PTE_WRITE | GPU_PTE_TYPE_UNCACHED << GPU_PTE_TYPE_SHIFT);
+    b.m.map(0x8100'0000, b.m.base() + offset,
+            GPU_PTE_READ | GPU_PTE_WRITE | GPU_PTE_TYPE_UNCACHED << GPU_PTE_TYPE_SHIFT);
     const std::uint64_t uncached = GPU_VIRTUAL(0x8100'0000), cached = page;
     b.m.poke<std::uint64_t>(offset, 1);
     CHECK(b.load(cached) == 1);
@@ -271,7 +279,8 @@ TEST_CASE("stores that nothing can take trap where they are") {
                                          std::pair{GPU_VIRTUAL(0x8100'0000), memory_fault::read_only},
                                          std::pair{b.m.base() + memory_params.capacity, memory_fault::bus_error}}) {
         program p(0x4000);
-        p << auipc(s2, 0) << addi(s2, s2, 20) << csrw(0x305, s2) << sd(a1, a0, 0) << li(s3, 1) << csrr(s4, 0x342) << csrr(s5, 0x341);
+        p << auipc(s2, 0) << addi(s2, s2, 20) << csrw(0x305, s2) << sd(a1, a0, 0) << li(s3, 1) << csrr(s4, 0x342)
+          << csrr(s5, 0x341);
         const auto& h = b.run(p, {address, 1});
         CHECK(h.x(s3) == 0);
         CHECK(h.x(s4) == 7);

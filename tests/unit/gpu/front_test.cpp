@@ -51,7 +51,9 @@ struct bench final : gpu_attachment {
     unsigned room = 0;
 
     bench(const std::string& name, const gpu_front_params& p)
-        : gpu((name + "_core").c_str(), small(), 3), host((name + "_host").c_str(), 1 << 20), front(name.c_str(), p, core, 3, *this, host) {}
+        : gpu((name + "_core").c_str(), small(), 3),
+          host((name + "_host").c_str(), 1 << 20),
+          front(name.c_str(), p, core, 3, *this, host) {}
 
     void interrupt_line(bool level) override { line = level; }
     void interrupt_message(unsigned vector) override { messages.push_back(vector); }
@@ -91,7 +93,9 @@ struct bench final : gpu_attachment {
 struct benches {
     calendar cal{"calendar"};
     bench usual, narrow, at_bank;
-    benches() : usual("front", {}), narrow("narrow_front", ::narrow()), at_bank("at_bank_front", ::at_bank()) { cal.run_until(0); }
+    benches() : usual("front", {}), narrow("narrow_front", ::narrow()), at_bank("at_bank_front", ::at_bank()) {
+        cal.run_until(0);
+    }
 };
 benches& all() {
     static benches b;
@@ -173,9 +177,10 @@ TEST_CASE("atomics, doorbells and registers show no state without the writes tha
         return value;
     };
     const std::uint64_t bell = 1;
-    const std::function<void()> behind[] = {[&] { b.front.atomic(0x7000, 8, atomic_extension::operation::add, 1, 0); },
-                                            [&] { b.front.write_doorbell(8 * 40, reinterpret_cast<const std::uint8_t*>(&bell), 8); },
-                                            [&] { b.get<std::uint32_t>(GPU_ID); }, [&] { b.set<std::uint32_t>(GPU_PAGE_RETRY, 1); }};
+    const std::function<void()> behind[] = {
+        [&] { b.front.atomic(0x7000, 8, atomic_extension::operation::add, 1, 0); },
+        [&] { b.front.write_doorbell(8 * 40, reinterpret_cast<const std::uint8_t*>(&bell), 8); },
+        [&] { b.get<std::uint32_t>(GPU_ID); }, [&] { b.set<std::uint32_t>(GPU_PAGE_RETRY, 1); }};
     std::uint64_t value = 10;
     for (const ticks later : {ticks{0}, ticks{8'000}}) {  // lines wait in the window, and on their way to a bank
         for (const auto& f : behind) {
@@ -241,13 +246,18 @@ TEST_CASE("doorbells are written whole") {
 TEST_CASE("a queue's doorbell is heard by the hart that it was given to") {
     bench& b = fresh();
     const std::uint64_t value = 1;
-    const auto ring = [&](unsigned queue) { b.front.write_doorbell(8 * queue, reinterpret_cast<const std::uint8_t*>(&value), 8); };
-    const auto hears = [&](unsigned hart) { return (b.core.processor.event_pending.get(hart) & GPU_EVENT_DOORBELL) != 0; };
+    const auto ring = [&](unsigned queue) {
+        b.front.write_doorbell(8 * queue, reinterpret_cast<const std::uint8_t*>(&value), 8);
+    };
+    const auto hears = [&](unsigned hart) {
+        return (b.core.processor.event_pending.get(hart) & GPU_EVENT_DOORBELL) != 0;
+    };
     const auto answer = [&] {
         const std::uint64_t all = ~std::uint64_t{0};
         b.core.processor.registers.write(CP_DOORBELL_PENDING, &all, 8);
     };
-    for (unsigned queue = 0; queue < GPU_QUEUES; ++queue) REQUIRE(b.get<std::uint32_t>(GPU_QUEUE_HART + 4 * queue) == queue % 2);
+    for (unsigned queue = 0; queue < GPU_QUEUES; ++queue)
+        REQUIRE(b.get<std::uint32_t>(GPU_QUEUE_HART + 4 * queue) == queue % 2);
     ring(5);
     CHECK(!hears(0));
     CHECK(hears(1));
@@ -277,7 +287,8 @@ TEST_CASE("the copy engine is behind the registers, and interrupts") {
     b.set<std::uint32_t>(GPU_SDMA_REGISTERS + COPY_ENGINE_RING_SIZE, 8);
     b.set<std::uint32_t>(GPU_SDMA_REGISTERS + COPY_ENGINE_CONTROL, COPY_ENGINE_CONTROL_ENABLE);
     b.host.poke<std::uint64_t>(0x8000, 0x1234);
-    b.host.poke(0x1000, copy_engine_descriptor{0x8000, std::uint64_t{GPU_PA_GPU0 + 3} << GPU_PA_WHERE_SHIFT | 0x5000, 8, COPY_ENGINE_FLAG_INTERRUPT, 0, 0});
+    b.host.poke(0x1000, copy_engine_descriptor{0x8000, std::uint64_t{GPU_PA_GPU0 + 3} << GPU_PA_WHERE_SHIFT | 0x5000, 8,
+                                               COPY_ENGINE_FLAG_INTERRUPT, 0, 0});
     b.set<std::uint32_t>(GPU_SDMA_REGISTERS + COPY_ENGINE_DOORBELL, 1);
     b.wait();
     CHECK(b.peek<std::uint64_t>(0x5000) == 0x1234);
@@ -288,9 +299,13 @@ TEST_CASE("the copy engine is behind the registers, and interrupts") {
 
 TEST_CASE("a host without PCIe starts the firmware and has a packet executed") {
     bench& b = fresh();
-    test::load_kernel(std::string(FABRICVP_FIRMWARE_DIR) + "/cp.elf", [&](std::uint64_t offset, const char* from, std::size_t size) {
-        b.front.write_registers(GPU_SRAM_WINDOW + offset, reinterpret_cast<const std::uint8_t*>(from), static_cast<std::uint32_t>(size));
-    }, GPU_LOCAL(0));
+    test::load_kernel(
+        std::string(FABRICVP_FIRMWARE_DIR) + "/cp.elf",
+        [&](std::uint64_t offset, const char* from, std::size_t size) {
+            b.front.write_registers(GPU_SRAM_WINDOW + offset, reinterpret_cast<const std::uint8_t*>(from),
+                                    static_cast<std::uint32_t>(size));
+        },
+        GPU_LOCAL(0));
     b.set<std::uint64_t>(GPU_CP_ENTRY, GPU_SRAM_FIRMWARE);
     b.set<std::uint32_t>(GPU_CP_CONTROL, 1);
     b.wait();

@@ -7,14 +7,15 @@
 #include <string>
 #include <vector>
 
-#include <catch2/catch.hpp>
 #include <elf.h>
+#include <catch2/catch.hpp>
 
 #include "abi/gpu_apertures.h"
 
 namespace fabricvp::test {
 
-/// Calls `put(offset, bytes, size)` for every loaded segment of an ELF file; offsets count from `base`, where an image starts.
+/// Calls `put(offset, bytes, size)` for every loaded segment of an ELF file; offsets count from `base`, where an image
+/// starts.
 template <class F>
 void load_kernel(const std::string& path, F put, std::uint64_t base = GPU_CODE_BASE) {
     std::ifstream file(path, std::ios::binary);
@@ -25,7 +26,8 @@ void load_kernel(const std::string& path, F put, std::uint64_t base = GPU_CODE_B
     for (unsigned i = 0; i < header.e_phnum; ++i) {
         Elf64_Phdr segment;
         std::memcpy(&segment, contents.data() + header.e_phoff + i * sizeof segment, sizeof segment);
-        if (segment.p_type == PT_LOAD) put(segment.p_vaddr - base, contents.data() + segment.p_offset, segment.p_filesz);
+        if (segment.p_type == PT_LOAD)
+            put(segment.p_vaddr - base, contents.data() + segment.p_offset, segment.p_filesz);
     }
 }
 

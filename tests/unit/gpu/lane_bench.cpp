@@ -51,9 +51,11 @@ void test_memory::perform(vector_access& a) {
             continue;
         }
         auto* at = &bytes[address - base];
-        const auto owner = reinterpret_cast<std::uintptr_t>(a.client) ^ (std::uint64_t{a.wavefront} << 56 | std::uint64_t{lane} << 50);
+        const auto owner =
+            reinterpret_cast<std::uintptr_t>(a.client) ^ (std::uint64_t{a.wavefront} << 56 | std::uint64_t{lane} << 50);
         const auto broken = [&] {
-            for (auto i = m_reservations.begin(); i != m_reservations.end();) i = i->second == address / 8 ? m_reservations.erase(i) : std::next(i);
+            for (auto i = m_reservations.begin(); i != m_reservations.end();)
+                i = i->second == address / 8 ? m_reservations.erase(i) : std::next(i);
         };
         std::uint64_t old = 0;
         std::memcpy(&old, at, a.bytes);
@@ -111,7 +113,8 @@ void test_memory::issue(const vector_access_ptr& access) {
     });
 }
 
-void test_memory::translate(std::uint32_t, std::uint64_t page, unsigned access, translation_client& client, std::uint64_t cookie) {
+void test_memory::translate(std::uint32_t, std::uint64_t page, unsigned access, translation_client& client,
+                            std::uint64_t cookie) {
     REQUIRE(access == GPU_PTE_EXECUTE);
     const auto fault = page < base || page >= base + size ? memory_fault::unmapped : memory_fault::none;
     later(1000 + delay(), [=, &client] { client.translated(page, page, fault, cookie); });
@@ -134,7 +137,8 @@ lane_bench::lane_bench() : dispatches("dispatcher", order, clock), code("code", 
         if (!operations) continue;
         const auto i = static_cast<std::uint32_t>(units.size());
         const compute_unit_wiring to{clock, 3, i, memory, code, dispatches.listener(), *operations};
-        units.push_back(std::make_unique<compute_unit>(("compute_unit" + std::to_string(i)).c_str(), compute_unit_params{}, to));
+        units.push_back(
+            std::make_unique<compute_unit>(("compute_unit" + std::to_string(i)).c_str(), compute_unit_params{}, to));
         dispatches.attach(*units.back());
         memory.clients.push_back(units.back().get());
     }
@@ -226,7 +230,8 @@ double lane_bench::statistic(const std::string& name) const {
     const auto all = snapshot_statistics();
     double sum = 0;
     for (const auto& [path, value] : all)
-        if (path.size() >= name.size() && path.compare(path.size() - name.size(), name.size(), name) == 0 && path.rfind("compute_unit", 0) == 0)
+        if (path.size() >= name.size() && path.compare(path.size() - name.size(), name.size(), name) == 0 &&
+            path.rfind("compute_unit", 0) == 0)
             sum += value;
     return sum;
 }

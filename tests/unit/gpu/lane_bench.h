@@ -17,14 +17,15 @@
 
 namespace fabricvp::gpu {
 
-/// Memory from GPU_GLOBAL_BASE on, virtual = physical. Accesses are performed when they are issued; the answers come late.
+/// Memory from GPU_GLOBAL_BASE on, virtual = physical. Accesses are performed when they are issued; the answers come
+/// late.
 class test_memory final : public vector_memory, public translator, public line_target {
 public:
     static constexpr std::uint64_t base = GPU_GLOBAL_BASE, size = 64u << 20;
 
-    ticks shortest = 0, longest = 0;      ///< of the delay; both 0: hits, answered inside issue()
-    ticks hit_time = 0;                   ///< when data of hits are there
-    std::size_t depth = 64;               ///< accesses in the queue
+    ticks shortest = 0, longest = 0;  ///< of the delay; both 0: hits, answered inside issue()
+    ticks hit_time = 0;               ///< when data of hits are there
+    std::size_t depth = 64;           ///< accesses in the queue
     std::uint64_t read_only_from = ~std::uint64_t{0};
     std::vector<std::uint8_t> bytes = std::vector<std::uint8_t>(size);
     std::vector<access_client*> clients;  ///< who hears that there is space again
@@ -33,13 +34,16 @@ public:
 
     void restart(unsigned seed);
     template <class T>
-    T& at(std::uint64_t address) { return *reinterpret_cast<T*>(&bytes[address - base]); }
+    T& at(std::uint64_t address) {
+        return *reinterpret_cast<T*>(&bytes[address - base]);
+    }
 
     vector_access_ptr make_access() override { return m_accesses.make(); }
     void issue(const vector_access_ptr& access) override;
     bool can_issue() const override { return m_pending.size() < depth; }
     void invalidate() override { ++invalidations; }
-    void translate(std::uint32_t space, std::uint64_t page, unsigned access, translation_client& client, std::uint64_t cookie) override;
+    void translate(std::uint32_t space, std::uint64_t page, unsigned access, translation_client& client,
+                   std::uint64_t cookie) override;
     void send(const line_request_ptr& request) override;
     std::size_t live() const { return m_accesses.live(); }
 

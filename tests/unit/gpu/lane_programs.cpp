@@ -40,9 +40,10 @@ const std::vector<opcode>& computing() {
 }
 
 bool has_rounding(operand_format f) {
-    return f >= operand_format::f_ssss_rm && f <= operand_format::f_ds_rm && f != operand_format::f_sss && f != operand_format::f_ddd &&
-           f != operand_format::f_xs && f != operand_format::f_xd && f != operand_format::f_xss && f != operand_format::f_xdd &&
-           f != operand_format::f_sx && f != operand_format::f_dx;
+    return f >= operand_format::f_ssss_rm && f <= operand_format::f_ds_rm && f != operand_format::f_sss &&
+           f != operand_format::f_ddd && f != operand_format::f_xs && f != operand_format::f_xd &&
+           f != operand_format::f_xss && f != operand_format::f_xdd && f != operand_format::f_sx &&
+           f != operand_format::f_dx;
 }
 
 bool writes_f(operand_format f) {
@@ -81,8 +82,10 @@ void lane_program::memory() {
     static constexpr unsigned store_bytes[] = {1, 2, 4, 8, 4, 8};
     // Base register, and the stretch behind it that is the lane's own.
     unsigned base = data_pointer, from = play, size = play_size;
-    if (pick(3) == 0) base = local_pointer, from = 0, size = local_stride;
-    else if (pick(3) == 0) base = 2, from = static_cast<unsigned>(-256), size = 128;
+    if (pick(3) == 0)
+        base = local_pointer, from = 0, size = local_stride;
+    else if (pick(3) == 0)
+        base = 2, from = static_cast<unsigned>(-256), size = 128;
     const auto offset = [&](unsigned bytes) { return static_cast<int>(from + pick(size / bytes) * bytes); };
     switch (pick(5)) {
         case 0:
@@ -186,8 +189,10 @@ void lane_program::statement(unsigned loops, bool calls) {
 void lane_program::block(unsigned statements, unsigned loops, bool calls) {
     ++m_depth;
     for (unsigned i = 0; i < statements; ++i) {
-        if (m_depth < 5) statement(loops, calls);
-        else compute();
+        if (m_depth < 5)
+            statement(loops, calls);
+        else
+            compute();
     }
     --m_depth;
 }
@@ -235,7 +240,8 @@ lane_program::lane_program(unsigned seed) : m_random(seed) {
     const auto finish = here();
     put(0);
     functions();
-    for (const auto& c : m_calls) m_words[c.at] = jal(ra, static_cast<int>(m_function[c.function]) * 4 - static_cast<int>(c.at) * 4);
+    for (const auto& c : m_calls)
+        m_words[c.at] = jal(ra, static_cast<int>(m_function[c.function]) * 4 - static_cast<int>(c.at) * 4);
     for (const auto& c : m_indirect) {
         const int distance = static_cast<int>(m_function[0] - c.at) * 4, upper = (distance + 0x800) >> 12;
         m_words[c.at] = auipc(r(address), static_cast<word>(upper));

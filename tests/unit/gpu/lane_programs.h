@@ -15,7 +15,8 @@ namespace fabricvp::gpu {
 /// registers hold in the end.
 class lane_program {
 public:
-    static constexpr unsigned stride = 2048, play = 512, play_size = 512, dump = 1024, local_stride = 64, scratch = 1024;
+    static constexpr unsigned stride = 2048, play = 512, play_size = 512, dump = 1024, local_stride = 64,
+                              scratch = 1024;
 
     explicit lane_program(unsigned seed);
 

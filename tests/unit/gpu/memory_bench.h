@@ -38,7 +38,8 @@ public:
         return a;
     }
     /// One lane's access.
-    vector_access_ptr one(access_kind kind, std::uint64_t address, std::uint64_t data = 0, unsigned bytes = 4, unsigned lane = 0) {
+    vector_access_ptr one(access_kind kind, std::uint64_t address, std::uint64_t data = 0, unsigned bytes = 4,
+                          unsigned lane = 0) {
         auto a = make(kind, bytes);
         a->mask = lane_mask{1} << lane;
         a->address[lane] = address;
@@ -93,8 +94,8 @@ public:
 struct memory_machine {
     gpu_memory_system system;
     std::vector<std::unique_ptr<memory_client>> clients;
-    std::uint64_t root = 0x1000;                ///< of address space 1: an offset, as all below
-    std::uint64_t next_table = 0x2000;          ///< where the next page table goes, up to 1 MiB
+    std::uint64_t root = 0x1000;        ///< of address space 1: an offset, as all below
+    std::uint64_t next_table = 0x2000;  ///< where the next page table goes, up to 1 MiB
 
     memory_machine(const char* name, const gpu_memory_system_params& p, unsigned units, unsigned index = 0)
         : system(name, p, index, clock_domain(frequency{1'000'000'000}), units) {
@@ -119,9 +120,12 @@ struct memory_machine {
         system.memory.bytes.read(offset, &e, 8);
         return e;
     }
-    static std::uint64_t pte(std::uint64_t physical, unsigned flags) { return (physical >> 12) << GPU_PTE_PPN_SHIFT | flags | GPU_PTE_VALID; }
+    static std::uint64_t pte(std::uint64_t physical, unsigned flags) {
+        return (physical >> 12) << GPU_PTE_PPN_SHIFT | flags | GPU_PTE_VALID;
+    }
     /// Maps a page; `level` 0: 4 KiB, 1: 2 MiB. \returns the offset of the leaf entry
-    std::uint64_t map(std::uint64_t address, std::uint64_t physical, unsigned flags = GPU_PTE_READ | GPU_PTE_WRITE, unsigned level = 0) {
+    std::uint64_t map(std::uint64_t address, std::uint64_t physical, unsigned flags = GPU_PTE_READ | GPU_PTE_WRITE,
+                      unsigned level = 0) {
         std::uint64_t table = root;
         for (unsigned l = 3;; --l) {
             const std::uint64_t at = table + (address >> (12 + 9 * l) & 0x1ff) * 8;

@@ -16,7 +16,8 @@ gpu_memory_system_params small() {
     return p;
 }
 
-/// Takes requests to another GPU's memory there, after a delay that may reorder them; cuts off sectors that nobody needs.
+/// Takes requests to another GPU's memory there, after a delay that may reorder them; cuts off sectors that nobody
+/// needs.
 class far_memory final : public line_target, private line_client {
 public:
     explicit far_memory(memory_router& there) : m_there(there) {}
@@ -253,7 +254,9 @@ TEST_CASE("reservations") {
         const std::uint64_t at = far ? elsewhere : base;
         auto& where = far ? both().peer : m;
         where.poke<std::uint64_t>(home, 10);
-        const auto reserve = [&](unsigned unit, unsigned lane = 0) { return atomic(m, unit, access_kind::load_reserved, at, 0, operation::add, 8, lane); };
+        const auto reserve = [&](unsigned unit, unsigned lane = 0) {
+            return atomic(m, unit, access_kind::load_reserved, at, 0, operation::add, 8, lane);
+        };
         const auto conditional = [&](unsigned unit, std::uint64_t value, unsigned lane = 0, std::uint64_t offset = 0) {
             return atomic(m, unit, access_kind::store_conditional, at + offset, value, operation::add, 8, lane);
         };
@@ -291,8 +294,8 @@ TEST_CASE("reservations") {
 TEST_CASE("faults name their lanes and harm nobody else") {
     auto& m = fresh();
     m.map(base + 0x40000000, gpu0 | home, GPU_PTE_READ);
-    m.map(base + 0x40001000, std::uint64_t{0x40} << 48);                 // an aperture that nobody answers for
-    m.map(base + 0x40002000, gpu0 | (std::uint64_t{64} << 20));          // beyond the memory
+    m.map(base + 0x40001000, std::uint64_t{0x40} << 48);         // an aperture that nobody answers for
+    m.map(base + 0x40002000, gpu0 | (std::uint64_t{64} << 20));  // beyond the memory
     m.map(base + 0x40003000, gpu0 | home, GPU_PTE_EXECUTE);
     const auto fault = [&](access_kind kind, std::uint64_t address) {
         auto a = m.clients[0]->one(kind, address, 1, 4, 3);
@@ -363,7 +366,8 @@ TEST_CASE("lines that arrive trimmed fill the sectors that came") {
     CHECK(l1.sector_misses.value() == sector_misses + 1);
     m.clients[0]->memory.invalidate();
     // A load that shares a fetch which was sent for another sector.
-    auto first = m.clients[0]->one(access_kind::read, elsewhere), second = m.clients[0]->one(access_kind::read, elsewhere + 60);
+    auto first = m.clients[0]->one(access_kind::read, elsewhere),
+         second = m.clients[0]->one(access_kind::read, elsewhere + 60);
     m.clients[0]->memory.issue(first);
     m.clients[0]->memory.issue(second);
     m.run();

@@ -19,13 +19,16 @@ public:
         unsigned bytes;
         std::uint64_t value;
         bool exact;
-        bool operator==(const access& o) const { return kind == o.kind && address == o.address && bytes == o.bytes && value == o.value; }
+        bool operator==(const access& o) const {
+            return kind == o.kind && address == o.address && bytes == o.bytes && value == o.value;
+        }
     };
     std::vector<access> seen;
     std::uint64_t reads = 0;
 
     void send(const line_request_ptr& r) override {
-        const auto first = static_cast<unsigned>(__builtin_ctzll(r->byte_mask)), bytes = static_cast<unsigned>(__builtin_popcountll(r->byte_mask));
+        const auto first = static_cast<unsigned>(__builtin_ctzll(r->byte_mask)),
+                   bytes = static_cast<unsigned>(__builtin_popcountll(r->byte_mask));
         REQUIRE(r->byte_mask == bytes_of(first, bytes));
         std::uint64_t value = reads;
         if (bytes > sizeof value) {
@@ -93,7 +96,8 @@ TEST_CASE("64 lanes ring one register: 64 writes of 8 bytes, in lane order, whet
         CHECK(a->fault == memory_fault::none);
         REQUIRE(b.target.seen.size() == 64);
         for (unsigned lane = 0; lane < 64; ++lane)
-            CHECK(b.target.seen[lane] == device::access{access_kind::write, registers + 0x10, 8, 0x1111'0000'0000'0000u + lane, false});
+            CHECK(b.target.seen[lane] ==
+                  device::access{access_kind::write, registers + 0x10, 8, 0x1111'0000'0000'0000u + lane, false});
     }
 }
 
@@ -105,7 +109,8 @@ TEST_CASE("neighbouring registers are not merged; lanes that take no part stay a
     REQUIRE(b.target.seen.size() == 5);
     const unsigned lanes[] = {1, 2, 4, 5, 7};
     for (unsigned i = 0; i < 5; ++i)
-        CHECK(b.target.seen[i] == device::access{access_kind::write, registers + 8 * lanes[i], 8, 0x1111'0000'0000'0000u + lanes[i], false});
+        CHECK(b.target.seen[i] == device::access{access_kind::write, registers + 8 * lanes[i], 8,
+                                                 0x1111'0000'0000'0000u + lanes[i], false});
 }
 
 TEST_CASE("each lane's load asks the device, for its own bytes alone") {
@@ -133,7 +138,8 @@ TEST_CASE("memory that is not cached is merged as before") {
     for (unsigned i = 0; i < 4; ++i) CHECK(b.target.seen[i].bytes == line_bytes);
 }
 
-TEST_CASE("any lanes, any registers: every store arrives whole, those of a line in lane order, and accesses keep theirs") {
+TEST_CASE(
+    "any lanes, any registers: every store arrives whole, those of a line in lane order, and accesses keep theirs") {
     bench& b = fresh();
     std::mt19937_64 random(11);
     for (unsigned round = 0; round < 200; ++round) {
@@ -173,7 +179,8 @@ TEST_CASE("lanes in a device and in memory at once") {
     CHECK(a->fault == memory_fault::none);
     REQUIRE(b.target.seen.size() == 32);
     for (unsigned i = 0; i < 32; ++i) CHECK(b.target.seen[i].value == 0x1111'0000'0000'0000u + 2 * i);
-    for (unsigned lane = 1; lane < 64; lane += 2) CHECK(b.m.peek<std::uint64_t>(0x200000 + 8 * lane) == 0x1111'0000'0000'0000u + lane);
+    for (unsigned lane = 1; lane < 64; lane += 2)
+        CHECK(b.m.peek<std::uint64_t>(0x200000 + 8 * lane) == 0x1111'0000'0000'0000u + lane);
 }
 
 TEST_CASE("a device that refuses a store names every lane") {

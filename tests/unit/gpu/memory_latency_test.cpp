@@ -49,9 +49,9 @@ TEST_CASE("each level costs what its parameters add up to") {
     CHECK(chase(m, a) == Approx(l2_hit + row_open).epsilon(1e-12));
     CHECK(m.system.hbm.row_opens.value() > opens);
     CHECK(chase(m, a) == l1_hit);
-    CHECK(chase(m, a + 64) == l2_hit + row_hit);     // the next line: in the same chunk of the same row
+    CHECK(chase(m, a + 64) == l2_hit + row_hit);  // the next line: in the same chunk of the same row
     CHECK(chase(m, a + 64) == l1_hit);
-    CHECK(chase(m, a, 1) > l2_hit);                  // another unit: its TLB misses
+    CHECK(chase(m, a, 1) > l2_hit);  // another unit: its TLB misses
     CHECK(chase(m, a + 64, 1) == l2_hit);
     // The other row of the same bank of the same channel. Rows of a channel lie channels x 2 KiB apart; banks repeat.
     std::uint64_t other = 0;

@@ -26,8 +26,8 @@ TEST_CASE("locked lines stay, up to the cap of a set") {
     const auto holds = [&](std::uint64_t n) { return m.system.l2.bank_of(home).holds(home + n * way); };
     CHECK(send(access_kind::lock, 0));
     CHECK(send(access_kind::lock, 1));
-    CHECK(send(access_kind::lock, 1));         // it is
-    CHECK_FALSE(send(access_kind::lock, 2));   // the cap is 2
+    CHECK(send(access_kind::lock, 1));        // it is
+    CHECK_FALSE(send(access_kind::lock, 2));  // the cap is 2
     for (std::uint64_t n = 3; n < 20; ++n) send(access_kind::read, n);
     CHECK(holds(0));
     CHECK(holds(1));
@@ -51,7 +51,8 @@ TEST_CASE("lines of queues are locked by who fills them and unlocked by the comm
     const std::uint64_t way = 64 << 10 >> 2;  // lines at this distance share a set (4 ways)
     line_listener l;
     const auto send = [&](access_kind kind, std::uint64_t n, bool by_processor) {
-        m.system.router.send(l.make(kind, gpu0 | (home + n * way), by_processor ? std::uint64_t{1} << 32 | 0xffff0000u : 0));
+        m.system.router.send(
+            l.make(kind, gpu0 | (home + n * way), by_processor ? std::uint64_t{1} << 32 | 0xffff0000u : 0));
         m.run();
         CHECK(l.answers.back().fault == memory_fault::none);
     };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where the time of lanes' accesses went: the spans of an access of one line add up to its latency, to the tick; those of
-// accesses of many lines, which overlap, leave nothing out.
+// Where the time of lanes' accesses went: the spans of an access of one line add up to its latency, to the tick; those
+// of accesses of many lines, which overlap, leave nothing out.
 #include <map>
 #include <random>
 #include <string>
@@ -55,7 +55,8 @@ std::map<std::string, ticks> stages(const span_recorder& r, const kept_access& a
         CHECK(s.begin >= a.begin);
         CHECK(s.end <= a.end);
         sum += s.end - s.begin;
-        out[r.component_of(s.stage) + "." + r.name_of(s.stage) + (s.kind == span_kind::queueing ? " waits" : "")] += s.end - s.begin;
+        out[r.component_of(s.stage) + "." + r.name_of(s.stage) + (s.kind == span_kind::queueing ? " waits" : "")] +=
+            s.end - s.begin;
     }
     return out;
 }
@@ -76,9 +77,10 @@ void storm(bench& b, unsigned accesses, unsigned lanes) {
             a->address[lane] = page + random() % (i % 8 ? 64 : 1024) * 4;
             a->data[lane] = i;
         }
-        events.push_back(std::make_unique<at_time>(begin + 1000 * (1 + random() % (accesses * (lanes + 7))), [&client, a] {
-            if (client.memory.can_issue()) client.memory.issue(a);
-        }));
+        events.push_back(
+            std::make_unique<at_time>(begin + 1000 * (1 + random() % (accesses * (lanes + 7))), [&client, a] {
+                if (client.memory.can_issue()) client.memory.issue(a);
+            }));
     }
     b.m.run(ticks{10'000'000'000});
 }
@@ -96,8 +98,8 @@ TEST_CASE("a load's time by stage") {
     ticks sum = 0;
     const auto miss = stages(b.recorder, b.recorder.kept()[0], sum);
     CHECK(sum == static_cast<ticks>(first * 1000));
-    for (const char* stage : {"gpu.unit0.coalesce", "gpu.unit0.tlb.lookup", "gpu.l2_tlb.lookup", "gpu.gmmu.walk", "gpu.unit0.l1.lookup",
-                              "gpu.router.request", "gpu.hbm.access", "gpu.unit0.l1.fill"})
+    for (const char* stage : {"gpu.unit0.coalesce", "gpu.unit0.tlb.lookup", "gpu.l2_tlb.lookup", "gpu.gmmu.walk",
+                              "gpu.unit0.l1.lookup", "gpu.router.request", "gpu.hbm.access", "gpu.unit0.l1.fill"})
         CHECK(miss.count(stage) == 1);
     CHECK(miss.at("gpu.hbm.access") % 1000 == 0);
     const auto hit = stages(b.recorder, b.recorder.kept()[1], sum);
@@ -122,8 +124,8 @@ TEST_CASE("the spans of accesses of one line add up to their latency, whatever t
     }
     CHECK(b.recorder.kept().size() > 1000);
     CHECK(wrong == 0);
-    for (const char* stage : {"gpu.gmmu.queue waits", "gpu.unit0.tlb.queue waits", "gpu.unit1.port waits", "gpu.unit2.l1.merge waits",
-                              "gpu.hbm.access waits", "gpu.l2.bank0.atomic"})
+    for (const char* stage : {"gpu.gmmu.queue waits", "gpu.unit0.tlb.queue waits", "gpu.unit1.port waits",
+                              "gpu.unit2.l1.merge waits", "gpu.hbm.access waits", "gpu.l2.bank0.atomic"})
         CHECK(seen[stage] > 0);
     CHECK(b.recorder.breakdown().unaccounted == 0);
 }
@@ -149,8 +151,8 @@ TEST_CASE("what lanes want of the lines that are fetched") {
         }
         m.time(1, a);
     };
-    const auto before = l1.lines_needing_16.value(), two = l1.lines_needing_32.value(), three = l1.lines_needing_48.value(),
-               all = l1.lines_needing_64.value();
+    const auto before = l1.lines_needing_16.value(), two = l1.lines_needing_32.value(),
+               three = l1.lines_needing_48.value(), all = l1.lines_needing_64.value();
     want(0, {0});
     want(1, {16, 20, 24, 28});
     want(2, {12, 16});

@@ -64,7 +64,8 @@ bench& all() {
 }
 
 // Pages of 4 KiB from `base` on, each third of them in another GPU's memory; behind them some that lie in one of 2 MiB.
-constexpr std::uint64_t base = 0x8000'0000, home = 0x200000, small_pages = 16, pages = 24, large = 0x8040'0000, large_home = 0x400000;
+constexpr std::uint64_t base = 0x8000'0000, home = 0x200000, small_pages = 16, pages = 24, large = 0x8040'0000,
+                        large_home = 0x400000;
 constexpr unsigned wavefronts = 3;
 
 struct spot {
@@ -83,14 +84,18 @@ public:
 
     static std::uint64_t place(std::uint64_t word) {
         const std::uint64_t at = word * 4;
-        return at < small_pages * 4096 ? base + at : large + (at - small_pages * 4096) * 8;  // spread over many parts of 4 KiB
+        return at < small_pages * 4096 ? base + at
+                                       : large + (at - small_pages * 4096) * 8;  // spread over many parts of 4 KiB
     }
     void step() {
         auto& c = *m_m.clients[m_unit];
         if (!c.memory.can_issue()) return;
         const unsigned wavefront = m_random() % wavefronts, what = m_random() % 16;
         if (what == 0) return c.memory.invalidate();
-        auto a = c.make(what < 8 ? access_kind::read : what < 14 ? access_kind::write : access_kind::atomic, 4, wavefront);
+        auto a = c.make(what < 8    ? access_kind::read
+                        : what < 14 ? access_kind::write
+                                    : access_kind::atomic,
+                        4, wavefront);
         if (what < 2) a->scope = memory_scope::agent;
         a->operation = atomic_extension::operation::add;
         a->address.fill(0);  // a pooled access still has those of its last life
@@ -103,13 +108,17 @@ public:
             const std::uint64_t owner = (m_unit * wavefronts + wavefront) * 2 + 1;
             const std::uint64_t slot = near ? (start + i) % words : m_random() % some * 64 % words;
             const std::uint64_t word = slot * stride + owner;
-            if (std::any_of(&a->address[0], &a->address[i], [&](std::uint64_t other) { return other == place(word); })) continue;
+            if (std::any_of(&a->address[0], &a->address[i], [&](std::uint64_t other) { return other == place(word); }))
+                continue;
             a->mask |= lane_mask{1} << i;
             a->address[i] = place(word);
-            if (a->kind == access_kind::atomic && m_random() % 2) a->address[i] = place(slot * stride);  // a counter of all
+            if (a->kind == access_kind::atomic && m_random() % 2)
+                a->address[i] = place(slot * stride);  // a counter of all
             a->data[i] = m_random() % 1000;
-            if (a->kind == access_kind::write) reference[a->address[i]] = static_cast<std::uint32_t>(a->data[i]);
-            else if (a->kind == access_kind::atomic) reference[a->address[i]] += static_cast<std::uint32_t>(a->data[i]);
+            if (a->kind == access_kind::write)
+                reference[a->address[i]] = static_cast<std::uint32_t>(a->data[i]);
+            else if (a->kind == access_kind::atomic)
+                reference[a->address[i]] += static_cast<std::uint32_t>(a->data[i]);
         }
         if (a->kind != access_kind::atomic)
             for (unsigned i = 0; i < 64; ++i)
@@ -256,7 +265,8 @@ TEST_CASE("lines of one L2 bank take their turns, those of different banks do no
         m.clients[0]->memory.invalidate();
         for (auto& c : m.clients) c->done.clear();
         const ticks begin = calendar::current().now();
-        for (unsigned u = 0; u < 8; ++u) m.clients[u]->memory.issue(m.clients[u]->one(access_kind::read, base + u * stride));
+        for (unsigned u = 0; u < 8; ++u)
+            m.clients[u]->memory.issue(m.clients[u]->one(access_kind::read, base + u * stride));
         m.run();
         ticks last = 0;
         for (auto& c : m.clients) last = std::max(last, c->done.at(0).ready);
@@ -285,7 +295,8 @@ TEST_CASE("streams come within 5 % of the peak of HBM") {
                 auto a = c.make(kind, 4);
                 a->mask = ~lane_mask{0};
                 const std::uint64_t line = dice() % ((32 << 20) / 64);
-                for (unsigned i = 0; i < 64; ++i) a->address[i] = (random ? base + line * 64 + i % 16 * 4 : next[u] + 4 * i);
+                for (unsigned i = 0; i < 64; ++i)
+                    a->address[i] = (random ? base + line * 64 + i % 16 * 4 : next[u] + 4 * i);
                 next[u] += 256;
                 c.memory.issue(a);
             }
@@ -293,9 +304,11 @@ TEST_CASE("streams come within 5 % of the peak of HBM") {
         do {
             for (unsigned u = 0; u < 8; ++u) feed(u);
             if (cal.next_event_time() != never) cal.run_until(cal.next_event_time());
-        } while (std::any_of(left.begin(), left.end(), [](auto n) { return n != 0; }) || cal.next_event_time() != never);
+        } while (std::any_of(left.begin(), left.end(), [](auto n) { return n != 0; }) ||
+                 cal.next_event_time() != never);
         for (auto& c : m.clients) c->done.clear();
-        return static_cast<double>(m.system.hbm.bytes.value() - before) / static_cast<double>(cal.now() - begin) * 1e12 / m.system.hbm.peak();
+        return static_cast<double>(m.system.hbm.bytes.value() - before) / static_cast<double>(cal.now() - begin) *
+               1e12 / m.system.hbm.peak();
     };
     const double stream = rate(false, access_kind::read), random = rate(true, access_kind::read);
     INFO("stream " << stream << ", random " << random << " of the peak");

@@ -19,10 +19,13 @@ using namespace fabricvp::gpu::replay;
 
 namespace {
 
-constexpr std::uint64_t line_of(unsigned gpu, std::uint64_t number) { return std::uint64_t{GPU_PA_GPU0 + gpu} << GPU_PA_WHERE_SHIFT | number * line_bytes; }
+constexpr std::uint64_t line_of(unsigned gpu, std::uint64_t number) {
+    return std::uint64_t{GPU_PA_GPU0 + gpu} << GPU_PA_WHERE_SHIFT | number * line_bytes;
+}
 
 struct scratch_file {
-    std::string path = (std::filesystem::temp_directory_path() / ("fabricvp-recording-" + std::to_string(::getpid()))).string();
+    std::string path =
+        (std::filesystem::temp_directory_path() / ("fabricvp-recording-" + std::to_string(::getpid()))).string();
     ~scratch_file() { std::filesystem::remove(path); }
     std::string bytes() const {
         std::ifstream in(path, std::ios::binary);
@@ -175,7 +178,8 @@ TEST_CASE("time that a wavefront's own GPU takes is recorded") {
     constexpr ticks cycle = 1000;
     recorder r(file.path, {cycle}, 1);
     auto* w = new wavefront_record(r, 0, 0, 0, cycle, 0);
-    // Ten cycles of work; then the memory unit is full for fifty, takes a store, and that is under way until 200, long after the end.
+    // Ten cycles of work; then the memory unit is full for fifty, takes a store, and that is under way until 200, long
+    // after the end.
     w->held_up(10 * cycle, 10 * cycle);
     auto* store = w->issue(-1, 60 * cycle, 0);
     w->ended(70 * cycle, 4 * cycle);

@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::uint64_t capacity = 32 << 20, host_bytes = 8 << 20;
 constexpr std::uint64_t here = std::uint64_t{GPU_PA_GPU0} << GPU_PA_WHERE_SHIFT;
-constexpr std::uint64_t ring = 0x1000, slots = 8;     // in the host's memory
+constexpr std::uint64_t ring = 0x1000, slots = 8;      // in the host's memory
 constexpr std::uint64_t space = 2, mapped = 16 << 20;  // virtual GPU_GLOBAL_BASE + n is device memory at `mapped` + n
 
 gpu_core_params small() {
@@ -58,12 +58,17 @@ struct bench {
         set(COPY_ENGINE_CONTROL, COPY_ENGINE_CONTROL_ENABLE, 4, c);
         posted[c] = 0;
     }
-    std::uint64_t slot(std::uint32_t n, unsigned c = 0) const { return ring + 0x1000 * c + n % slots * sizeof(copy_engine_descriptor); }
-    void post(std::uint64_t to, std::uint64_t from, std::uint32_t length, std::uint32_t flags = 0, std::uint32_t of = 0, unsigned c = 0) {
+    std::uint64_t slot(std::uint32_t n, unsigned c = 0) const {
+        return ring + 0x1000 * c + n % slots * sizeof(copy_engine_descriptor);
+    }
+    void post(std::uint64_t to, std::uint64_t from, std::uint32_t length, std::uint32_t flags = 0, std::uint32_t of = 0,
+              unsigned c = 0) {
         host.poke(slot(posted[c]++, c), copy_engine_descriptor{from, to, length, flags, 0, of});
     }
     void ring_bell(unsigned c = 0) { set(COPY_ENGINE_DOORBELL, posted[c], 4, c); }
-    std::uint32_t status(std::uint32_t n, unsigned c = 0) const { return host.peek<copy_engine_descriptor>(slot(n, c)).status; }
+    std::uint32_t status(std::uint32_t n, unsigned c = 0) const {
+        return host.peek<copy_engine_descriptor>(slot(n, c)).status;
+    }
 
     /// Page tables of the address space, in device memory.
     void map() {
@@ -150,7 +155,8 @@ TEST_CASE("virtual addresses are translated page by page") {
     const std::uint32_t length = 5 * 4096 + 100;
     for (std::uint32_t i = 0; i < length; ++i) b.host.bytes[0x100200 + i] = pattern(i);
     b.post(GPU_GLOBAL_BASE + 0x2010, 0x100200, length, COPY_ENGINE_FLAG_DESTINATION_VIRTUAL, space);
-    b.post(GPU_GLOBAL_BASE + 0x20008, GPU_GLOBAL_BASE + 0x2010, length, COPY_ENGINE_FLAG_SOURCE_VIRTUAL | COPY_ENGINE_FLAG_DESTINATION_VIRTUAL, space);
+    b.post(GPU_GLOBAL_BASE + 0x20008, GPU_GLOBAL_BASE + 0x2010, length,
+           COPY_ENGINE_FLAG_SOURCE_VIRTUAL | COPY_ENGINE_FLAG_DESTINATION_VIRTUAL, space);
     b.post(0x400000, GPU_GLOBAL_BASE + 0x20008, length, COPY_ENGINE_FLAG_SOURCE_VIRTUAL, space);
     b.ring_bell();
     b.wait();
@@ -165,9 +171,11 @@ TEST_CASE("descriptors are performed in order, around the ring, on both channels
     bench& b = fresh();
     for (std::uint32_t round = 0; round < 5; ++round) {
         for (unsigned c = 0; c < 2; ++c) {
-            for (std::uint32_t n = 0; n < 7; ++n) b.host.poke<std::uint32_t>(0x100000 + 0x1000 * c + 4 * n, 1000 * round + 10 * n + c);
+            for (std::uint32_t n = 0; n < 7; ++n)
+                b.host.poke<std::uint32_t>(0x100000 + 0x1000 * c + 4 * n, 1000 * round + 10 * n + c);
             // Each overwrites the word of the one before.
-            for (std::uint32_t n = 0; n < 7; ++n) b.post(here | (0x200000 + 0x1000 * c), 0x100000 + 0x1000 * c + 4 * n, 4, 0, 0, c);
+            for (std::uint32_t n = 0; n < 7; ++n)
+                b.post(here | (0x200000 + 0x1000 * c), 0x100000 + 0x1000 * c + 4 * n, 4, 0, 0, c);
             b.ring_bell(c);
         }
         b.wait();
@@ -184,13 +192,13 @@ TEST_CASE("what cannot be copied becomes the descriptor's status, and the ring g
     bench& b = fresh();
     b.map();
     const auto faults = b.engine.faults.total();
-    b.post(here | 0x200000, host_bytes, 64);                                                     // no such host memory
-    b.post(here | capacity, 0x100000, 64);                                                       // no such device memory
-    b.post(std::uint64_t{GPU_PA_GPU0 + 9} << GPU_PA_WHERE_SHIFT, 0x100000, 64);                  // no such GPU
+    b.post(here | 0x200000, host_bytes, 64);                                     // no such host memory
+    b.post(here | capacity, 0x100000, 64);                                       // no such device memory
+    b.post(std::uint64_t{GPU_PA_GPU0 + 9} << GPU_PA_WHERE_SHIFT, 0x100000, 64);  // no such GPU
     b.post(GPU_GLOBAL_BASE + (64 << 12), 0x100000, 64, COPY_ENGINE_FLAG_DESTINATION_VIRTUAL, space);  // not mapped
     b.post(GPU_GLOBAL_BASE + (63 << 12), 0x100000, 64, COPY_ENGINE_FLAG_DESTINATION_VIRTUAL, space);  // read-only
-    b.post(~std::uint64_t{63}, 0x100000, 64, COPY_ENGINE_FLAG_DESTINATION_VIRTUAL, space);            // beyond all address spaces
-    b.post(here | 0x200000, 0x100000, 64, 0x80);                                                 // a flag that is none
+    b.post(~std::uint64_t{63}, 0x100000, 64, COPY_ENGINE_FLAG_DESTINATION_VIRTUAL, space);  // beyond all address spaces
+    b.post(here | 0x200000, 0x100000, 64, 0x80);                                            // a flag that is none
     b.ring_bell();
     b.wait();
     const auto failed = [](std::uint32_t fault) { return COPY_ENGINE_READ_ERROR | fault << 8; };

@@ -89,8 +89,10 @@ TEST_CASE("rows of results are the same on every instruction set") {
             o.rs3 = 3;
             const auto mode = round % 10;
             const auto timing = riscv::info(o.op).timing;
-            const bool floating = timing == riscv::timing_class::floating || timing == riscv::timing_class::float_divide;
-            o.immediate = floating ? static_cast<std::int32_t>(mode < 5 ? mode : 7) : static_cast<std::int32_t>(random() % 4096) - 2048;
+            const bool floating =
+                timing == riscv::timing_class::floating || timing == riscv::timing_class::float_divide;
+            o.immediate = floating ? static_cast<std::int32_t>(mode < 5 ? mode : 7)
+                                   : static_cast<std::int32_t>(random() % 4096) - 2048;
             if (riscv::info(o.op).format == riscv::operand_format::register_shift) o.immediate &= 63;
             alignas(64) lane_registers::row expected, result;
             reference.rows[n](o, *registers, expected);
@@ -98,7 +100,8 @@ TEST_CASE("rows of results are the same on every instruction set") {
                 set->rows[n](o, *registers, result);
                 for (unsigned lane = 0; lane < wavefront_lanes; ++lane) {
                     if (result[lane] == expected[lane]) continue;
-                    INFO(set->name << " immediate " << o.immediate << std::hex << " operands " << r[1][lane] << ' ' << r[2][lane] << ' ' << r[3][lane]);
+                    INFO(set->name << " immediate " << o.immediate << std::hex << " operands " << r[1][lane] << ' '
+                                   << r[2][lane] << ' ' << r[3][lane]);
                     REQUIRE(result[lane] == expected[lane]);
                 }
                 // In place.
@@ -148,22 +151,31 @@ TEST_CASE("comparisons, addresses, blending and loaded data are the same on ever
             result = a;
             set->blend(result, b, mask);
             right = true;
-            for (unsigned lane = 0; lane < wavefront_lanes; ++lane) right = right && result[lane] == (mask >> lane & 1 ? b : a)[lane];
+            for (unsigned lane = 0; lane < wavefront_lanes; ++lane)
+                right = right && result[lane] == (mask >> lane & 1 ? b : a)[lane];
             CHECK(right);
-            for (const auto format : {load_format::i8, load_format::i16, load_format::i32, load_format::i64, load_format::u8, load_format::u16,
-                                      load_format::u32, load_format::box32}) {
+            for (const auto format : {load_format::i8, load_format::i16, load_format::i32, load_format::i64,
+                                      load_format::u8, load_format::u16, load_format::u32, load_format::box32}) {
                 expected = result = a;
                 for (unsigned lane = 0; lane < wavefront_lanes; ++lane) {
                     if (!(mask >> lane & 1)) continue;
                     const auto v = b[lane];
                     switch (format) {
-                        case load_format::i8: expected[lane] = static_cast<std::uint64_t>(static_cast<std::int8_t>(v)); break;
-                        case load_format::i16: expected[lane] = static_cast<std::uint64_t>(static_cast<std::int16_t>(v)); break;
-                        case load_format::i32: expected[lane] = static_cast<std::uint64_t>(static_cast<std::int32_t>(v)); break;
+                        case load_format::i8:
+                            expected[lane] = static_cast<std::uint64_t>(static_cast<std::int8_t>(v));
+                            break;
+                        case load_format::i16:
+                            expected[lane] = static_cast<std::uint64_t>(static_cast<std::int16_t>(v));
+                            break;
+                        case load_format::i32:
+                            expected[lane] = static_cast<std::uint64_t>(static_cast<std::int32_t>(v));
+                            break;
                         case load_format::u8: expected[lane] = static_cast<std::uint8_t>(v); break;
                         case load_format::u16: expected[lane] = static_cast<std::uint16_t>(v); break;
                         case load_format::u32: expected[lane] = static_cast<std::uint32_t>(v); break;
-                        case load_format::box32: expected[lane] = riscv::fpu::box_s(static_cast<std::uint32_t>(v)); break;
+                        case load_format::box32:
+                            expected[lane] = riscv::fpu::box_s(static_cast<std::uint32_t>(v));
+                            break;
                         default: expected[lane] = v;
                     }
                 }

@@ -11,9 +11,10 @@ using namespace assembler;
 
 namespace {
 
-/// Cycles that a turn of a loop around `body` takes in a work-group of `items`, from the difference of two runs; t0 counts
-/// turns. Beside the body a turn has two instructions.
-double turn(const std::vector<word>& before, const std::vector<word>& body, std::uint32_t items = 64, ticks hit_time = 0) {
+/// Cycles that a turn of a loop around `body` takes in a work-group of `items`, from the difference of two runs; t0
+/// counts turns. Beside the body a turn has two instructions.
+double turn(const std::vector<word>& before, const std::vector<word>& body, std::uint32_t items = 64,
+            ticks hit_time = 0) {
     double times[2];
     for (const int turns : {100, 300}) {
         auto& b = lane_bench::restart();
@@ -44,8 +45,8 @@ std::vector<word> local_address(int shift) {
 TEST_CASE("an instruction occupies its SIMD unit for four cycles") {
     const std::vector<word> body(30, addi(t3, t3, 1));
     CHECK(turn({}, body) == 32 * 4);
-    CHECK(turn({}, body, 256) == 32 * 4);       // a wavefront on each unit
-    CHECK(turn({}, body, 512) == 2 * 32 * 4);   // two share one
+    CHECK(turn({}, body, 256) == 32 * 4);      // a wavefront on each unit
+    CHECK(turn({}, body, 512) == 2 * 32 * 4);  // two share one
     CHECK(turn({}, body, 1024) == 4 * 32 * 4);
     CHECK(turn({}, {r_type(0x02000033, t3, t3, t3)}) == 16 + 8);  // mul
     CHECK(turn({}, {r_type(0x02004033, t3, t3, t3)}) == 64 + 8);  // div
@@ -81,7 +82,8 @@ TEST_CASE("loads stall their first use, not their issue") {
     const int latency = 200;
     const auto with = [&](std::vector<word> body) { return turn(base, body, 64, latency * 1000); };
     CHECK(with({lw(t3, t2, 1024), add(t4, t4, t3)}) == 4 + latency + 4 + 8);
-    CHECK(with({lw(t3, t2, 1024), lw(t4, t2, 1028), lw(t5, t2, 1032), add(t6, t3, t4), add(t6, t6, t5)}) == 4 * 3 + latency - 4 + 8 + 8);
+    CHECK(with({lw(t3, t2, 1024), lw(t4, t2, 1028), lw(t5, t2, 1032), add(t6, t3, t4), add(t6, t6, t5)}) ==
+          4 * 3 + latency - 4 + 8 + 8);
     CHECK(with({lw(t3, t2, 1024), addi(t4, t4, 1), addi(t4, t4, 1), add(t4, t4, t3)}) == 4 + latency + 4 + 8);
     // Never used, but its register is loaded again by the next turn.
     CHECK(with({lw(t3, t2, 1024)}) == latency + 4);

@@ -22,7 +22,8 @@ struct prepared {
     std::uint64_t result(unsigned n) const { return b.memory.at<std::uint64_t>(out + 8 * n); }
 };
 
-prepared prepare(const std::string& name, std::uint64_t value = 0, std::uint64_t words = word, ticks longest = 200'000, unsigned seed = 1) {
+prepared prepare(const std::string& name, std::uint64_t value = 0, std::uint64_t words = word, ticks longest = 200'000,
+                 unsigned seed = 1) {
     auto& b = lane_bench::restart(seed);
     b.memory.longest = longest;
     b.load_file(std::string(FABRICVP_FIRMWARE_DIR) + "/test_lanes.elf");
@@ -64,7 +65,8 @@ TEST_CASE("work-items know who they are, in three dimensions with broken work-gr
                 CHECK(p.result(n + 1) == (x % 4 | y % 5 << 16 | z % 2 << 32));
                 CHECK(p.result(n + 2) == (x / 4 | y / 5 << 16 | z / 2 << 32));
                 CHECK(p.result(n + 3) == (4 | 5ull << 16 | 2ull << 32));
-                const auto wide = std::min<std::uint64_t>(4, 10 - x / 4 * 4), high = std::min<std::uint64_t>(5, 6 - y / 5 * 5);
+                const auto wide = std::min<std::uint64_t>(4, 10 - x / 4 * 4),
+                           high = std::min<std::uint64_t>(5, 6 - y / 5 * 5);
                 CHECK(p.result(n + 4) == ((z % 2 * high + y % 5) * wide + x % 4));
                 CHECK(p.result(n + 5) == 3);
                 CHECK(p.result(n + 7) * 1000 >= before);
@@ -105,7 +107,8 @@ TEST_CASE("lanes recurse to depths of their own") {
 TEST_CASE("lanes call functions of their own") {
     auto p = prepare("indirect");
     REQUIRE_FALSE(p.run(128, 64).aborted);
-    for (std::uint64_t i = 0; i < 128; ++i) CHECK(p.result(static_cast<unsigned>(i)) == (i % 3 == 0 ? 2 * i : i % 3 == 1 ? i * i : i + 1));
+    for (std::uint64_t i = 0; i < 128; ++i)
+        CHECK(p.result(static_cast<unsigned>(i)) == (i % 3 == 0 ? 2 * i : i % 3 == 1 ? i * i : i + 1));
 }
 
 TEST_CASE("barriers order local memory in a work-group") {

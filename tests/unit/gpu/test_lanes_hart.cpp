@@ -81,8 +81,9 @@ struct twin {
 
 /// Register contents: integers of all sizes, floats boxed and not, special values.
 std::uint64_t value(std::mt19937_64& random, bool floating) {
-    static constexpr std::uint64_t singles[] = {0,          0x80000000, 0x3f800000, 0xbf800000, 0x7f800000, 0xff800000, 0x7fc00000, 0x7fa00000,
-                                                0xffc12345, 0x00000001, 0x807fffff, 0x00800000, 0x7f7fffff, 0x4f000000, 0xcf000000, 0x5f000000};
+    static constexpr std::uint64_t singles[] = {0,          0x80000000, 0x3f800000, 0xbf800000, 0x7f800000, 0xff800000,
+                                                0x7fc00000, 0x7fa00000, 0xffc12345, 0x00000001, 0x807fffff, 0x00800000,
+                                                0x7f7fffff, 0x4f000000, 0xcf000000, 0x5f000000};
     static constexpr std::uint64_t doubles[] = {0,
                                                 0x8000000000000000,
                                                 0x3ff0000000000000,

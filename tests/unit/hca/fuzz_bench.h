@@ -39,7 +39,9 @@ public:
     bool once_in(std::uint64_t n) { return below(n) == 0; }
     std::uint8_t byte() { return static_cast<std::uint8_t>(below(below_secret)); }
     template <class List>
-    auto& of(List& list) { return list[below(std::size(list))]; }
+    auto& of(List& list) {
+        return list[below(std::size(list))];
+    }
     void fill(std::uint8_t* to, std::size_t bytes) {
         for (std::size_t i = 0; i < bytes; ++i) to[i] = byte();
     }
@@ -63,7 +65,8 @@ inline void permit(driver& d, const driver::memory_region& r, unsigned rights) {
     for_pages(r, [&](std::uint64_t at, std::uint64_t bytes) { d.host.memory.permit(at, bytes, rights); });
 }
 
-/// From any state to ready to send, as it was once connected; without the commands' way, for which there is a fuzzer of its own.
+/// From any state to ready to send, as it was once connected; without the commands' way, for which there is a fuzzer of
+/// its own.
 inline void restart(test_qp& q) {
     auto& all = q.d.hca.pairs;
     std::uint8_t context[HCA_QP_MAILBOX] = {}, again[HCA_QP_MAILBOX] = {};
@@ -73,7 +76,8 @@ inline void restart(test_qp& q) {
     hca_set(again + HCA_QP_CONTEXT, HCA_QPC_RECEIVE_PSN, q.s.psn);
     hca_set(again + HCA_QP_CONTEXT, HCA_QPC_SEND_PSN, q.s.psn);
     hca_set(again, HCA_QP_MASK, HCA_GIVEN_REMOTE_READ | HCA_GIVEN_REMOTE_WRITE | HCA_GIVEN_REMOTE_ATOMIC);
-    for (const unsigned step : {HCA_RST2INIT_QP, HCA_INIT2RTR_QP, HCA_RTR2RTS_QP}) REQUIRE(all.modify(step, q.number, again) == HCA_OK);
+    for (const unsigned step : {HCA_RST2INIT_QP, HCA_INIT2RTR_QP, HCA_RTR2RTS_QP})
+        REQUIRE(all.modify(step, q.number, again) == HCA_OK);
     q.posted = q.received = 0;
     std::memset(q.d.record(test_qp::uar, q.record), 0, 16);
 }

@@ -10,8 +10,8 @@
 #include <utility>
 #include <vector>
 
-#include <catch2/catch.hpp>
 #include <fmt/format.h>
+#include <catch2/catch.hpp>
 
 #include "abi/hca_mailbox.h"
 #include "base/bus.h"
@@ -45,7 +45,9 @@ private:
         const unsigned needed = p.is_read() ? reads : writes;
         const auto* r = m_rights.data() + p.get_address();
         if (std::all_of(r, r + p.get_data_length(), [needed](std::uint8_t b) { return b & needed; })) return;
-        if (trespasses++ == 0) first_trespass = fmt::format("{} of {} bytes at {:#x}", p.is_read() ? "read" : "write", p.get_data_length(), p.get_address());
+        if (trespasses++ == 0)
+            first_trespass = fmt::format("{} of {} bytes at {:#x}", p.is_read() ? "read" : "write", p.get_data_length(),
+                                         p.get_address());
     }
     std::vector<std::uint8_t> m_rights;  // by byte; empty: nobody watches
 
@@ -60,8 +62,10 @@ private:
             return outcome::done;
         } else {
             if (!m_rights.empty()) look(p);
-            if (p.is_read()) bytes.read(p.get_address(), p.get_data_ptr(), p.get_data_length());
-            else if (p.is_write()) bytes.write(p.get_address(), p.get_data_ptr(), p.get_data_length());
+            if (p.is_read())
+                bytes.read(p.get_address(), p.get_data_ptr(), p.get_data_length());
+            else if (p.is_write())
+                bytes.write(p.get_address(), p.get_data_ptr(), p.get_data_length());
         }
         p.set_response_status(tlm::TLM_OK_RESPONSE);
         return outcome::done;
@@ -78,7 +82,8 @@ public:
     pcie::root_complex root;
     std::vector<std::unique_ptr<hca_device>> adapters;
 
-    computer(const sc_core::sc_module_name& name, unsigned count = 1, const hca_params& p = {}) : model(name), root("root", root_parameters(count)) {
+    computer(const sc_core::sc_module_name& name, unsigned count = 1, const hca_params& p = {})
+        : model(name), root("root", root_parameters(count)) {
         root.memory.bind(memory.bus);
         for (unsigned i = 0; i < count; ++i) {
             adapters.push_back(std::make_unique<hca_device>(fmt::format("hca{}", i).c_str(), p));
@@ -115,7 +120,7 @@ private:
 /// What a driver does with one HCA.
 class driver {
 public:
-    static constexpr std::uint32_t uarc_log_pages = 0;   // a page of doorbell records for each UAR
+    static constexpr std::uint32_t uarc_log_pages = 0;  // a page of doorbell records for each UAR
     static constexpr std::uint64_t icm_bytes = std::uint64_t{1} << 30, mtt_icm = 0x2000'0000, uarc_icm = 0;
 
     computer& host;
@@ -148,7 +153,8 @@ public:
     std::uint32_t read32(std::uint64_t offset) {
         auto data = allocate_slice(4);
         bool done = false;
-        host.root.host_read(computer::register_base(m_index) + offset, data, [&done](pcie::request_status) { done = true; });
+        host.root.host_read(computer::register_base(m_index) + offset, data,
+                            [&done](pcie::request_status) { done = true; });
         for (unsigned i = 0; i < 1000 && !done; ++i) run(100'000);
         REQUIRE(done);
         return hca_get32(data.data());
@@ -166,7 +172,8 @@ public:
         std::uint64_t out_param;
     };
     /// A polled command whose parameter is an immediate, or the input mailbox's address.
-    answer command(unsigned opcode, std::uint32_t modifier, unsigned op_modifier, std::uint64_t in_param, std::uint64_t out_param) {
+    answer command(unsigned opcode, std::uint32_t modifier, unsigned op_modifier, std::uint64_t in_param,
+                   std::uint64_t out_param) {
         write32(HCA_HCR + 0x00, static_cast<std::uint32_t>(in_param >> 32));
         write32(HCA_HCR + 0x04, static_cast<std::uint32_t>(in_param));
         write32(HCA_HCR + 0x08, modifier);
@@ -224,14 +231,16 @@ public:
 
     // --- regions ---
     struct memory_region {
-        std::uint32_t key;    ///< lkey and rkey
+        std::uint32_t key;  ///< lkey and rkey
         std::uint64_t address, bytes, mtt;
         std::vector<std::uint64_t> pages;
     };
     static constexpr std::uint32_t all_rights = local_read | local_write | remote_read | remote_write | remote_atomic;
 
-    /// Pages of their own, in falling order so that none follows the one before it, at virtual addresses from `start` on.
-    memory_region region(std::uint64_t bytes, std::uint32_t domain = 1, std::uint32_t rights = all_rights, std::uint64_t start = 0) {
+    /// Pages of their own, in falling order so that none follows the one before it, at virtual addresses from `start`
+    /// on.
+    memory_region region(std::uint64_t bytes, std::uint32_t domain = 1, std::uint32_t rights = all_rights,
+                         std::uint64_t start = 0) {
         memory_region r{0, start, bytes, 0, {}};
         const auto count = (start % 4096 + bytes + 4095) / 4096;
         const auto first = allocate(count * 4096);

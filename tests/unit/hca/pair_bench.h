@@ -33,7 +33,8 @@ struct pair_bench {
         cq_b = create_cq(b, 0x81, 6, 1, 0);
     }
     /// \param of_b settings of the second one's queue pair, if they are others
-    void connect(const test_qp::settings& s = {}, std::uint32_t number = 0x20, const test_qp::settings* of_b = nullptr) {
+    void connect(const test_qp::settings& s = {}, std::uint32_t number = 0x20,
+                 const test_qp::settings* of_b = nullptr) {
         qa.emplace(a, number, 0x80, 0x80, 4 + 2 * (number & 0x1f), s);
         qb.emplace(b, number + 1, 0x81, 0x81, 4 + 2 * (number & 0x1f), of_b ? *of_b : s);
         qa->connect(number + 1, 2);
@@ -57,7 +58,8 @@ struct pair_bench {
     }
 };
 
-inline std::vector<std::uint8_t> read(driver& d, const driver::memory_region& r, std::uint64_t from, std::size_t bytes) {
+inline std::vector<std::uint8_t> read(driver& d, const driver::memory_region& r, std::uint64_t from,
+                                      std::size_t bytes) {
     std::vector<std::uint8_t> all(bytes);
     for (std::size_t i = 0; i < bytes; ++i) all[i] = *d.byte(r, from + i);
     return all;

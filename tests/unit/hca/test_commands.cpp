@@ -17,7 +17,8 @@ TEST_CASE("commands of an HCA") {
     // --- identity ---
     CHECK(hca.config.space.get(0x00, 4) == 0x627415b3);
     CHECK(hca.config.bar_size(0) == 1 << 20);
-    for (auto id : {pcie::power_management_id, pcie::express_id, pcie::msi_x_id}) CHECK(hca.config.space.find_capability(id) >= 0x60);
+    for (auto id : {pcie::power_management_id, pcie::express_id, pcie::msi_x_id})
+        CHECK(hca.config.space.find_capability(id) >= 0x60);
 
     // --- nothing goes before its time ---
     CHECK(d.command(HCA_RUN_FW) == HCA_BAD_SYSTEM_STATE);

@@ -49,7 +49,7 @@ TEST_CASE("datagrams, unreliable connections, shared queues") {
     bench.good_a();
     CHECK(!bench.wait(b, *cq_b, 5'000'000));
     s.qkey = ud.qkey;
-    s.lid = 1;             // to itself: the packet turns round in the port
+    s.lid = 1;  // to itself: the packet turns round in the port
     s.qpn = qa->number;
     qa->post_receive({{1000, ra.key, 4096}});
     qa->post(s);
@@ -135,7 +135,9 @@ TEST_CASE("datagrams, unreliable connections, shared queues") {
     // --- arming: an event at once if something is there already, else with the next completion ---
     auto& cqes = host.adapters[0]->completions;
     const auto events_before = host.adapters[0]->events.events.total();
-    const auto ring = [&](unsigned command) { a.doorbell(test_qp::uar, HCA_UAR_CQ, command << 24 | 0x80, cq_a->consumer); };
+    const auto ring = [&](unsigned command) {
+        a.doorbell(test_qp::uar, HCA_UAR_CQ, command << 24 | 0x80, cq_a->consumer);
+    };
     ring(HCA_ARM_NEXT);
     a.run();
     CHECK(host.adapters[0]->events.events.total() == events_before);

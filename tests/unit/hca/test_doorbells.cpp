@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A flood of doorbells: the adapter holds as many as it says, the rest waits in the buffers of the PCIe link and keeps its
-// credits, so that whoever rings waits as well. None is lost.
+// A flood of doorbells: the adapter holds as many as it says, the rest waits in the buffers of the PCIe link and keeps
+// its credits, so that whoever rings waits as well. None is lost.
 #include "pair_bench.h"
 
 using namespace fabricvp;
@@ -61,11 +61,11 @@ TEST_CASE("doorbells that come faster than they are served") {
     CHECK(bench.good_a().opcode == HCA_OP_WRITE);
     a.run();
     CHECK(read);
-    for (unsigned i = 0; i < flood; ++i)
-        CHECK(std::memcmp(b.byte(rb, 8 * i), a.byte(ra, 8 * (i % 500)), 8) == 0);
+    for (unsigned i = 0; i < flood; ++i) CHECK(std::memcmp(b.byte(rb, 8 * i), a.byte(ra, 8 * (i % 500)), 8) == 0);
 
     // A reset forgets those that are held.
-    for (unsigned i = 0; i + 1 < most; ++i) a.doorbell(test_qp::uar, HCA_UAR_SEND, 1u << 24 | (flood + i) << 8 | HCA_OP_NOP, qa->number << 8 | 1);
+    for (unsigned i = 0; i + 1 < most; ++i)
+        a.doorbell(test_qp::uar, HCA_UAR_SEND, 1u << 24 | (flood + i) << 8 | HCA_OP_NOP, qa->number << 8 | 1);
     a.run(3'000'000);
     CHECK(sends.held() == most - 1);
     a.write32(HCA_RESET, 1);

@@ -23,7 +23,8 @@ struct listener {
         bus_log::set_sink(before);
     }
     unsigned count(const std::string& words) const {
-        return static_cast<unsigned>(std::count_if(lines.begin(), lines.end(), [&](const std::string& l) { return l.find(words) != std::string::npos; }));
+        return static_cast<unsigned>(std::count_if(
+            lines.begin(), lines.end(), [&](const std::string& l) { return l.find(words) != std::string::npos; }));
     }
 };
 
@@ -51,11 +52,15 @@ TEST_CASE("doorbells, entries and completions are told in words") {
         const auto sq = fmt::format("{:#x}", qa->memory.address + qa->slot(0));
         for (const auto& line : heard.lines) UNSCOPED_INFO(line);
         CHECK(heard.count("sends: qp 0x20 doorbell: 1 entries from 0 on") == 1);
-        CHECK(heard.count(fmt::format("sends: qp 0x20 send entry 0 at {}: write with immediate 100 bytes at 0x10 key {:#x} to 0x40000000 rkey {:#x} immediate 0x1234, signalled",
+        CHECK(heard.count(fmt::format("sends: qp 0x20 send entry 0 at {}: write with immediate 100 bytes at 0x10 key "
+                                      "{:#x} to 0x40000000 rkey {:#x} immediate 0x1234, signalled",
                                       sq, ra.key, rb.key)) == 1);
-        CHECK(heard.count(fmt::format("receives: qp 0x21 receive entry at {:#x}: receive into 128 bytes at 0x40000040 key {:#x}", qb->memory.address, rb.key)) == 1);
+        CHECK(heard.count(fmt::format(
+                  "receives: qp 0x21 receive entry at {:#x}: receive into 128 bytes at 0x40000040 key {:#x}",
+                  qb->memory.address, rb.key)) == 1);
         CHECK(heard.count("completions: cq 0x80 completion 0 to bus address ") == 1);
-        CHECK(heard.count(fmt::format(": qp 0x20 write with immediate done, entry at {:#x} of its buffer", qa->slot(0))) == 1);
+        CHECK(heard.count(
+                  fmt::format(": qp 0x20 write with immediate done, entry at {:#x} of its buffer", qa->slot(0))) == 1);
         CHECK(heard.count(": qp 0x21 received 100 bytes") == 1);
         CHECK(heard.lines.size() == 5);
     }
@@ -85,8 +90,11 @@ TEST_CASE("doorbells, entries and completions are told in words") {
     REQUIRE(q);
     const auto text = text_of(*q);
     INFO(text);
-    CHECK(text.find("reliable connection, RTS, with lid 0x2 qp 0x23; doorbells on page 2, completions to cq 0x80 (sends) and 0x80 (receives)\n") == 0);
-    CHECK(text.find("sends: 1 posted, 1 fetched, 0 completed; ring of 16 entries of 128 bytes at ") != std::string::npos);
+    CHECK(text.find("reliable connection, RTS, with lid 0x2 qp 0x23; doorbells on page 2, completions to cq 0x80 "
+                    "(sends) and 0x80 (receives)\n") == 0);
+    CHECK(text.find("sends: 1 posted, 1 fetched, 0 completed; ring of 16 entries of 128 bytes at ") !=
+          std::string::npos);
     CHECK(text.find(fmt::format("entry 0: send 64 bytes at 0x0 key {:#x}, signalled; ", ra.key)) != std::string::npos);
-    CHECK(text.find("receives: 0 posted as far as is known, 0 taken; ring of 16 entries of 128 bytes at ") != std::string::npos);
+    CHECK(text.find("receives: 0 posted as far as is known, 0 taken; ring of 16 entries of 128 bytes at ") !=
+          std::string::npos);
 }

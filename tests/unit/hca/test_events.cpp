@@ -18,7 +18,9 @@ TEST_CASE("events, interrupts and the port of an HCA") {
     // MSI-X: vector 1.
     hca.config.space.set(hca.config.space.find_capability(pcie::msi_x_id) + 2, 2, 0);
     hca.config.space.write(hca.config.space.find_capability(pcie::msi_x_id) + 2, 2, 0x8000);
-    const auto entry = [&](unsigned word, std::uint32_t value) { d.write32(HCA_MSIX_TABLE + 16 + 4 * word, __builtin_bswap32(value)); };
+    const auto entry = [&](unsigned word, std::uint32_t value) {
+        d.write32(HCA_MSIX_TABLE + 16 + 4 * word, __builtin_bswap32(value));
+    };
     entry(0, test::host_memory::messages);
     entry(1, 0);
     entry(2, 0x55);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Hostile packets: whoever sends them has queue pairs of every kind to talk to and knows all numbers and keys. Requests, answers
-// that nobody asked for, datagrams; headers that contradict each other; packets as bytes with some of them wrong. Whatever comes,
-// the adapter reads and writes what the keys of its own domain allow, and no other byte; nothing of another domain's goes out.
+// Hostile packets: whoever sends them has queue pairs of every kind to talk to and knows all numbers and keys.
+// Requests, answers that nobody asked for, datagrams; headers that contradict each other; packets as bytes with some of
+// them wrong. Whatever comes, the adapter reads and writes what the keys of its own domain allow, and no other byte;
+// nothing of another domain's goes out.
 #include "fuzz_bench.h"
 #include "network/wire.h"
 #include "unit/network/network_bench.h"
@@ -46,7 +47,8 @@ public:
             for_pages(*r, [&](std::uint64_t at, std::uint64_t bytes) { random.fill(a.at(at), bytes); });
         for_pages(foreign, [&](std::uint64_t at, std::uint64_t bytes) { std::memset(a.at(at), secret, bytes); });
         constant = read(a, readable, readable.address, readable.bytes);
-        const unsigned kinds[] = {HCA_QP_RC, HCA_QP_RC, HCA_QP_RC, HCA_QP_RC, HCA_QP_UC, HCA_QP_UC, HCA_QP_UD, HCA_QP_RC};
+        const unsigned kinds[] = {HCA_QP_RC, HCA_QP_RC, HCA_QP_RC, HCA_QP_RC,
+                                  HCA_QP_UC, HCA_QP_UC, HCA_QP_UD, HCA_QP_RC};
         for (unsigned i = 0; i < std::size(kinds); ++i) {
             test_qp::settings s;
             s.type = kinds[i];
@@ -80,7 +82,10 @@ public:
     queue_pair& state_of(const test_qp& q) { return *a.hca.pairs.find(q.number); }
 
     std::uint64_t address() {
-        const auto& r = random.once_in(6) ? foreign : random.once_in(3) ? readable : random.once_in(6) ? received : open;
+        const auto& r = random.once_in(6)   ? foreign
+                        : random.once_in(3) ? readable
+                        : random.once_in(6) ? received
+                                            : open;
         switch (random.below(8)) {
             case 0: return r.address + r.bytes - random.below(40);
             case 1: return r.address - random.below(20);
@@ -123,33 +128,53 @@ public:
         p->bth.pkey = random.once_in(50) ? static_cast<std::uint16_t>(random.any()) : std::uint16_t{0xffff};
         p->bth.solicited = random.once_in(2);
         p->bth.ack_request = random.once_in(2);
-        const auto t = random.once_in(40) ? static_cast<transport>(random.below(8)) : to.type == HCA_QP_RC ? transport::rc : to.type == HCA_QP_UC ? transport::uc : transport::ud;
+        const auto t = random.once_in(40)     ? static_cast<transport>(random.below(8))
+                       : to.type == HCA_QP_RC ? transport::rc
+                       : to.type == HCA_QP_UC ? transport::uc
+                                              : transport::ud;
         auto op = static_cast<operation>(random.below(32));
-        if (t == transport::ud && !random.once_in(10)) op = random.once_in(2) ? operation::send_only : operation::send_only_immediate;
-        if (to.type == HCA_QP_RC && random.once_in(12)) op = random.once_in(2) ? operation::compare_swap : operation::fetch_add;
+        if (t == transport::ud && !random.once_in(10))
+            op = random.once_in(2) ? operation::send_only : operation::send_only_immediate;
+        if (to.type == HCA_QP_RC && random.once_in(12))
+            op = random.once_in(2) ? operation::compare_swap : operation::fetch_add;
         if (to.type != HCA_QP_UD && random.once_in(3)) {  // one that may come now
             const bool write = q.respond.in_write;
             if (q.respond.in_message)
-                op = random.once_in(2) ? (write ? operation::write_last : operation::send_last) : write ? operation::write_middle : operation::send_middle;
+                op = random.once_in(2) ? (write ? operation::write_last : operation::send_last)
+                     : write           ? operation::write_middle
+                                       : operation::send_middle;
             else
                 op = random.once_in(2) ? operation::write_only : operation::write_first;
         }
         p->bth.opcode = network::opcode_of(t, op);
         const bool answer = op >= operation::read_response_first && op <= operation::atomic_acknowledge;
-        const auto near = answer ? (q.send.entries.empty() ? q.send.next_psn : q.send.entries.front().first_psn + q.send.entries.front().received) : q.respond.expected_psn;
-        p->bth.psn = (random.once_in(4) ? near + static_cast<std::uint32_t>(random.below(7)) - 3 : random.once_in(20) ? random.word() : near) & network::psn_mask;
+        const auto near =
+            answer ? (q.send.entries.empty() ? q.send.next_psn
+                                             : q.send.entries.front().first_psn + q.send.entries.front().received)
+                   : q.respond.expected_psn;
+        p->bth.psn = (random.once_in(4)    ? near + static_cast<std::uint32_t>(random.below(7)) - 3
+                      : random.once_in(20) ? random.word()
+                                           : near) &
+                     network::psn_mask;
         p->deth = {random.once_in(5) ? random.word() : to.s.qkey, random.word() & 0xff'ffff};
         auto bytes = length(mtu);
         p->reth = {address(), key(), bytes};
-        if (op == operation::write_only && !random.once_in(5)) p->reth.length = bytes = static_cast<std::uint32_t>(random.below(mtu + 1));
-        if (op == operation::read_request && !random.once_in(5)) p->reth.length = static_cast<std::uint32_t>(random.below(4 * mtu));
+        if (op == operation::write_only && !random.once_in(5))
+            p->reth.length = bytes = static_cast<std::uint32_t>(random.below(mtu + 1));
+        if (op == operation::read_request && !random.once_in(5))
+            p->reth.length = static_cast<std::uint32_t>(random.below(4 * mtu));
         if (op == operation::write_last && !random.once_in(4)) bytes = q.respond.left;
-        if (op == operation::write_first || op == operation::write_middle || op == operation::send_first || op == operation::send_middle)
+        if (op == operation::write_first || op == operation::write_middle || op == operation::send_first ||
+            op == operation::send_middle)
             if (!random.once_in(6)) bytes = mtu;
-        if (op == operation::write_first && !random.once_in(4)) p->reth.length = mtu + static_cast<std::uint32_t>(random.below(2 * mtu));
+        if (op == operation::write_first && !random.once_in(4))
+            p->reth.length = mtu + static_cast<std::uint32_t>(random.below(2 * mtu));
         if (answer && !q.send.entries.empty() && !random.once_in(3))
-            bytes = std::min<std::uint32_t>(mtu, q.send.entries.front().length - std::min(q.send.entries.front().length, q.send.entries.front().received * mtu));
-        p->atomic = {address() & (random.once_in(4) ? ~std::uint64_t{0} : ~std::uint64_t{7}), key(), random.any(), random.any()};
+            bytes = std::min<std::uint32_t>(
+                mtu, q.send.entries.front().length -
+                         std::min(q.send.entries.front().length, q.send.entries.front().received * mtu));
+        p->atomic = {address() & (random.once_in(4) ? ~std::uint64_t{0} : ~std::uint64_t{7}), key(), random.any(),
+                     random.any()};
         p->aeth = {static_cast<std::uint8_t>(random.once_in(3) ? random.any() : 0x1f), random.word() & 0xff'ffff};
         p->immediate = random.word();
         p->invalidated_rkey = key();
@@ -176,7 +201,8 @@ public:
     /// What software of this side does meanwhile.
     void work(test_qp& q) {
         if (random.once_in(2)) {
-            auto list = std::vector<element>{{received.address + random.below(4000), received.key, static_cast<std::uint32_t>(random.below(5000))}};
+            auto list = std::vector<element>{
+                {received.address + random.below(4000), received.key, static_cast<std::uint32_t>(random.below(5000))}};
             if (random.once_in(20)) list = {{received.address + 8990, received.key, 100}};
             q.post_receive(list);
         }
@@ -220,7 +246,8 @@ public:
         }
         if (round % 64 == 0) move_secrets();
         a.run(random.once_in(8) ? 3'000'000 : 400'000);
-        while (poll(a, *cq, 0)) {}
+        while (poll(a, *cq, 0)) {
+        }
         listen();
     }
     void check() {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Hostile work queue entries, receive entries, doorbells and doorbell records. Whoever posts them owns some regions; memory of
-// others is full of one byte that stands nowhere else. It must never change, and never turn up where the attacker can read.
-// A round is a doorbell, for an entry or several.
+// Hostile work queue entries, receive entries, doorbells and doorbell records. Whoever posts them owns some regions;
+// memory of others is full of one byte that stands nowhere else. It must never change, and never turn up where the
+// attacker can read. A round is a doorbell, for an entry or several.
 #include <algorithm>
 
 #include "fuzz_bench.h"
@@ -27,8 +27,9 @@ public:
         for (auto* d : {&a, &b}) {
             own.push_back(d->region(9000, 1, driver::all_rights, 0x1000'0200));
             own.push_back(d->region(4096, 1, local_read | remote_read, 0x2000'0000));
-            foreign.push_back(d->region(9000, 2, driver::all_rights, 0x1000'0200));      // of another domain
-            foreign.push_back(d->region(4096, 1, local_read | local_write, 0x3000'0000));  // local, but not for the other side
+            foreign.push_back(d->region(9000, 2, driver::all_rights, 0x1000'0200));  // of another domain
+            foreign.push_back(
+                d->region(4096, 1, local_read | local_write, 0x3000'0000));  // local, but not for the other side
         }
         std::memset(a.at(60 << 20), secret, 4 << 20);  // of nobody
         for (auto& d : {&a, &b})
@@ -37,7 +38,8 @@ public:
                 for (std::uint64_t k = 0; k < f.bytes; ++k) *d->byte(f, f.address + k) = secret;
             }
         for (std::size_t i = 0; i < own.size(); ++i) fill_own(i);
-        for (const std::size_t i : {1u, 3u}) constant.push_back(read(i < 2 ? a : b, own[i], own[i].address, own[i].bytes));
+        for (const std::size_t i : {1u, 3u})
+            constant.push_back(read(i < 2 ? a : b, own[i], own[i].address, own[i].bytes));
         const unsigned kinds[] = {HCA_QP_RC, HCA_QP_RC, HCA_QP_UC, HCA_QP_UD};
         for (unsigned i = 0; i < 4; ++i) {
             test_qp::settings s;
@@ -73,7 +75,8 @@ public:
     }
     void fill_own(std::size_t i) {
         auto& d = i < 2 ? bench.a : bench.b;
-        for (std::uint64_t k = 0; k < own[i].bytes; ++k) *d.byte(own[i], own[i].address + k) = static_cast<std::uint8_t>(random.any() % 0xc0);
+        for (std::uint64_t k = 0; k < own[i].bytes; ++k)
+            *d.byte(own[i], own[i].address + k) = static_cast<std::uint8_t>(random.any() % 0xc0);
     }
     void join(unsigned i) {
         pairs_a[i]->connect(pairs_b[i]->number, 2);
@@ -87,7 +90,8 @@ public:
     void take_completions() {
         for (auto* q : {&*bench.cq_a, &*bench.cq_b}) {
             auto& d = q == &*bench.cq_a ? bench.a : bench.b;
-            while (poll(d, *q, 0)) {}
+            while (poll(d, *q, 0)) {
+            }
         }
     }
 
@@ -147,7 +151,8 @@ public:
         }
     }
     std::uint64_t opcode() {
-        constexpr unsigned known[] = {HCA_OP_WRITE, HCA_OP_WRITE_IMMEDIATE, HCA_OP_SEND, HCA_OP_SEND_IMMEDIATE, HCA_OP_READ, HCA_OP_COMPARE_SWAP, HCA_OP_FETCH_ADD, HCA_OP_NOP};
+        constexpr unsigned known[] = {HCA_OP_WRITE, HCA_OP_WRITE_IMMEDIATE, HCA_OP_SEND,      HCA_OP_SEND_IMMEDIATE,
+                                      HCA_OP_READ,  HCA_OP_COMPARE_SWAP,    HCA_OP_FETCH_ADD, HCA_OP_NOP};
         return below(12) ? known[below(8)] : below(32);
     }
     void step() {
@@ -161,12 +166,14 @@ public:
             ++other.received;
             hca_put32(other.d.record(test_qp::uar, other.record + 1), other.received);
         }
-        if (below(200) == 0) hca_put32(q.d.record(test_qp::uar, q.record + 1), static_cast<std::uint32_t>(random.any()));
+        if (below(200) == 0)
+            hca_put32(q.d.record(test_qp::uar, q.record + 1), static_cast<std::uint32_t>(random.any()));
         const auto uar = below(20) ? test_qp::uar : static_cast<std::uint32_t>(below(300) % 256);
         const auto index = below(20) ? q.posted : static_cast<std::uint16_t>(random.any());
         const auto number = below(20) ? q.number : static_cast<std::uint32_t>(random.any() & 0xff'ffff);
-        q.d.doorbell(uar, below(30) ? HCA_UAR_SEND : HCA_UAR_CQ, (below(30) ? count : static_cast<std::uint32_t>(below(256))) << 24 | std::uint32_t{index} << 8 |
-                                                                    (below(4) ? 0u : 0x20u) | static_cast<std::uint32_t>(opcode()),
+        q.d.doorbell(uar, below(30) ? HCA_UAR_SEND : HCA_UAR_CQ,
+                     (below(30) ? count : static_cast<std::uint32_t>(below(256))) << 24 | std::uint32_t{index} << 8 |
+                         (below(4) ? 0u : 0x20u) | static_cast<std::uint32_t>(opcode()),
                      number << 8 | static_cast<std::uint32_t>(below(10)));
         q.d.run(3'000'000);
         q.posted = host_posted(q);

@@ -16,7 +16,8 @@ TEST_CASE("pages of context memory") {
     std::map<std::uint64_t, std::uint64_t> expected;
     std::mt19937_64 random(5);
     for (unsigned round = 0; round < 3000; ++round) {
-        const auto first = random() % 200, pages = 1 + random() % (round % 2 ? 8 : 60), bus = (random() % 1000) * icm::page;
+        const auto first = random() % 200, pages = 1 + random() % (round % 2 ? 8 : 60),
+                   bus = (random() % 1000) * icm::page;
         if (random() % 3) {
             contexts.map(first * icm::page, bus, pages);
             for (std::uint64_t i = 0; i < pages; ++i) expected[first + i] = bus + i * icm::page;

@@ -79,7 +79,9 @@ TEST_CASE("a reliable connection over a cable that loses packets") {
     auto expected_a = read(a, ra, 0, ra.bytes), expected_b = read(b, rb, 0, rb.bytes);
     for (unsigned i = 0; i < 8; ++i) expected_b[i] = *b.byte(rb, i) = 0;
     std::uint64_t sum = 0;
-    const auto put = [](std::vector<std::uint8_t>& to, std::size_t at, std::uint64_t v) { std::memcpy(to.data() + at, &v, 8); };
+    const auto put = [](std::vector<std::uint8_t>& to, std::size_t at, std::uint64_t v) {
+        std::memcpy(to.data() + at, &v, 8);
+    };
     std::uint32_t next_receive = 0, next_send = 0;
     for (unsigned i = 0; i < 400; ++i) {
         send_request r;
@@ -99,18 +101,21 @@ TEST_CASE("a reliable connection over a cable that loses packets") {
             r.opcode = HCA_OP_WRITE;
             r.remote = to;
             r.list = {{from, ra.key, bytes}};
-            std::copy_n(expected_a.begin() + static_cast<std::ptrdiff_t>(from), bytes, expected_b.begin() + static_cast<std::ptrdiff_t>(to));
+            std::copy_n(expected_a.begin() + static_cast<std::ptrdiff_t>(from), bytes,
+                        expected_b.begin() + static_cast<std::ptrdiff_t>(to));
         } else if (kind == 2) {
             r.opcode = HCA_OP_READ;
             r.remote = 20'000 + from;
             r.list = {{to, ra.key, bytes}};
-            std::copy_n(expected_b.begin() + static_cast<std::ptrdiff_t>(20'000 + from), bytes, expected_a.begin() + static_cast<std::ptrdiff_t>(to));
+            std::copy_n(expected_b.begin() + static_cast<std::ptrdiff_t>(20'000 + from), bytes,
+                        expected_a.begin() + static_cast<std::ptrdiff_t>(to));
         } else {
             r.opcode = HCA_OP_SEND_IMMEDIATE;
             r.list = {{from, ra.key, bytes}};
             qb->post_receive({{to, rb.key, bytes}});
             ++next_receive;
-            std::copy_n(expected_a.begin() + static_cast<std::ptrdiff_t>(from), bytes, expected_b.begin() + static_cast<std::ptrdiff_t>(to));
+            std::copy_n(expected_a.begin() + static_cast<std::ptrdiff_t>(from), bytes,
+                        expected_b.begin() + static_cast<std::ptrdiff_t>(to));
         }
         r.fence = true;  // what a read brings may be what is sent next
         ++next_send;

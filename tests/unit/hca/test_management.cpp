@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A subnet manager sweeps switches and adapters by directed routes, gives LIDs, fills tables and brings ports up; then the
-// adapters reach each other. Where software has opened no queue pair for management, the adapter's own agent answers.
+// A subnet manager sweeps switches and adapters by directed routes, gives LIDs, fills tables and brings ports up; then
+// the adapters reach each other. Where software has opened no queue pair for management, the adapter's own agent
+// answers.
 #include "unit/network/mad_bench.h"
 
 #include "network/subnet.h"
@@ -44,7 +45,8 @@ TEST_CASE("a subnet manager and adapters behind switches") {
     std::optional<network::subnet> net;
     std::optional<network::mad> before;
     pair_bench bench({}, [&](network::port& a, network::port& b) {
-        net.emplace("net", tree(), std::vector<network::subnet::adapter>{{"manager", &manager.link}, {"a", &a}, {"b", &b}});
+        net.emplace("net", tree(),
+                    std::vector<network::subnet::adapter>{{"manager", &manager.link}, {"a", &a}, {"b", &b}});
         // Nobody answers for an adapter whose port software has not taken into use.
         before = ask(manager, packet_of(directed(HCA_MAD_GET, HCA_MAD_NODE_INFO, 0, to_b)));
     });
@@ -73,7 +75,7 @@ TEST_CASE("a subnet manager and adapters behind switches") {
     CHECK(hca_get(&info[64], HCA_PORT_LID) == 0);
     CHECK(hca_get(&info[64], HCA_PORT_STATE) == 2);
     CHECK(hca_get(&info[64], HCA_PORT_PHYSICAL_STATE) == HCA_PORT_LINK_UP);
-    CHECK(hca_get(&info[64], HCA_PORT_EXTENDED_SPEED_ACTIVE) == 1);  // FDR
+    CHECK(hca_get(&info[64], HCA_PORT_EXTENDED_SPEED_ACTIVE) == 1);                                 // FDR
     CHECK(hca_get(&get(to_s1, HCA_MAD_PORT_INFO, 0x8000'0000 | 2)[64], HCA_PORT_LOCAL_PORT) == 1);  // by which it came
     // Beyond an adapter there is nothing, and neither is anything behind a port that a switch does not have.
     CHECK(!ask(manager, packet_of(directed(HCA_MAD_GET, HCA_MAD_NODE_INFO, 0, {1, 3, 1})), 20'000'000));
@@ -96,7 +98,8 @@ TEST_CASE("a subnet manager and adapters behind switches") {
     CHECK(agent_a.port.lid == 1);
     CHECK(agent_b.port.sm_lid == 3);
     CHECK(host.adapters[1]->network.link.lid() == 2);
-    for (const auto& [path, ports] : {std::pair{to_s0, std::array<unsigned, 6>{255, 3, 2, 1, 0, 2}}, {to_s1, {255, 1, 2, 1, 1, 0}}}) {
+    for (const auto& [path, ports] :
+         {std::pair{to_s0, std::array<unsigned, 6>{255, 3, 2, 1, 0, 2}}, {to_s1, {255, 1, 2, 1, 1, 0}}}) {
         auto table = directed(HCA_MAD_SET, HCA_MAD_FORWARDING, 0, path);
         std::fill_n(&table[64], 64, network::network_switch::no_port);
         for (unsigned lid = 0; lid < ports.size(); ++lid) table[64 + lid] = static_cast<std::uint8_t>(ports[lid]);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Multicast datagrams: chains of the group table, every attached queue pair of every adapter once, and who gets nothing.
+// Multicast datagrams: chains of the group table, every attached queue pair of every adapter once, and who gets
+// nothing.
 #include <set>
 
 #include "pair_bench.h"
@@ -20,7 +21,8 @@ group named(std::uint8_t a, std::uint8_t b) {
 }
 
 /// Writes an entry of the group table, its members and what follows it in the chain.
-void write_group(driver& d, std::uint32_t index, const group& g, const std::vector<std::uint32_t>& qpns, std::uint32_t next = 0) {
+void write_group(driver& d, std::uint32_t index, const group& g, const std::vector<std::uint32_t>& qpns,
+                 std::uint32_t next = 0) {
     auto* e = d.in();
     hca_set(e, HCA_MGM_NEXT, next);
     std::copy(g.begin(), g.end(), e + HCA_MGM_GID);
@@ -54,7 +56,8 @@ TEST_CASE("multicast datagrams") {
     bench.connect(ud, 0x20);  // qa 0x20, qb 0x21
     auto other = ud;
     other.qkey = 0x2222;
-    test_qp second(b, 0x23, 0x81, 0x81, 40, ud), stranger(b, 0x25, 0x81, 0x81, 44, other), outside(b, 0x27, 0x81, 0x81, 48, ud);
+    test_qp second(b, 0x23, 0x81, 0x81, 40, ud), stranger(b, 0x25, 0x81, 0x81, 44, other),
+        outside(b, 0x27, 0x81, 0x81, 48, ud);
     for (auto* q : {&second, &stranger, &outside}) q->connect(0, 0);
 
     const auto first = named(1, 2), chained = named(3, 4);
@@ -79,7 +82,8 @@ TEST_CASE("multicast datagrams") {
         s.gid = g;
         qa->post(s);
     };
-    const auto took = [&](test_qp& q, driver& d, const driver::memory_region& r, const completion& c, const group& g, std::uint32_t bytes) {
+    const auto took = [&](test_qp& q, driver& d, const driver::memory_region& r, const completion& c, const group& g,
+                          std::uint32_t bytes) {
         CHECK(c.qpn == q.number);
         CHECK(c.bytes == bytes + 40);
         CHECK(c.source_qpn == qa->number);
@@ -104,7 +108,8 @@ TEST_CASE("multicast datagrams") {
     CHECK(!bench.wait(a, *cq_a, 1'000'000));
     CHECK(host.adapters[0]->unwanted.total() == 1);  // its own copy
 
-    // --- a group behind another in the chain; a wrong Q_Key and a number that is nobody's get nothing; the sender is a member ---
+    // --- a group behind another in the chain; a wrong Q_Key and a number that is nobody's get nothing; the sender is a
+    // member ---
     listen(second, b, rb, 12288);
     listen(stranger, b, rb, 16384);
     listen(*qa, a, ra, 4096);

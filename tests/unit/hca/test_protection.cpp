@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What must not be done is not done: keys, bounds, rights, domains, doorbells, states. The offender hears the right syndrome,
-// its queue pair ends in the error state, all its entries are flushed, and no byte outside changes.
+// What must not be done is not done: keys, bounds, rights, domains, doorbells, states. The offender hears the right
+// syndrome, its queue pair ends in the error state, all its entries are flushed, and no byte outside changes.
 #include "pair_bench.h"
 
 using namespace fabricvp;
@@ -54,7 +54,8 @@ TEST_CASE("protection of a reliable connection") {
         CHECK(hca_get(a.out() + HCA_QP_CONTEXT, HCA_QPC_STATE) == HCA_QP_ERR);
         return c->syndrome;
     };
-    // --- more than the ring holds: the doorbell is dropped, an event tells, and the queue pair has failed; another one has not ---
+    // --- more than the ring holds: the doorbell is dropped, an event tells, and the queue pair has failed; another one
+    // has not ---
     driver::event_queue events{1, 4, a.event_memory.back(), 0};
     const auto overflows = [&](std::uint32_t qpn) {
         unsigned found = 0;
@@ -69,7 +70,8 @@ TEST_CASE("protection of a reliable connection") {
     number += 2;
     other.connect(qb->number, 2);
     qa->post_receive({{0, ra.key, 64}});
-    a.doorbell(test_qp::uar + 1, HCA_UAR_SEND, 17u << 24 | HCA_OP_SEND, qa->number << 8 | 2);  // not by somebody else's page
+    a.doorbell(test_qp::uar + 1, HCA_UAR_SEND, 17u << 24 | HCA_OP_SEND,
+               qa->number << 8 | 2);  // not by somebody else's page
     a.run();
     CHECK(overflows(qa->number) == 0);
     CHECK(!poll(a, *cq_a, 0));
@@ -172,9 +174,11 @@ TEST_CASE("protection of a reliable connection") {
     number += 2;
     auto& bad = host.adapters[0]->bad_doorbells;
     const auto rung = bad.total();
-    a.doorbell(test_qp::uar + 1, HCA_UAR_SEND, 1u << 24 | HCA_OP_SEND, qa->number << 8 | 2);            // somebody else's page
-    a.doorbell(test_qp::uar, HCA_UAR_SEND, 1u << 24 | 5u << 8 | HCA_OP_SEND, qa->number << 8 | 2);      // a counter that it has not
-    a.doorbell(test_qp::uar, HCA_UAR_SEND, 1u << 24 | HCA_OP_SEND, (qa->number ^ 0x10'0000) << 8 | 2);  // of an older generation
+    a.doorbell(test_qp::uar + 1, HCA_UAR_SEND, 1u << 24 | HCA_OP_SEND, qa->number << 8 | 2);  // somebody else's page
+    a.doorbell(test_qp::uar, HCA_UAR_SEND, 1u << 24 | 5u << 8 | HCA_OP_SEND,
+               qa->number << 8 | 2);  // a counter that it has not
+    a.doorbell(test_qp::uar, HCA_UAR_SEND, 1u << 24 | HCA_OP_SEND,
+               (qa->number ^ 0x10'0000) << 8 | 2);  // of an older generation
     a.doorbell(test_qp::uar + 1, HCA_UAR_CQ, HCA_ARM_NEXT << 24 | 0x80, 0);
     a.run();
     CHECK(bad.total() == rung + 4);

@@ -36,7 +36,8 @@ void try_communication(pair_bench& bench) {
     auto& [host, a, b, cq_a, cq_b, qa, qb] = bench;
     const auto ra = a.region(8192), rb = b.region(8192);
     auto q = b.create_eq(eqn, 4, HCA_INTERRUPT_MESSAGE);
-    REQUIRE(b.command(HCA_MAP_EQ, eqn, 0, 1u << HCA_EVENT_COMMUNICATION | 1u << HCA_EVENT_SQ_DRAINED, 0).status == HCA_OK);
+    REQUIRE(b.command(HCA_MAP_EQ, eqn, 0, 1u << HCA_EVENT_COMMUNICATION | 1u << HCA_EVENT_SQ_DRAINED, 0).status ==
+            HCA_OK);
 
     send_request w;
     w.opcode = HCA_OP_WRITE;
@@ -56,7 +57,8 @@ void try_communication(pair_bench& bench) {
             qa->post(w);
             bench.good_a();
             b.run(10'000'000);
-            CHECK(events(b, q) == (i ? std::vector<event>{} : std::vector<event>{{HCA_EVENT_COMMUNICATION, number + 1}}));
+            CHECK(events(b, q) ==
+                  (i ? std::vector<event>{} : std::vector<event>{{HCA_EVENT_COMMUNICATION, number + 1}}));
         }
         qb->to_rts();
         qa->post(w);
@@ -79,7 +81,8 @@ void try_draining(pair_bench& bench) {
     const auto ra = a.region(messages * bytes), rb = b.region(messages * bytes);
     fill(a, ra, random);
     auto q = a.create_eq(eqn, 4, HCA_INTERRUPT_MESSAGE);
-    REQUIRE(a.command(HCA_MAP_EQ, eqn, 0, 1u << HCA_EVENT_COMMUNICATION | 1u << HCA_EVENT_SQ_DRAINED, 0).status == HCA_OK);
+    REQUIRE(a.command(HCA_MAP_EQ, eqn, 0, 1u << HCA_EVENT_COMMUNICATION | 1u << HCA_EVENT_SQ_DRAINED, 0).status ==
+            HCA_OK);
     const auto& requester = host.adapters[0]->requester;
     const std::vector<std::uint8_t> nothing(bytes, 0);
     const auto arrived = [&](unsigned i) { return read(b, rb, i * bytes, bytes) == read(a, ra, i * bytes, bytes); };
@@ -90,9 +93,12 @@ void try_draining(pair_bench& bench) {
         for (const unsigned opcode : {HCA_OP_WRITE, HCA_OP_READ}) {
             INFO("signalled " << signalled << ", opcode " << opcode);
             for (unsigned i = 0; i < messages; ++i)
-                for (std::uint32_t at = 0; at < bytes; at += 1) *(opcode == HCA_OP_WRITE ? b.byte(rb, i * bytes + at) : a.byte(ra, i * bytes + at)) = 0;
+                for (std::uint32_t at = 0; at < bytes; at += 1)
+                    *(opcode == HCA_OP_WRITE ? b.byte(rb, i * bytes + at) : a.byte(ra, i * bytes + at)) = 0;
             fill(opcode == HCA_OP_WRITE ? a : b, opcode == HCA_OP_WRITE ? ra : rb, random);
-            const auto nobody = [&](unsigned i) { return opcode == HCA_OP_WRITE ? untouched(i) : read(a, ra, i * bytes, bytes) == nothing; };
+            const auto nobody = [&](unsigned i) {
+                return opcode == HCA_OP_WRITE ? untouched(i) : read(a, ra, i * bytes, bytes) == nothing;
+            };
             bench.connect({}, number);
             const auto before = requester.messages.total();
             std::vector<send_request> all(messages);
@@ -131,8 +137,8 @@ void try_draining(pair_bench& bench) {
             number += 2;
         }
 
-    // A write that has left, unsignalled and not the last one, behind which a read waits for another to end: nobody has asked for an
-    // acknowledgement of it, so the queue pair does now.
+    // A write that has left, unsignalled and not the last one, behind which a read waits for another to end: nobody has
+    // asked for an acknowledgement of it, so the queue pair does now.
     test_qp::settings one_read;
     one_read.log_reads = 0;
     bench.connect(one_read, number);

@@ -12,7 +12,8 @@ TEST_CASE("verbs of a reliable connection") {
     auto& [host, a, b, cq_a, cq_b, qa, qb] = bench;
     bench.connect();
     std::mt19937 random(7);
-    const auto ra = a.region(70'000, 1, driver::all_rights, 0x10'0123), rb = b.region(70'000, 1, driver::all_rights, 0x7f00'0000'0777);
+    const auto ra = a.region(70'000, 1, driver::all_rights, 0x10'0123),
+               rb = b.region(70'000, 1, driver::all_rights, 0x7f00'0000'0777);
     fill(a, ra, random);
     fill(b, rb, random);
 
@@ -158,7 +159,8 @@ TEST_CASE("verbs of a reliable connection") {
     bench.good_b();
     bench.good_a();
 
-    // --- completions come in the order of the entries, though the first one waits for its translation and others join it ---
+    // --- completions come in the order of the entries, though the first one waits for its translation and others join
+    // it ---
     const auto taken_away = a.region(64);
     CHECK(a.command(HCA_HW2SW_MPT, taken_away.key >> 8, 1) == HCA_OK);  // the adapter forgets what it has cached
     const auto misses = host.adapters[0]->translation.mtt_misses.total();

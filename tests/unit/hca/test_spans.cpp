@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where the time of a message goes: spans from the store to its doorbell until its completion is in memory, without a gap.
+// Where the time of a message goes: spans from the store to its doorbell until its completion is in memory, without a
+// gap.
 #include <set>
 
 #include "pair_bench.h"
@@ -29,21 +30,25 @@ TEST_CASE("spans of messages") {
             if (k.what != "message" && k.what != "receive") continue;
             CHECK(k.begin >= rung);
             REQUIRE(!k.spans.empty());
-            CHECK(recorder.component_of(k.spans.front().stage).find("root_port0") != std::string::npos);  // the way to the adapter
-            CHECK(recorder.name_of(k.spans.back().stage) == "memory");                                    // and that of its completion
+            CHECK(recorder.component_of(k.spans.front().stage).find("root_port0") !=
+                  std::string::npos);                                   // the way to the adapter
+            CHECK(recorder.name_of(k.spans.back().stage) == "memory");  // and that of its completion
             auto end = k.begin;
             for (const auto& s : k.spans) {
                 CHECK(s.begin == end);
                 end = s.end;
                 const auto& component = recorder.component_of(s.stage);
                 const auto adapter = component.find("hca");
-                found[k.what].push_back((adapter == std::string::npos ? component : component.substr(adapter)) + "." + recorder.name_of(s.stage));
+                found[k.what].push_back((adapter == std::string::npos ? component : component.substr(adapter)) + "." +
+                                        recorder.name_of(s.stage));
             }
             CHECK(end == k.end);
         }
         return found;
     };
-    const auto has = [](const std::vector<std::string>& all, const std::string& name) { return std::count(all.begin(), all.end(), name) == 1; };
+    const auto has = [](const std::vector<std::string>& all, const std::string& name) {
+        return std::count(all.begin(), all.end(), name) == 1;
+    };
 
     send_request w;
     w.opcode = HCA_OP_WRITE;
@@ -51,9 +56,10 @@ TEST_CASE("spans of messages") {
     w.rkey = rb.key;
     auto all = stages(w, false);
     REQUIRE(all.size() == 1);
-    for (const char* name : {  // what takes no time, such as translation by what is cached, is not there
-                             "hca0.sends.doorbell", "hca0.sends.fetch", "hca0.requester.turn", "hca0.requester.payload", "hca0.network.link.wire",
-                             "hca1.network.receive", "hca1.responder.placement", "hca1.network.link.wire", "hca0.network.receive"}) {
+    for (const char* name : {// what takes no time, such as translation by what is cached, is not there
+                             "hca0.sends.doorbell", "hca0.sends.fetch", "hca0.requester.turn", "hca0.requester.payload",
+                             "hca0.network.link.wire", "hca1.network.receive", "hca1.responder.placement",
+                             "hca1.network.link.wire", "hca0.network.receive"}) {
         INFO(name);
         CHECK(has(all["message"], name));
     }

@@ -51,7 +51,8 @@ public:
     std::uint16_t posted = 0, received = 0;
 
     struct settings {
-        unsigned type = HCA_QP_RC, log_rq = 4, log_sq = 4, log_stride = 7, domain = 1, mtu = 4, timeout = 8, retries = 7, rnr_retries = 7, rnr_timer = 1;
+        unsigned type = HCA_QP_RC, log_rq = 4, log_sq = 4, log_stride = 7, domain = 1, mtu = 4, timeout = 8,
+                 retries = 7, rnr_retries = 7, rnr_timer = 1;
         unsigned log_reads = 2;
         bool remote_write = true, remote_read = true, remote_atomic = true, signal_all = false;
         std::uint32_t psn = 0xfffff0, srqn = 0, qkey = 0x1111;
@@ -59,10 +60,20 @@ public:
     };
     const settings s;
 
-    test_qp(driver& driver_, std::uint32_t number_, std::uint32_t send_cqn, std::uint32_t receive_cqn, std::uint32_t record_, const settings& set)
-        : d(driver_), number(number_), type(set.type), log_rq(set.log_rq), log_sq(set.log_sq), log_stride(set.log_stride),
-          memory(driver_.region(((1u << set.log_rq) + (1u << set.log_sq)) << set.log_stride, set.domain, local_read)), sq_start(1u << (set.log_rq + set.log_stride)),
-          record(record_), s(set), m_send_cqn(send_cqn), m_receive_cqn(receive_cqn) {
+    test_qp(driver& driver_, std::uint32_t number_, std::uint32_t send_cqn, std::uint32_t receive_cqn,
+            std::uint32_t record_, const settings& set)
+        : d(driver_),
+          number(number_),
+          type(set.type),
+          log_rq(set.log_rq),
+          log_sq(set.log_sq),
+          log_stride(set.log_stride),
+          memory(driver_.region(((1u << set.log_rq) + (1u << set.log_sq)) << set.log_stride, set.domain, local_read)),
+          sq_start(1u << (set.log_rq + set.log_stride)),
+          record(record_),
+          s(set),
+          m_send_cqn(send_cqn),
+          m_receive_cqn(receive_cqn) {
         d.record(uar, record);
         start();
     }
@@ -124,7 +135,9 @@ public:
         REQUIRE(d.command(HCA_RTR2RTS_QP, number) == HCA_OK);
     }
 
-    std::uint64_t slot(std::uint16_t index) const { return sq_start + (std::uint64_t{index & ((1u << log_sq) - 1)} << log_stride); }
+    std::uint64_t slot(std::uint16_t index) const {
+        return sq_start + (std::uint64_t{index & ((1u << log_sq) - 1)} << log_stride);
+    }
 
     /// Writes entries and rings once for all of them.
     void post(const std::vector<send_request>& all) {
@@ -146,7 +159,9 @@ public:
             hca_set(previous, HCA_NEXT_SIZE, size);
         }
         hca_put32(d.record(uar, record), posted);
-        d.doorbell(uar, HCA_UAR_SEND, static_cast<std::uint32_t>(all.size()) << 24 | std::uint32_t{before} << 8 | (first_fence ? 0x20u : 0u) | first_opcode,
+        d.doorbell(uar, HCA_UAR_SEND,
+                   static_cast<std::uint32_t>(all.size()) << 24 | std::uint32_t{before} << 8 |
+                       (first_fence ? 0x20u : 0u) | first_opcode,
                    number << 8 | first_size);
     }
     void post(const send_request& r) { post(std::vector<send_request>{r}); }
@@ -214,7 +229,8 @@ private:
     }
 };
 
-inline completion_queue create_cq(driver& d, std::uint32_t number, unsigned log_size, unsigned eqn, std::uint32_t record) {
+inline completion_queue create_cq(driver& d, std::uint32_t number, unsigned log_size, unsigned eqn,
+                                  std::uint32_t record) {
     completion_queue q{number, log_size, d.region(std::uint64_t{HCA_CQE_SIZE} << log_size, 1, local_write), 0};
     for (unsigned i = 0; i < 1u << log_size; ++i) hca_set(d.byte(q.memory, i * HCA_CQE_SIZE), HCA_CQE_OWNER, 1);
     d.record(test_qp::uar, record);
@@ -235,8 +251,9 @@ inline completion_queue create_cq(driver& d, std::uint32_t number, unsigned log_
 inline std::optional<completion> poll(driver& d, completion_queue& q, std::uint32_t record) {
     auto* e = d.byte(q.memory, (q.consumer & ((1u << q.log_size) - 1)) * HCA_CQE_SIZE);
     if (hca_get(e, HCA_CQE_OWNER)) return std::nullopt;
-    completion c{hca_get(e, HCA_CQE_QPN), hca_get(e, HCA_CQE_WQE), hca_get(e, HCA_CQE_BYTES), hca_get(e, HCA_CQE_IMMEDIATE), hca_get(e, HCA_CQE_SOURCE_QPN),
-                 hca_get(e, HCA_CQE_OPCODE), hca_get(e, HCA_CQE_SYNDROME), hca_get(e, HCA_CQE_IS_SEND) != 0};
+    completion c{hca_get(e, HCA_CQE_QPN),       hca_get(e, HCA_CQE_WQE),         hca_get(e, HCA_CQE_BYTES),
+                 hca_get(e, HCA_CQE_IMMEDIATE), hca_get(e, HCA_CQE_SOURCE_QPN),  hca_get(e, HCA_CQE_OPCODE),
+                 hca_get(e, HCA_CQE_SYNDROME),  hca_get(e, HCA_CQE_IS_SEND) != 0};
     hca_set(e, HCA_CQE_OWNER, 1);
     ++q.consumer;
     hca_put32(d.record(test_qp::uar, record), q.consumer);

@@ -61,7 +61,8 @@ struct bench {
         dma.socket.bind(bus.from_devices);
         bus.map("slow", slow_base, slow_size, slow.bus);
         bus.map("dram", memory_base, memory_size, dram.bus, &dram.memory);
-        set_log_sink([this](log_level, const std::string& source, const std::string& m) { log.push_back(source + ": " + m); });
+        set_log_sink(
+            [this](log_level, const std::string& source, const std::string& m) { log.push_back(source + ": " + m); });
         // Loaders work before elaboration.
         const std::uint32_t early = 0x1234'5678;
         before_elaboration = bus.debug_write(memory_base + 0x800, &early, 4);
@@ -99,8 +100,9 @@ TEST_CASE("unmapped addresses answer an address error, logged once an initiator 
     CHECK(b.hart0.last_completed);
     b.hart0.read32(0x4ffc);
     REQUIRE(b.log.size() == 1);
-    CHECK(b.log[0] == "bus: hart0: read of 4 bytes at 0x4000 answered TLM_ADDRESS_ERROR_RESPONSE; "
-                      "its further ones are only counted (bus.errors)");
+    CHECK(b.log[0] ==
+          "bus: hart0: read of 4 bytes at 0x4000 answered TLM_ADDRESS_ERROR_RESPONSE; "
+          "its further ones are only counted (bus.errors)");
     b.hart1.write32(0x4000, 0);
     b.hart0.write32(0x4000, 0);
     CHECK(b.log.size() == 3);

@@ -59,8 +59,12 @@ void configure(test::bus_master& m, unsigned source, std::uint32_t mode, std::ui
     m.write32(APLIC_TARGET + 4 * (source - 1), target);
     m.write32(APLIC_SETIENUM, source);
 }
-bool pending(test::bus_master& m, unsigned source) { return m.read32(APLIC_SETIP + source / 32 * 4) >> source % 32 & 1; }
-bool input(test::bus_master& m, unsigned source) { return m.read32(APLIC_IN_CLRIP + source / 32 * 4) >> source % 32 & 1; }
+bool pending(test::bus_master& m, unsigned source) {
+    return m.read32(APLIC_SETIP + source / 32 * 4) >> source % 32 & 1;
+}
+bool input(test::bus_master& m, unsigned source) {
+    return m.read32(APLIC_IN_CLRIP + source / 32 * 4) >> source % 32 & 1;
+}
 std::uint32_t to(std::uint32_t hart, std::uint32_t value) { return hart << APLIC_TARGET_HART_SHIFT | value; }
 
 /// Interrupt files at 0x24000000 and 0x28000000, a page a hart.
@@ -164,8 +168,9 @@ TEST_CASE("message addresses can be locked, and belong to the root") {
     CHECK(d.supervisor.read32(APLIC_MMSIADDRCFG) == 0);
     // Groups of two harts, a group 2^24 pages apart, a hart every second page.
     d.machine.write32(APLIC_MMSIADDRCFG, 0x100);
-    d.machine.write32(APLIC_MMSIADDRCFGH, APLIC_MSIADDR_LOCK | 1u << APLIC_MSIADDR_LHXW_SHIFT | 1u << APLIC_MSIADDR_HHXW_SHIFT |
-                                              1u << APLIC_MSIADDR_LHXS_SHIFT | 12u << APLIC_MSIADDR_HHXS_SHIFT);
+    d.machine.write32(APLIC_MMSIADDRCFGH, APLIC_MSIADDR_LOCK | 1u << APLIC_MSIADDR_LHXW_SHIFT |
+                                              1u << APLIC_MSIADDR_HHXW_SHIFT | 1u << APLIC_MSIADDR_LHXS_SHIFT |
+                                              12u << APLIC_MSIADDR_HHXS_SHIFT);
     d.machine.write32(APLIC_MMSIADDRCFG, 0);
     d.machine.write32(APLIC_SMSIADDRCFG, 7);
     CHECK(d.machine.read32(APLIC_MMSIADDRCFG) == 0x100);

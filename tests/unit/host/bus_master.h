@@ -21,8 +21,8 @@ public:
 
     tlm::tlm_response_status last_status = tlm::TLM_OK_RESPONSE;
     ticks last_latency = 0;
-    bool last_completed = true;   ///< false: the target answered later or not yet
-    unsigned responses = 0;       ///< answers on the backward path
+    bool last_completed = true;      ///< false: the target answered later or not yet
+    unsigned responses = 0;          ///< answers on the backward path
     std::uint64_t last_address = 0;  ///< as the payload has it after completion
 
     template <class T>

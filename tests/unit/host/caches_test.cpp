@@ -10,7 +10,7 @@ using use = riscv::memory_timing::use;
 
 namespace {
 
-constexpr ticks l2 = 2_ns, l3 = 5_ns;                            // 8 and 20 cycles at 4 GHz
+constexpr ticks l2 = 2_ns, l3 = 5_ns;  // 8 and 20 cycles at 4 GHz
 constexpr ticks line_time = 64 * ticks_per_second / 17'066'666'667;
 constexpr ticks from_memory = l2 + l3 + 45_ns + line_time;
 
@@ -106,8 +106,8 @@ TEST_CASE("a store takes the line from the other hart, a load leaves it there cl
     CHECK(b.store(0, 0x2000, 1_us) == 0);
     CHECK(b.load(1, 0x2000, 2_us) == l2 + l3);
     CHECK(b.caches.interventions.value() == 1);
-    CHECK(b.load(0, 0x2000, 3_us) == 0);   // hart 0 kept it
-    CHECK(b.store(1, 0x2000, 4_us) == l3); // and loses it now
+    CHECK(b.load(0, 0x2000, 3_us) == 0);    // hart 0 kept it
+    CHECK(b.store(1, 0x2000, 4_us) == l3);  // and loses it now
     CHECK(b.caches.interventions.value() == 2);
     CHECK(b.load(0, 0x2000, 5_us) == l2 + l3);
 }
@@ -116,8 +116,8 @@ TEST_CASE("channels serve one line after the other, and work side by side") {
     host::dram_channels_params p;
     host::dram_channels channels(p);
     CHECK(channels.transfer(0, 64, 0) == line_time + 45_ns);
-    CHECK(channels.transfer(64, 64, 0) == 2 * line_time + 45_ns);   // the same channel
-    CHECK(channels.transfer(256, 64, 0) == line_time + 45_ns);      // the next one
+    CHECK(channels.transfer(64, 64, 0) == 2 * line_time + 45_ns);  // the same channel
+    CHECK(channels.transfer(256, 64, 0) == line_time + 45_ns);     // the next one
     CHECK(channels.channel_of(8 * 256) == 0);
     CHECK(channels.transfer(8 * 256, 64, 1_us) == 1_us + line_time + 45_ns);
     channels.clear();

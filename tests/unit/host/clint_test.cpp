@@ -63,7 +63,9 @@ TEST_CASE("the timer interrupt comes at the exact time") {
     auto& b = fresh();
     const auto start = b.cal.now();
     ticks fired = never;
-    b.device.timer_interrupt[1].connect([&](bool level) { if (level) fired = b.cal.now(); });
+    b.device.timer_interrupt[1].connect([&](bool level) {
+        if (level) fired = b.cal.now();
+    });
     b.master.write64(CLINT_MTIMECMP + 8, 25);
     CHECK_FALSE(b.device.timer_interrupt[1].level());
     b.run_for(10_us);

@@ -14,7 +14,8 @@ using use = riscv::memory_timing::use;
 namespace {
 
 constexpr std::uint64_t base = 0x80000000, size = 1 << 20;
-constexpr ticks l2 = 2_ns, l3 = 5_ns, line_time = 64 * ticks_per_second / 17'066'666'667, from_memory = l3 + 45_ns + line_time;
+constexpr ticks l2 = 2_ns, l3 = 5_ns, line_time = 64 * ticks_per_second / 17'066'666'667,
+                from_memory = l3 + 45_ns + line_time;
 
 struct holder final : copy_holder {
     std::vector<std::pair<std::uint64_t, std::uint64_t>> dropped;
@@ -99,8 +100,8 @@ TEST_CASE("a hart's new bytes are taken from its caches") {
     b.store(base);
     CHECK(b.read(base) == l2 + l3);
     CHECK(b.caches.interventions.value() == 1);
-    CHECK(b.read(base) == l3);     // the hart's copy is no newer
-    CHECK(b.load(base) == 0);      // and still there
+    CHECK(b.read(base) == l3);  // the hart's copy is no newer
+    CHECK(b.load(base) == 0);   // and still there
     CHECK(b.write(base) == l3);
     CHECK(b.load(base) == l2 + l3);  // now it has gone
 }

@@ -21,14 +21,16 @@ struct tree {
 
     std::vector<std::uint32_t> cells(const char* path, const char* property) const {
         int length = 0;
-        const auto* p = static_cast<const fdt32_t*>(fdt_getprop(blob.data(), fdt_path_offset(blob.data(), path), property, &length));
+        const auto* p = static_cast<const fdt32_t*>(
+            fdt_getprop(blob.data(), fdt_path_offset(blob.data(), path), property, &length));
         std::vector<std::uint32_t> v;
         for (int i = 0; p && i < length / 4; ++i) v.push_back(fdt32_to_cpu(p[i]));
         return v;
     }
     std::string text(const char* path, const char* property) const {
         int length = 0;
-        const auto* p = static_cast<const char*>(fdt_getprop(blob.data(), fdt_path_offset(blob.data(), path), property, &length));
+        const auto* p =
+            static_cast<const char*>(fdt_getprop(blob.data(), fdt_path_offset(blob.data(), path), property, &length));
         return p ? p : "(absent)";
     }
     bool has(const char* path) const { return fdt_path_offset(blob.data(), path) >= 0; }
@@ -83,8 +85,10 @@ TEST_CASE("interrupts point where they should") {
     const auto plic = t.cells("/soc/plic@c000000", "phandle").at(0);
     const auto intc0 = t.cells("/cpus/cpu@0/interrupt-controller", "phandle").at(0);
     const auto intc1 = t.cells("/cpus/cpu@1/interrupt-controller", "phandle").at(0);
-    CHECK(t.cells("/soc/plic@c000000", "interrupts-extended") == std::vector<std::uint32_t>{intc0, 11, intc0, 9, intc1, 11, intc1, 9});
-    CHECK(t.cells("/soc/clint@2000000", "interrupts-extended") == std::vector<std::uint32_t>{intc0, 3, intc0, 7, intc1, 3, intc1, 7});
+    CHECK(t.cells("/soc/plic@c000000", "interrupts-extended") ==
+          std::vector<std::uint32_t>{intc0, 11, intc0, 9, intc1, 11, intc1, 9});
+    CHECK(t.cells("/soc/clint@2000000", "interrupts-extended") ==
+          std::vector<std::uint32_t>{intc0, 3, intc0, 7, intc1, 3, intc1, 7});
     CHECK(t.cells("/soc/serial@10000000", "interrupt-parent") == std::vector<std::uint32_t>{plic});
     CHECK(t.cells("/soc/serial@10000000", "interrupts") == std::vector<std::uint32_t>{10});
     CHECK(t.cells("/soc/rtc@101000", "interrupts") == std::vector<std::uint32_t>{11});

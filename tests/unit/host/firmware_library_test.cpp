@@ -132,7 +132,8 @@ TEST_CASE("printf") {
 
 TEST_CASE("allocator: no two blocks overlap, and all room comes back") {
     alignas(16) static std::uint8_t arena[1 << 16];
-    heap_initialize(reinterpret_cast<std::uintptr_t>(arena) + 3, reinterpret_cast<std::uintptr_t>(arena + sizeof arena));
+    heap_initialize(reinterpret_cast<std::uintptr_t>(arena) + 3,
+                    reinterpret_cast<std::uintptr_t>(arena + sizeof arena));
     const auto all = heap_free_bytes();
     std::mt19937 random(2);
     std::map<std::uint8_t*, std::size_t> live;

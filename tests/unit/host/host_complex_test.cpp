@@ -77,9 +77,11 @@ struct bench {
     std::vector<std::pair<std::string, std::string>> refusals;  // what was said, and what it should say
 
     bench() {
-        refusals = {{refusal("wrong0", "modem", VIRT_UART_BASE, 0), "host: device modem: address range of modem (0x10000000, 0x100 bytes) overlaps that of uart"},
-                    {refusal("wrong1", "modem", 0x2000'0000, VIRT_RTC_IRQ), "host: device modem: interrupt source 11 is taken"},
-                    {refusal("wrong2", "plic", 0x2000'0000, 0), "host: device plic: the name is taken"}};
+        refusals = {
+            {refusal("wrong0", "modem", VIRT_UART_BASE, 0),
+             "host: device modem: address range of modem (0x10000000, 0x100 bytes) overlaps that of uart"},
+            {refusal("wrong1", "modem", 0x2000'0000, VIRT_RTC_IRQ), "host: device modem: interrupt source 11 is taken"},
+            {refusal("wrong2", "plic", 0x2000'0000, 0), "host: device plic: the name is taken"}};
         host.on_power_off = [this](int status) {
             power_offs.push_back(status);
             cal.stop();
@@ -201,7 +203,8 @@ TEST_CASE("devices of the configuration are on the bus, at the PLIC and in the d
 
     const auto blob = b.more.device_tree();
     const std::string tree(blob.begin(), blob.end());
-    for (const char* node : {"serial@10000000", "serial@10001000", "rtc@101000", "rtc@10002000"}) CHECK(tree.find(node) != std::string::npos);
+    for (const char* node : {"serial@10000000", "serial@10001000", "rtc@101000", "rtc@10002000"})
+        CHECK(tree.find(node) != std::string::npos);
 }
 
 TEST_CASE("devices that cannot be where they are wanted") {

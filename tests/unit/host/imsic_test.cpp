@@ -13,7 +13,9 @@ constexpr std::size_t harts = 3;
 
 struct imsic_bench : test::device_bench<host::imsic> {
     explicit imsic_bench(std::uint64_t identities) : device_bench(host::imsic_params{identities}, harts) {}
-    void send(unsigned hart, std::uint32_t identity) { master.write32(IMSIC_FILE_STRIDE * hart + IMSIC_SETEIPNUM_LE, identity); }
+    void send(unsigned hart, std::uint32_t identity) {
+        master.write32(IMSIC_FILE_STRIDE * hart + IMSIC_SETEIPNUM_LE, identity);
+    }
     host::interrupt_file& file(unsigned hart) { return device.files[hart]; }
     std::uint64_t get(unsigned hart, unsigned select) {
         std::uint64_t value = ~0ull;
@@ -116,5 +118,6 @@ TEST_CASE("registers hold what is implemented") {
 }
 
 TEST_CASE("other numbers of identities are refused") {
-    for (const unsigned identities : {62u, 64u, 100u, 2111u}) CHECK_THROWS_AS(host::interrupt_file(identities), std::invalid_argument);
+    for (const unsigned identities : {62u, 64u, 100u, 2111u})
+        CHECK_THROWS_AS(host::interrupt_file(identities), std::invalid_argument);
 }

@@ -18,8 +18,8 @@ using namespace fabricvp::time_literals;
 
 namespace {
 
-constexpr std::uint64_t registers = VIRT_PCIE_MMIO32_BASE, ring = VIRT_DRAM_BASE + 0x10000, from = VIRT_DRAM_BASE + 0x20000,
-                        to = VIRT_DRAM_BASE + 0x30000;
+constexpr std::uint64_t registers = VIRT_PCIE_MMIO32_BASE, ring = VIRT_DRAM_BASE + 0x10000,
+                        from = VIRT_DRAM_BASE + 0x20000, to = VIRT_DRAM_BASE + 0x30000;
 constexpr unsigned length = 3000, register_csr0 = 65, mip = 0x344;
 
 /// A host with one copy engine below a root port, as enumeration software leaves it.

@@ -22,9 +22,13 @@ struct plic_bench : test::device_bench<host::plic> {
         const auto at = PLIC_ENABLE + PLIC_ENABLE_STRIDE * context + source / 32 * 4;
         master.write32(at, master.read32(at) & ~(1u << source % 32));
     }
-    void threshold(unsigned context, std::uint32_t t) { master.write32(PLIC_THRESHOLD + PLIC_CONTEXT_STRIDE * context, t); }
+    void threshold(unsigned context, std::uint32_t t) {
+        master.write32(PLIC_THRESHOLD + PLIC_CONTEXT_STRIDE * context, t);
+    }
     std::uint32_t claim(unsigned context) { return master.read32(PLIC_CLAIM + PLIC_CONTEXT_STRIDE * context); }
-    void complete(unsigned context, std::uint32_t source) { master.write32(PLIC_CLAIM + PLIC_CONTEXT_STRIDE * context, source); }
+    void complete(unsigned context, std::uint32_t source) {
+        master.write32(PLIC_CLAIM + PLIC_CONTEXT_STRIDE * context, source);
+    }
     bool pending(unsigned source) { return master.read32(PLIC_PENDING + source / 32 * 4) >> source % 32 & 1; }
     bool line(unsigned context) { return device.external_interrupt[context].level(); }
 };

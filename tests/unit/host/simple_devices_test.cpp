@@ -118,7 +118,7 @@ TEST_CASE("marker: reset opens a region, dump closes it under its label") {
     CHECK(marks == decltype(marks){{kind::reset, "loop"}, {kind::dump, "loop"}, {kind::note, "note"}});
     b.marker.on_mark = nullptr;
 
-    b.label(std::string(200, 'x') );
+    b.label(std::string(200, 'x'));
     b.to_marker.write32(MARKER_COMMAND, MARKER_COMMAND_DUMP);
     CHECK(b.marker.regions().back().label == std::string(MARKER_LABEL_LENGTH, 'x'));
     b.to_marker.write32(MARKER_COMMAND, 99);

@@ -166,8 +166,8 @@ TEST_CASE("loopback carries data and modem lines, and overruns") {
     CHECK(b.master.read8(UART_MSR) == (UART_MSR_DCTS | UART_MSR_DDSR | UART_MSR_DDCD));
     CHECK(b.master.read8(UART_MSR) == 0);  // deltas clear on reading
     b.master.write8(UART_MCR, UART_MCR_LOOP | UART_MCR_DTR | UART_MCR_RTS | UART_MCR_OUT1 | UART_MCR_OUT2);
-    CHECK(b.master.read8(UART_MSR) == (UART_MSR_DCTS | UART_MSR_DDSR | UART_MSR_DDCD | UART_MSR_CTS | UART_MSR_DSR |
-                                       UART_MSR_RI | UART_MSR_DCD));
+    CHECK(b.master.read8(UART_MSR) ==
+          (UART_MSR_DCTS | UART_MSR_DDSR | UART_MSR_DDCD | UART_MSR_CTS | UART_MSR_DSR | UART_MSR_RI | UART_MSR_DCD));
     b.master.write8(UART_MCR, UART_MCR_LOOP);
     CHECK((b.master.read8(UART_MSR) & UART_MSR_TERI));
 

@@ -48,11 +48,13 @@ struct desk_traits {
     static unsigned class_of(const note& n) { return n.lane_class; }
     static amounts credits_of(const note& n) { return {n.bytes, 1}; }
     static std::string describe(unsigned c, const std::string& partner, const amounts& left, const amounts& initial) {
-        return fmt::format("class {} of {}: {} of {} bytes, {} of {} slots", c, partner, left[0], initial[0], left[1], initial[1]);
+        return fmt::format("class {} of {}: {} of {} bytes, {} of {} slots", c, partner, left[0], initial[0], left[1],
+                           initial[1]);
     }
 };
 
-inline link::channel_params wire(std::uint64_t lanes = 8, std::uint64_t lane_rate = 1'000'000'000, ticks propagation = 20 * ns) {
+inline link::channel_params wire(std::uint64_t lanes = 8, std::uint64_t lane_rate = 1'000'000'000,
+                                 ticks propagation = 20 * ns) {
     link::channel_params p;
     p.lanes = lanes;
     p.lane_rate = {lane_rate};
@@ -62,8 +64,8 @@ inline link::channel_params wire(std::uint64_t lanes = 8, std::uint64_t lane_rat
 
 inline constexpr ticks desk_latency = 7 * ns, credit_latency = 3 * ns;
 
-/// A device with one port: sends from a queue, or whatever `more` gives when that is empty; keeps what it hears, or hands it to
-/// `on_note`; and frees its buffer at once unless told not to.
+/// A device with one port: sends from a queue, or whatever `more` gives when that is empty; keeps what it hears, or
+/// hands it to `on_note`; and frees its buffer at once unless told not to.
 class desk final : public link::port<desk_traits> {
 public:
     struct heard {
@@ -117,10 +119,14 @@ private:
     friend class link::port<desk_traits>;
     ticks announced(note&, ticks head) { return head + desk_latency; }
     void arrived(const note_ptr& n) {
-        if (on_note) on_note(*n);
-        else received.push_back({now(), n->number});
-        if (frees) return_credits(*n, now(), credit_latency);
-        else kept.push_back(n);
+        if (on_note)
+            on_note(*n);
+        else
+            received.push_back({now(), n->number});
+        if (frees)
+            return_credits(*n, now(), credit_latency);
+        else
+            kept.push_back(n);
     }
     void ready() { pump(); }
     unsigned debug_access(note&) { return 0; }

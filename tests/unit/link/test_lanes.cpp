@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lanes that turn by policy, against what arithmetic says that they can gain. 8 and 8 lanes of 8 GB/s, as for NUMA-aware GPUs.
+// Lanes that turn by policy, against what arithmetic says that they can gain. 8 and 8 lanes of 8 GB/s, as for
+// NUMA-aware GPUs.
 #include "unit/link/link_bench.h"
 
 #include <memory>
@@ -52,7 +53,8 @@ struct reversible_link {
         link::join<desk_traits>(a, roomy, b, roomy);
         link::lane_controller_params p;
         p.policy = policy;
-        controller = std::make_unique<link::lane_controller>((name + "_lanes").c_str(), p, a.lanes_of_both(), a.transmitter, b.transmitter);
+        controller = std::make_unique<link::lane_controller>((name + "_lanes").c_str(), p, a.lanes_of_both(),
+                                                             a.transmitter, b.transmitter);
     }
     link::pair& both() { return a.lanes_of_both(); }
     std::uint64_t lanes_of_a() const { return a.lanes_of_both().lanes(side::a); }
@@ -81,7 +83,9 @@ struct reversible_link {
 /// What a saturated direction carries with its configured lanes.
 constexpr double full = static_cast<double>(lanes * lane_rate);
 
-double rate(std::uint64_t bytes, ticks time) { return static_cast<double>(bytes) * static_cast<double>(ticks_per_second) / static_cast<double>(time); }
+double rate(std::uint64_t bytes, ticks time) {
+    return static_cast<double>(bytes) * static_cast<double>(ticks_per_second) / static_cast<double>(time);
+}
 
 struct bench {
     calendar timeline;
@@ -246,7 +250,8 @@ TEST_CASE("for half of the time: an eighth more in equal time, a ninth more of f
     while (left) run_for(1 * us);
     l.pace_a.start(full, b.timeline.now() + half);
     run_for(half);
-    CHECK(static_cast<double>(2 * half) / static_cast<double>(b.timeline.now() - begin) == Approx(1.0 / 0.9).epsilon(0.01));
+    CHECK(static_cast<double>(2 * half) / static_cast<double>(b.timeline.now() - begin) ==
+          Approx(1.0 / 0.9).epsilon(0.01));
     l.restart();
 }
 
@@ -272,7 +277,8 @@ TEST_CASE("writes with acknowledgements: at most 1.625; the published policy osc
     CHECK(predictive_turns == 0);
 }
 
-TEST_CASE("both saturated: the published policy leaves the lanes as they are, the others return to the configured split") {
+TEST_CASE(
+    "both saturated: the published policy leaves the lanes as they are, the others return to the configured split") {
     auto& b = bench::get();
     const auto lanes_after = [&](reversible_link& l, ticks time) {
         l.restart();
@@ -325,10 +331,12 @@ TEST_CASE("lanes over time, by direction") {
     const auto all = snapshot_statistics();
     const auto at = [&](const std::string& path) { return all.at(path); };
     // 8 lanes for a sample, then one more each; the last one for 100 ns less each time.
-    CHECK(at("published_a.transmitter.lanes.mean") == Approx((8 + 9 + 10 + 11 + 12 + 13 + 14 + 15) / 8.0).epsilon(0.01));
+    CHECK(at("published_a.transmitter.lanes.mean") ==
+          Approx((8 + 9 + 10 + 11 + 12 + 13 + 14 + 15) / 8.0).epsilon(0.01));
     CHECK(at("published_b.transmitter.lanes.mean") == Approx((8 + 7 + 6 + 5 + 4 + 3 + 2 + 1) / 8.0).epsilon(0.01));
     const auto time = static_cast<double>(b.timeline.now() - begin);
-    const auto sum = at("published_a.transmitter.lanes_over_time.sum") + at("published_b.transmitter.lanes_over_time.sum");
+    const auto sum =
+        at("published_a.transmitter.lanes_over_time.sum") + at("published_b.transmitter.lanes_over_time.sum");
     CHECK(sum == Approx(time * (at("published_a.transmitter.lanes.mean") + at("published_b.transmitter.lanes.mean"))));
     CHECK(sum + static_cast<double>(l.controller->turning_time.value()) == Approx(16 * time).epsilon(1e-3));
     CHECK(at("published_a.transmitter.lanes_over_time.peak") == 15e6);  // in a window of 1 us

@@ -6,9 +6,11 @@ using namespace fabricvp::test;
 
 namespace {
 
-/// A link that is cut in the middle: what reaches an end of it goes on as a message of plain values that is delivered when
-/// it is due, as between two simulations that share nothing.
-class relay final : public model, private tlm::tlm_fw_transport_if<note_protocol>, private tlm::tlm_bw_transport_if<note_protocol> {
+/// A link that is cut in the middle: what reaches an end of it goes on as a message of plain values that is delivered
+/// when it is due, as between two simulations that share nothing.
+class relay final : public model,
+                    private tlm::tlm_fw_transport_if<note_protocol>,
+                    private tlm::tlm_bw_transport_if<note_protocol> {
 public:
     tlm::tlm_target_socket<32, note_protocol> in{"in"};       // from the near end's transmitter
     tlm::tlm_initiator_socket<32, note_protocol> out{"out"};  // to the near end's receiver
@@ -119,7 +121,7 @@ TEST_CASE("a transmitter waits for both kinds of credits of its class, counts th
     auto& b = bench::get();
     b.right.frees = false;
     const auto stalls = b.left.credit_stalls.total();
-    for (unsigned i = 0; i < 3; ++i) b.left.send(make_note(i, 60));       // 160 bytes: two fit
+    for (unsigned i = 0; i < 3; ++i) b.left.send(make_note(i, 60));  // 160 bytes: two fit
     run_all();
     CHECK(b.right.received.size() == 2);
     REQUIRE(b.left.waits());

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writes FOLDER/sample.pcap and FOLDER/sample.csv: packets of every operation, as they leave a port. For check_capture.py.
+// Writes FOLDER/sample.pcap and FOLDER/sample.csv: packets of every operation, as they leave a port. For
+// check_capture.py.
 #include <cstdio>
 #include <cstdlib>
 #include <random>
@@ -17,7 +18,8 @@ using namespace fabricvp::network;
 class end final : public model, private port_owner {
 public:
     port link;
-    explicit end(const sc_core::sc_module_name& name) : model(name), link("link", params(), static_cast<port_owner&>(*this)) {}
+    explicit end(const sc_core::sc_module_name& name)
+        : model(name), link("link", params(), static_cast<port_owner&>(*this)) {}
 
 private:
     static port_params params() {
@@ -44,9 +46,12 @@ struct both final : packet_tap {
 int sc_main(int argc, char* argv[]) {
     if (argc != 2) return 2;
     const std::string folder = argv[1];
-    std::FILE* files[2] = {std::fopen((folder + "/sample.pcap").c_str(), "wb"), std::fopen((folder + "/sample.csv").c_str(), "wb")};
+    std::FILE* files[2] = {std::fopen((folder + "/sample.pcap").c_str(), "wb"),
+                           std::fopen((folder + "/sample.csv").c_str(), "wb")};
     if (!files[0] || !files[1]) return 2;
-    const auto into = [](std::FILE* f) { return [f](const void* bytes, std::size_t size) { std::fwrite(bytes, 1, size, f); }; };
+    const auto into = [](std::FILE* f) {
+        return [f](const void* bytes, std::size_t size) { std::fwrite(bytes, 1, size, f); };
+    };
     calendar timeline;
     end a("a"), b("b");
     connect(a.link, b.link);
@@ -59,7 +64,8 @@ int sc_main(int argc, char* argv[]) {
     std::mt19937_64 random(17);
     for (unsigned round = 0; round < 12; ++round)
         for (unsigned opcode = 0; opcode < 256; ++opcode)
-            if (extensions_of(static_cast<std::uint8_t>(opcode))) a.link.send(test::make_sample(static_cast<std::uint8_t>(opcode), random, round & 1));
+            if (extensions_of(static_cast<std::uint8_t>(opcode)))
+                a.link.send(test::make_sample(static_cast<std::uint8_t>(opcode), random, round & 1));
     timeline.run_until(ticks_per_second / 100);
     for (auto* f : files) std::fclose(f);
     return capture.packets() == 12 * 37 ? 0 : 1;

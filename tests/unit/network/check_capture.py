@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What tshark reads in a capture is what the model says that it sent: `check_capture.py CAPTURE_SAMPLE`; status 77 without tshark."""
+"""What tshark reads in a capture is what the model says that it sent: `check_capture.py CAPTURE_SAMPLE`; status 77
+without tshark."""
+
 import csv
 import pathlib
 import shutil
@@ -9,17 +11,46 @@ import tempfile
 
 #: Columns of the model's table, and the names of the same fields in Wireshark. Atomics share names with RDMA requests.
 FIELDS = {
-    "vl": "infiniband.lrh.vl", "sl": "infiniband.lrh.sl", "dlid": "infiniband.lrh.dlid", "slid": "infiniband.lrh.slid",
-    "length": "infiniband.lrh.pktlen", "opcode": "infiniband.bth.opcode", "pkey": "infiniband.bth.p_key",
-    "destination_qp": "infiniband.bth.destqp", "ack_request": "infiniband.bth.a", "psn": "infiniband.bth.psn",
-    "qkey": "infiniband.deth.q_key", "source_qp": "infiniband.deth.srcqp", "address": "infiniband.reth.va", "rkey": "infiniband.reth.r_key",
-    "dma_length": "infiniband.reth.dmalen", "syndrome": "infiniband.aeth.syndrome", "msn": "infiniband.aeth.msn",
+    "vl": "infiniband.lrh.vl",
+    "sl": "infiniband.lrh.sl",
+    "dlid": "infiniband.lrh.dlid",
+    "slid": "infiniband.lrh.slid",
+    "length": "infiniband.lrh.pktlen",
+    "opcode": "infiniband.bth.opcode",
+    "pkey": "infiniband.bth.p_key",
+    "destination_qp": "infiniband.bth.destqp",
+    "ack_request": "infiniband.bth.a",
+    "psn": "infiniband.bth.psn",
+    "qkey": "infiniband.deth.q_key",
+    "source_qp": "infiniband.deth.srcqp",
+    "address": "infiniband.reth.va",
+    "rkey": "infiniband.reth.r_key",
+    "dma_length": "infiniband.reth.dmalen",
+    "syndrome": "infiniband.aeth.syndrome",
+    "msn": "infiniband.aeth.msn",
     "immediate": "infiniband.immdt",
 }
 #: Protocols that tshark might see in arbitrary payloads.
-HEURISTICS = ("smcr_infiniband", "smb_direct_infiniband", "rpcrdma_infiniband", "nvme_rdma", "lnet_ib", "iser_infiniband", "eth_over_ib",
-              "mellanox_eoib", "sdp_infiniband", "fc_infiniband")
-EXTRA = ("_ws.malformed", "frame.time_epoch", "infiniband.atomiceth.cmpdt", "infiniband.invariant.crc", "infiniband.variant.crc", "_ws.expert.message")
+HEURISTICS = (
+    "smcr_infiniband",
+    "smb_direct_infiniband",
+    "rpcrdma_infiniband",
+    "nvme_rdma",
+    "lnet_ib",
+    "iser_infiniband",
+    "eth_over_ib",
+    "mellanox_eoib",
+    "sdp_infiniband",
+    "fc_infiniband",
+)
+EXTRA = (
+    "_ws.malformed",
+    "frame.time_epoch",
+    "infiniband.atomiceth.cmpdt",
+    "infiniband.invariant.crc",
+    "infiniband.variant.crc",
+    "_ws.expert.message",
+)
 
 
 def number(text):
@@ -27,12 +58,28 @@ def number(text):
     if not text:
         return None
     text = text.split(",")[0].replace(":", "")
-    return int(text, 16) if text.startswith("0x") else {"True": 1, "False": 0}.get(text) if text in ("True", "False") else int(text)
+    return (
+        int(text, 16)
+        if text.startswith("0x")
+        else {"True": 1, "False": 0}.get(text)
+        if text in ("True", "False")
+        else int(text)
+    )
 
 
 def read(tshark, capture):
     names = [*FIELDS.values(), *EXTRA]
-    command = [tshark, "-r", capture, "-o", "infiniband.try_heuristic_first:FALSE", "-T", "fields", "-E", "separator=/t"]
+    command = [
+        tshark,
+        "-r",
+        capture,
+        "-o",
+        "infiniband.try_heuristic_first:FALSE",
+        "-T",
+        "fields",
+        "-E",
+        "separator=/t",
+    ]
     for heuristic in HEURISTICS:
         command += ["--disable-heuristic", heuristic]
     for name in names:
@@ -67,12 +114,15 @@ def main():
                 found = number("0x" + there[field].replace(":", "")) if there[field] else None
             elif column == "syndrome":
                 found = number(there[field])
-                expected = expected & 0x7f if expected is not None else None  # the reserved bit stands apart
-                found = found & 0x7f if found is not None else None
+                expected = expected & 0x7F if expected is not None else None  # the reserved bit stands apart
+                found = found & 0x7F if found is not None else None
             else:
                 found = number(there[field])
             if found != expected:
-                wrong.append(f"packet {index}, opcode {here['opcode']}: {field} is {there[field]!r}, {column} was {here[column]!r}")
+                wrong.append(
+                    f"packet {index}, opcode {here['opcode']}: {field} is {there[field]!r}, {column} was"
+                    f" {here[column]!r}"
+                )
         if not there["infiniband.invariant.crc"]:
             wrong.append(f"packet {index}: no ICRC")
     print("\n".join(wrong[:40]) or f"tshark and the model agree on {len(sent)} packets")

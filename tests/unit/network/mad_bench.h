@@ -42,7 +42,8 @@ inline std::optional<mad> ask(adapter& manager, const packet_ptr& request, ticks
     manager.received.clear();
     manager.send(request);
     auto& c = calendar::current();
-    for (const auto limit = c.now() + most; manager.received.empty() && c.next_event_time() < limit;) c.run_until(c.next_event_time());
+    for (const auto limit = c.now() + most; manager.received.empty() && c.next_event_time() < limit;)
+        c.run_until(c.next_event_time());
     if (manager.received.empty()) return std::nullopt;
     REQUIRE(manager.received.size() == 1);
     CHECK(manager.received[0].packet->payload.length == HCA_MAD_SIZE);
@@ -53,7 +54,8 @@ inline std::optional<mad> ask(adapter& manager, const packet_ptr& request, ticks
 
 /// Get and Set of PortInfo with some fields changed. \returns status of the Set, and in `info` what it answered
 template <class Change>
-unsigned change_port(adapter& manager, const std::vector<unsigned>& path, unsigned port, Change change, std::uint8_t* info = nullptr) {
+unsigned change_port(adapter& manager, const std::vector<unsigned>& path, unsigned port, Change change,
+                     std::uint8_t* info = nullptr) {
     const auto before = ask(manager, packet_of(directed(HCA_MAD_GET, HCA_MAD_PORT_INFO, port, path)));
     REQUIRE(before);
     auto set = directed(HCA_MAD_SET, HCA_MAD_PORT_INFO, port, path);

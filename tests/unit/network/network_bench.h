@@ -43,7 +43,8 @@ public:
     std::deque<packet_ptr> unsent;
     bool keeps = false;  ///< received packets stay in the port's buffer
 
-    explicit adapter(const sc_core::sc_module_name& name, const port_params& p = {}) : model(name), link("link", p, *this) {}
+    explicit adapter(const sc_core::sc_module_name& name, const port_params& p = {})
+        : model(name), link("link", p, *this) {}
 
     void send(const packet_ptr& p) {
         unsent.push_back(p);

@@ -124,7 +124,8 @@ TEST_CASE("a sweep by directed routes finds switches and adapters, gives LIDs an
                 hca_set(&wanted[64], HCA_PORT_STATE, state);
                 info = answer(packet_of(wanted));
                 // Not from Initialize to Active at once.
-                CHECK(hca_get(info.data(), HCA_MAD_STATUS) == (before == 2 && state == 4 ? direction | HCA_MAD_BAD_FIELD : direction));
+                CHECK(hca_get(info.data(), HCA_MAD_STATUS) ==
+                      (before == 2 && state == 4 ? direction | HCA_MAD_BAD_FIELD : direction));
             }
     }
     for (auto* a : {&manager, &other}) {
@@ -163,12 +164,14 @@ TEST_CASE("lanes and arbitration are the manager's") {
     const auto& high = all().net.switches[0]->ports[1]->arbiter.high();
     REQUIRE(!high.empty());
     CHECK((high[0].lane == 3 && high[0].weight == 200));
-    CHECK(hca_get(answer(packet_of(directed(HCA_MAD_GET, 0x1d, 0, {1}))).data(), HCA_MAD_STATUS) == (direction | HCA_MAD_BAD_ATTRIBUTE));
+    CHECK(hca_get(answer(packet_of(directed(HCA_MAD_GET, 0x1d, 0, {1}))).data(), HCA_MAD_STATUS) ==
+          (direction | HCA_MAD_BAD_ATTRIBUTE));
 }
 
 TEST_CASE("multicast tables are the manager's, too") {
     constexpr unsigned table = HCA_MAD_MULTICAST, lid = 0xc000 + 32 + 5;  // block 1, entry 5
-    CHECK(hca_get(&answer(packet_of(directed(HCA_MAD_GET, HCA_MAD_SWITCH_INFO, 0, {1})))[64], HCA_SWITCH_MULTICAST_CAPACITY) == 1024);
+    CHECK(hca_get(&answer(packet_of(directed(HCA_MAD_GET, HCA_MAD_SWITCH_INFO, 0, {1})))[64],
+                  HCA_SWITCH_MULTICAST_CAPACITY) == 1024);
     auto set = directed(HCA_MAD_SET, table, 1, {1});
     set[64 + 2 * 5 + 1] = 0xff;  // ports 1 and 2 are there, others are not
     auto back = answer(packet_of(set));
@@ -181,7 +184,8 @@ TEST_CASE("multicast tables are the manager's, too") {
     answer(packet_of(set));
     CHECK(all().net.switches[0]->multicast_of(lid).none());
     for (const unsigned modifier : {32u, 1u << 28})  // beyond the table, beyond the ports
-        CHECK(hca_get(answer(packet_of(directed(HCA_MAD_GET, table, modifier, {1}))).data(), HCA_MAD_STATUS) == (direction | HCA_MAD_BAD_FIELD));
+        CHECK(hca_get(answer(packet_of(directed(HCA_MAD_GET, table, modifier, {1}))).data(), HCA_MAD_STATUS) ==
+              (direction | HCA_MAD_BAD_FIELD));
 }
 
 TEST_CASE("hostile management packets are discarded or answered, never lost uncounted") {

@@ -61,7 +61,8 @@ struct machines {
             for (auto* end : {&a, &b, &cut_a, &cut_b}) {
                 const bool first = end == &a || end == &cut_a;
                 if (i < (first ? from_a : from_b))
-                    end->send(make_datagram(first ? 2 : 1, static_cast<std::size_t>(64 + 977 * i % 4000), static_cast<std::uint32_t>(i), static_cast<std::uint8_t>(i % 3)));
+                    end->send(make_datagram(first ? 2 : 1, static_cast<std::size_t>(64 + 977 * i % 4000),
+                                            static_cast<std::uint32_t>(i), static_cast<std::uint8_t>(i % 3)));
             }
     }
     void check_equal() const {
@@ -73,13 +74,16 @@ struct machines {
                 CHECK(w.psn == c.psn);
                 CHECK(w.lane == c.lane);
                 REQUIRE(w.packet->payload.length == c.packet->payload.length);
-                CHECK(std::equal(w.packet->payload.data(), w.packet->payload.data() + w.packet->payload.length, c.packet->payload.data()));
+                CHECK(std::equal(w.packet->payload.data(), w.packet->payload.data() + w.packet->payload.length,
+                                 c.packet->payload.data()));
             }
             CHECK(whole->states == cut->states);
             CHECK(whole->link.credit_stalls.total() == cut->link.credit_stalls.total());
             CHECK(whole->link.packets_sent.total() == cut->link.packets_sent.total());
             CHECK(whole->link.link_downs.total() == cut->link.link_downs.total());
-            for (unsigned r = 0; r < drop_reasons; ++r) CHECK(whole->link.dropped(static_cast<drop_reason>(r)).total() == cut->link.dropped(static_cast<drop_reason>(r)).total());
+            for (unsigned r = 0; r < drop_reasons; ++r)
+                CHECK(whole->link.dropped(static_cast<drop_reason>(r)).total() ==
+                      cut->link.dropped(static_cast<drop_reason>(r)).total());
         }
     }
 };

@@ -22,7 +22,15 @@ subnet_params shape() {
         p.switches.emplace_back();
         p.switches.back().name = s;
     }
-    for (const auto& [from, to] : {std::pair{"a", "s0"}, {"b", "s0"}, {"s0", "s1"}, {"s1", "c"}, {"s0", "s2"}, {"s2", "d"}, {"s1", "s2"}, {"s3", "s1"}, {"s3", "e"}}) {
+    for (const auto& [from, to] : {std::pair{"a", "s0"},
+                                   {"b", "s0"},
+                                   {"s0", "s1"},
+                                   {"s1", "c"},
+                                   {"s0", "s2"},
+                                   {"s2", "d"},
+                                   {"s1", "s2"},
+                                   {"s3", "s1"},
+                                   {"s3", "e"}}) {
         p.links.emplace_back();
         p.links.back().from = from;
         p.links.back().to = to;
@@ -77,7 +85,8 @@ double value(const char* name) { return snapshot_statistics("net").at(name); }
 
 void all_accounted() {
     CHECK(value("net.packets.under_way") == 0);
-    CHECK(value("net.packets.sent") + value("net.packets.copied") == value("net.packets.delivered") + value("net.packets.dropped"));
+    CHECK(value("net.packets.sent") + value("net.packets.copied") ==
+          value("net.packets.delivered") + value("net.packets.dropped"));
 }
 
 using who = std::map<std::string, std::vector<std::uint32_t>>;
@@ -89,16 +98,25 @@ TEST_CASE("groups that cannot be are refused") {
         auto p = shape();
         change(p);
         try {
-            subnet second("second", p, {{"a", &everything().a.link}, {"b", &everything().b.link}, {"c", &everything().c.link}, {"d", &everything().d.link}, {"e", &everything().e.link}});
+            subnet second("second", p,
+                          {{"a", &everything().a.link},
+                           {"b", &everything().b.link},
+                           {"c", &everything().c.link},
+                           {"d", &everything().d.link},
+                           {"e", &everything().e.link}});
         } catch (const std::invalid_argument& e) {
             return e.what();
         }
         return {};
     };
-    CHECK(refusal([](auto& p) { p.multicast[0].lid = 7; }) == "network: 7 is no multicast LID (allowed: 49152 … 65534)");
-    CHECK(refusal([](auto& p) { p.multicast[0].lid = 0xffff; }) == "network: 65535 is no multicast LID (allowed: 49152 … 65534)");
+    CHECK(refusal([](auto& p) { p.multicast[0].lid = 7; }) ==
+          "network: 7 is no multicast LID (allowed: 49152 … 65534)");
+    CHECK(refusal([](auto& p) { p.multicast[0].lid = 0xffff; }) ==
+          "network: 65535 is no multicast LID (allowed: 49152 … 65534)");
     CHECK(refusal([](auto& p) { p.multicast[0].lid = to_some; }) == "network: the multicast LID 49153 is taken twice");
-    CHECK(refusal([](auto& p) { p.multicast[1].members = {"b", "x"}; }) == "network: there is no adapter 'x'; the first one is a");
+    CHECK(refusal([](auto& p) {
+              p.multicast[1].members = {"b", "x"};
+          }) == "network: there is no adapter 'x'; the first one is a");
     CHECK(refusal([](auto& p) { p.subnet_manager = manager_kind::guest; }) ==
           "network: multicast needs subnet_manager: configuration; a guest's makes groups by itself");
 }

@@ -58,14 +58,16 @@ port_params refused(std::uint64_t mtu, std::uint64_t lanes, std::uint64_t buffer
 /// Everything is built before time begins.
 struct machines {
     calendar timeline;
-    wire uneven{"uneven", slow(), narrow()}, plain{"plain"}, full{"full", small(), small()}, managed{"managed", few_smps(), few_smps()},
-        flapping{"flapping", small(), small()}, twice{"twice"}, restarted{"restarted"};
+    wire uneven{"uneven", slow(), narrow()}, plain{"plain"}, full{"full", small(), small()},
+        managed{"managed", few_smps(), few_smps()}, flapping{"flapping", small(), small()}, twice{"twice"},
+        restarted{"restarted"};
     adapter fresh_a{"fresh_a"}, fresh_b{"fresh_b"};
     std::vector<std::pair<port_params, std::unique_ptr<wire>>> speeds;
 
     machines() {
         connect(fresh_a.link, fresh_b.link);
-        for (const auto rate : {link_rate::sdr, link_rate::ddr, link_rate::qdr, link_rate::fdr10, link_rate::fdr, link_rate::edr, link_rate::hdr, link_rate::ndr})
+        for (const auto rate : {link_rate::sdr, link_rate::ddr, link_rate::qdr, link_rate::fdr10, link_rate::fdr,
+                                link_rate::edr, link_rate::hdr, link_rate::ndr})
             for (const auto width : {link_width::x1, link_width::x4, link_width::x12}) {
                 port_params p;
                 p.rate = rate;
@@ -74,7 +76,8 @@ struct machines {
                 speeds.emplace_back(p, std::make_unique<wire>("speed" + std::to_string(speeds.size()), p, p));
             }
         CHECK_THROWS_WITH(adapter("odd_mtu", refused(1000, 8, 32768)), Catch::Contains("1000 is not one of 256"));
-        CHECK_THROWS_WITH(adapter("odd_lanes", refused(4096, 3, 32768)), Catch::Contains("3 is not one of 1, 2, 4, 8, 15"));
+        CHECK_THROWS_WITH(adapter("odd_lanes", refused(4096, 3, 32768)),
+                          Catch::Contains("3 is not one of 1, 2, 4, 8, 15"));
         CHECK_THROWS_WITH(adapter("tiny", refused(4096, 8, 4096)), Catch::Contains("do not hold the longest packet"));
     }
 };
@@ -132,7 +135,8 @@ TEST_CASE("a saturated link carries its data rate, at each rate and width") {
         REQUIRE(w->b.received.size() == packets);
         const double bytes = packets * (4096.0 + 8 + 12 + 8 + 4 + 4);
         const double seconds = static_cast<double>(w->b.received.back().when - begin - 10_ns) * 1e-12;
-        CHECK(bytes / seconds == Approx(static_cast<double>(lane_rate(p.rate).bytes_per_second * lanes_of(p.width))).epsilon(1e-6));
+        CHECK(bytes / seconds ==
+              Approx(static_cast<double>(lane_rate(p.rate).bytes_per_second * lanes_of(p.width))).epsilon(1e-6));
         for (unsigned i = 0; i < packets; ++i) CHECK(w->b.received[i].psn == i);
     }
 }
@@ -219,7 +223,8 @@ TEST_CASE("a link that goes down loses what is under way, and has all credits wh
     w.b.link.let_train();
     run_all();
     CHECK(time() == cut + 10_ns + 10_us + 10_ns);
-    CHECK(w.a.states == std::vector<port_state>{port_state::initialize, port_state::active, port_state::down, port_state::active});
+    CHECK(w.a.states ==
+          std::vector<port_state>{port_state::initialize, port_state::active, port_state::down, port_state::active});
     w.b.release_all();  // of the time before: no credits come of it
     for (unsigned i = 0; i < 2; ++i) w.a.send(make_datagram(2, 4096, i));
     run_all();

@@ -109,7 +109,9 @@ struct trio {
     adapter a, b, c;
     subnet net;
     explicit trio(const std::string& name)
-        : a((name + "_a").c_str()), b((name + "_b").c_str()), c((name + "_c").c_str()),
+        : a((name + "_a").c_str()),
+          b((name + "_b").c_str()),
+          c((name + "_c").c_str()),
           net(name.c_str(), around(), {{"a", &a.link}, {"b", &b.link}, {"c", &c.link}}) {}
     static subnet_params around() {
         description d;
@@ -122,26 +124,41 @@ struct trio {
 struct machines {
     calendar timeline;
     trio ordered{"ordered"};
-    subnet fat{"fat", tree()}, hot{"hot", tree(link::traffic_pattern::hot_spot)}, round{"round", ring(routing_kind::up_down)}, bad{"bad", rough()},
-        two{"two", pair()}, half{"half", half_load()}, lids{"lids", numbered()}, wounded{"wounded", tree()};
+    subnet fat{"fat", tree()}, hot{"hot", tree(link::traffic_pattern::hot_spot)},
+        round{"round", ring(routing_kind::up_down)}, bad{"bad", rough()}, two{"two", pair()}, half{"half", half_load()},
+        lids{"lids", numbered()}, wounded{"wounded", tree()};
 
     machines() {
-        refuse("twice", [](auto& d) { d.add_link("g0", "spine0"); }, "'g0' is linked twice: it has one port");
-        refuse("self", [](auto& d) { d.add_link("leaf0", "leaf0"); }, "a link goes from 'leaf0' to itself");
-        refuse("unknown", [](auto& d) { d.add_link("leaf0", "leaf7"); }, "'leaf7' is none of: g0, g1");
-        refuse("one_lid", [](auto& d) { d.generators[1].lid = d.generators[4].lid = 9; }, "g1 and g4 have one LID, 9");
-        refuse("name", [](auto& d) { d.switches[1].name = "leaf0"; }, "the name 'leaf0' is taken twice");
-        refuse("island", [](auto& d) {
-            d.add_switch("island");
-            d.add_generator("robinson", "island");
-        }, "there is no way from g0 to robinson");
-        refuse("adapter", [](auto& d) { d.adapters.emplace_back().name = "node0.hca0"; }, "there is no adapter 'node0.hca0'");
-        refuse("nobody", [](auto& d) { d.subnet_manager = manager_kind::guest; }, "it needs subnet_manager: configuration");
-        refuse("loose", [](auto& d) { d.add_generator("loose", ""); }, "no link goes to the generator 'loose'");
+        refuse(
+            "twice", [](auto& d) { d.add_link("g0", "spine0"); }, "'g0' is linked twice: it has one port");
+        refuse(
+            "self", [](auto& d) { d.add_link("leaf0", "leaf0"); }, "a link goes from 'leaf0' to itself");
+        refuse(
+            "unknown", [](auto& d) { d.add_link("leaf0", "leaf7"); }, "'leaf7' is none of: g0, g1");
+        refuse(
+            "one_lid", [](auto& d) { d.generators[1].lid = d.generators[4].lid = 9; }, "g1 and g4 have one LID, 9");
+        refuse(
+            "name", [](auto& d) { d.switches[1].name = "leaf0"; }, "the name 'leaf0' is taken twice");
+        refuse(
+            "island",
+            [](auto& d) {
+                d.add_switch("island");
+                d.add_generator("robinson", "island");
+            },
+            "there is no way from g0 to robinson");
+        refuse(
+            "adapter", [](auto& d) { d.adapters.emplace_back().name = "node0.hca0"; },
+            "there is no adapter 'node0.hca0'");
+        refuse(
+            "nobody", [](auto& d) { d.subnet_manager = manager_kind::guest; },
+            "it needs subnet_manager: configuration");
+        refuse(
+            "loose", [](auto& d) { d.add_generator("loose", ""); }, "no link goes to the generator 'loose'");
         const auto looped = Catch::Contains("packets can wait for each other in a ring: routing: up_down has none");
         CHECK_THROWS_WITH(subnet("loop", ring(routing_kind::min_hop)), looped);
         CHECK_NOTHROW(subnet("square", square(false)));
-        CHECK_THROWS_WITH(subnet("with_groups", square(true)), looped);  // their tree goes where nobody else's packets turn
+        CHECK_THROWS_WITH(subnet("with_groups", square(true)),
+                          looped);  // their tree goes where nobody else's packets turn
         CHECK_NOTHROW(subnet("up_and_down", square(true, routing_kind::up_down)));
     }
     static void refuse(const char* name, const std::function<void(description&)>& spoil, const char* why) {
@@ -172,7 +189,9 @@ sums sum(const subnet& n) {
     return s;
 }
 
-double stat(const subnet& n, const std::string& what) { return snapshot_statistics(n.name()).at(std::string(n.name()) + "." + what); }
+double stat(const subnet& n, const std::string& what) {
+    return snapshot_statistics(n.name()).at(std::string(n.name()) + "." + what);
+}
 
 void conserved(const subnet& n) {
     CHECK(stat(n, "packets.sent") == stat(n, "packets.delivered") + stat(n, "packets.dropped"));
@@ -218,7 +237,8 @@ TEST_CASE("the same network runs the same way again after a reset") {
             n->reset();
             run_all();
             for (const auto& [name, value] : snapshot_statistics(n->name()))
-                if (name.find("packets.") == std::string::npos && name.find("load") == std::string::npos) s[name] = value;
+                if (name.find("packets.") == std::string::npos && name.find("load") == std::string::npos)
+                    s[name] = value;
         }
         CHECK(seen[0].size() > 100);
         for (const auto& [name, value] : seen[0]) {
@@ -244,7 +264,9 @@ TEST_CASE("on links that err packets are lost, none twice, none out of order, no
 
 TEST_CASE("LIDs are those that are given, and the lowest free ones in order: adapters, generators, switches") {
     const auto& n = all().lids;
-    for (const auto& [who, lid] : std::map<std::string, unsigned>{{"a", 7}, {"b", 3}, {"c", 1}, {"d", 4}, {"hub", 2}, {"nobody", 0}}) CHECK(n.lid_of(who) == lid);
+    for (const auto& [who, lid] :
+         std::map<std::string, unsigned>{{"a", 7}, {"b", 3}, {"c", 1}, {"d", 4}, {"hub", 2}, {"nobody", 0}})
+        CHECK(n.lid_of(who) == lid);
     auto& hub = *n.switches[0];
     CHECK(hub.route_of(2) == network_switch::own_port);
     CHECK(hub.route_of(7) == 1);
@@ -286,7 +308,8 @@ TEST_CASE("when a switch dies, forwarding tables follow, and what is sent later 
     CHECK(s.late + s.corrupt == 0);
     conserved(n);
     CHECK(n.sweeps.total() == 1);
-    for (const auto* g : {"g3", "g4", "g5"}) CHECK(n.switches[0]->ports[n.switches[0]->route_of(n.lid_of(g)) - 1u]->basename() == std::string("to_spine0"));
+    for (const auto* g : {"g3", "g4", "g5"})
+        CHECK(n.switches[0]->ports[n.switches[0]->route_of(n.lid_of(g)) - 1u]->basename() == std::string("to_spine0"));
     const auto dropped = stat(n, "packets.dropped");
     for (auto& g : n.generators) g->reset();
     run_all();  // their links train

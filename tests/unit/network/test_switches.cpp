@@ -27,10 +27,12 @@ struct star {
     network_switch hub;
     std::vector<std::unique_ptr<adapter>> ends;
 
-    star(const std::string& name, unsigned n, const switch_params& p, const port_params& at_ends = {}, const std::vector<port_params>& special = {})
+    star(const std::string& name, unsigned n, const switch_params& p, const port_params& at_ends = {},
+         const std::vector<port_params>& special = {})
         : hub((name + "_hub").c_str(), p, names(n)) {
         for (unsigned i = 0; i < n; ++i) {
-            ends.push_back(std::make_unique<adapter>((name + "_end" + std::to_string(i)).c_str(), i < special.size() ? special[i] : at_ends));
+            ends.push_back(std::make_unique<adapter>((name + "_end" + std::to_string(i)).c_str(),
+                                                     i < special.size() ? special[i] : at_ends));
             connect(ends[i]->link, *hub.ports[i]);
         }
         hub.settle();
@@ -79,9 +81,9 @@ std::vector<port_params> one_slow() {
 
 struct machines {
     calendar timeline;
-    star cut{"cut", 3, {}}, stored{"stored", 3, storing()}, slow{"slow", 3, {}, {}, one_slow()}, crowd{"crowd", 5, tight(), roomy(4608)},
-        lanes{"lanes", 3, tight(), roomy(4608)}, faulty{"faulty", 3, {}}, noisy{"noisy", 2, {}}, dying{"dying", 3, tight(), roomy(4608)},
-        hostile{"hostile", 3, {}};
+    star cut{"cut", 3, {}}, stored{"stored", 3, storing()}, slow{"slow", 3, {}, {}, one_slow()},
+        crowd{"crowd", 5, tight(), roomy(4608)}, lanes{"lanes", 3, tight(), roomy(4608)}, faulty{"faulty", 3, {}},
+        noisy{"noisy", 2, {}}, dying{"dying", 3, tight(), roomy(4608)}, hostile{"hostile", 3, {}};
 };
 
 machines& all() {
@@ -92,7 +94,8 @@ machines& all() {
 ticks time() { return all().timeline.now(); }
 constexpr ticks wire_time(std::size_t payload) { return (payload + 8 + 12 + 8 + 4 + 4) * 80; }  // at EDR 4x
 
-void inject(const std::string& target, const std::string& kind, const std::vector<std::pair<std::string, std::string>>& arguments = {}) {
+void inject(const std::string& target, const std::string& kind,
+            const std::vector<std::pair<std::string, std::string>>& arguments = {}) {
     struct setter final : parameter_visitor {
         explicit setter(const std::vector<std::pair<std::string, std::string>>& a) : arguments(a) {}
         const std::vector<std::pair<std::string, std::string>>& arguments;
@@ -131,7 +134,8 @@ TEST_CASE("a hop takes the pipeline from the packet's head on, or from its end w
     }
 }
 
-TEST_CASE("a packet that leaves faster than it came is not cut short, and one that leaves more slowly starts at its head") {
+TEST_CASE(
+    "a packet that leaves faster than it came is not cut short, and one that leaves more slowly starts at its head") {
     auto& s = all().slow;
     const auto slow_time = (2048 + 36) * 1000_ps;  // SDR 4x: 1 GB/s
     auto begin = time();
@@ -233,7 +237,8 @@ TEST_CASE("injected losses, corruptions and flaps") {
     CHECK(s.ends[0]->link.dropped(drop_reason::injected).total() == 2);
     s.clear();
 
-    // With cut-through, the long packet was on its way before its bad end came: the last port has all of it and drops it.
+    // With cut-through, the long packet was on its way before its bad end came: the last port has all of it and drops
+    // it.
     inject(link, "corrupt", {{"count", "2"}});
     s.ends[0]->send(make_datagram(2, 4096));
     s.ends[0]->send(make_datagram(2, 256));
@@ -301,7 +306,9 @@ TEST_CASE("a switch that dies loses what it holds, and nothing else is lost unco
     CHECK(s.ends[0]->received.size() >= heard);
     CHECK(s.ends[0]->received.size() + s.dropped() == 200);
     CHECK_FALSE(s.ends[1]->link.up());
-    CHECK(s.hub.ports[1]->dropped(drop_reason::switch_dead).total() + s.hub.ports[2]->dropped(drop_reason::switch_dead).total() > 0);
+    CHECK(s.hub.ports[1]->dropped(drop_reason::switch_dead).total() +
+              s.hub.ports[2]->dropped(drop_reason::switch_dead).total() >
+          0);
 }
 
 TEST_CASE("hostile headers harm nobody") {

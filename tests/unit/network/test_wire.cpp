@@ -24,13 +24,16 @@ std::vector<std::uint8_t> hex(const std::string& text) {
     return bytes;
 }
 
-// The sample packet of the InfiniBand Architecture Specification (volume 1, table 29), with its ICRC 0x9625b75a; both are
-// quoted on the linux-rdma list ("rxe: ICRC", Jason Gunthorpe) and in Mellanox's packet library of 2004 (MT23108 driver),
-// whose table-driven VCRC gives fa45 for it, lowest byte first. It is an RDMA write of 14 bytes.
-const auto sample = hex("7012375C 000E17D2 0A202487 0087B1B3 000DEC2A 01710A1C 015D4002 38F27A05 0000000E BB884D85 FD5CFBA4 728BC069 0ED40000");
+// The sample packet of the InfiniBand Architecture Specification (volume 1, table 29), with its ICRC 0x9625b75a; both
+// are quoted on the linux-rdma list ("rxe: ICRC", Jason Gunthorpe) and in Mellanox's packet library of 2004 (MT23108
+// driver), whose table-driven VCRC gives fa45 for it, lowest byte first. It is an RDMA write of 14 bytes.
+const auto sample =
+    hex("7012375C 000E17D2 0A202487 0087B1B3 000DEC2A 01710A1C 015D4002 38F27A05 0000000E BB884D85 FD5CFBA4 728BC069 "
+        "0ED40000");
 // The same with a global route header, from that library.
-const auto global_sample = hex("7013375C 001817D2 60000000 00320010 00000000 00000125 00000000 00000026 00000000 00000117 00000000 00000096"
-                               "0A202487 0087B1B3 000DEC2A 01710A1C 015D4002 38F27A05 0000000E BB884D85 FD5CFBA4 728BC069 0ED40000");
+const auto global_sample =
+    hex("7013375C 001817D2 60000000 00320010 00000000 00000125 00000000 00000026 00000000 00000117 00000000 00000096"
+        "0A202487 0087B1B3 000DEC2A 01710A1C 015D4002 38F27A05 0000000E BB884D85 FD5CFBA4 728BC069 0ED40000");
 
 }  // namespace
 
@@ -120,7 +123,8 @@ TEST_CASE("bytes that are no packet are refused, whatever they are") {
     CHECK(decode(raw.data(), raw.size(), *p, false) == std::string("it is a raw packet"));
     auto longer = sample;
     longer.push_back(0);
-    CHECK(decode(longer.data(), longer.size(), *p, false) == std::string("its length is not that of its local route header"));
+    CHECK(decode(longer.data(), longer.size(), *p, false) ==
+          std::string("its length is not that of its local route header"));
     std::mt19937_64 random(3);
     unsigned accepted = 0;
     for (unsigned i = 0; i < 200'000; ++i) {

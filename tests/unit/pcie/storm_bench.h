@@ -28,13 +28,16 @@ private:
             p.set_response_status(tlm::TLM_ADDRESS_ERROR_RESPONSE);
             return outcome::done;
         }
-        if (p.is_read()) bytes.read(p.get_address(), p.get_data_ptr(), p.get_data_length());
-        else if (p.is_write()) bytes.write(p.get_address(), p.get_data_ptr(), p.get_data_length());
+        if (p.is_read())
+            bytes.read(p.get_address(), p.get_data_ptr(), p.get_data_length());
+        else if (p.is_write())
+            bytes.write(p.get_address(), p.get_data_ptr(), p.get_data_length());
         else if (auto* a = p.get_extension<atomic_extension>()) {
             const auto size = p.get_data_length();
             std::uint64_t operand = 0, compare = 0;
             std::memcpy(&operand, p.get_data_ptr(), size);
-            if (a->op == atomic_extension::operation::compare_swap) std::memcpy(&compare, p.get_data_ptr() + size, size);
+            if (a->op == atomic_extension::operation::compare_swap)
+                std::memcpy(&compare, p.get_data_ptr() + size, size);
             const auto old = perform_atomic(a->op, bytes.data() + p.get_address(), size, operand, compare);
             std::memcpy(p.get_data_ptr(), &old, size);
             a->performed = true;
@@ -71,7 +74,8 @@ public:
                 boards.push_back(std::make_unique<pcie_switch>(fmt::format("board{}", 2 * i + b).c_str(), s));
                 connect(sockets[i]->downstream_port(b), boards.back()->upstream_port());
                 for (unsigned g = 0; g < 2; ++g) {
-                    engines.push_back(std::make_unique<copy_engine>(fmt::format("engine{}", 4 * i + 2 * b + g).c_str(), e));
+                    engines.push_back(
+                        std::make_unique<copy_engine>(fmt::format("engine{}", 4 * i + 2 * b + g).c_str(), e));
                     connect(boards.back()->downstream_port(g), engines.back()->link);
                 }
             }
@@ -109,7 +113,8 @@ public:
     static std::uint64_t engine_base(unsigned n) { return window + n * engine_memory; }
 
 private:
-    static root_complex_params root_parameters(const port_params& port, std::uint64_t payload, const requester_params& requester) {
+    static root_complex_params root_parameters(const port_params& port, std::uint64_t payload,
+                                               const requester_params& requester) {
         root_complex_params r;
         r.root_ports = 2;
         r.root_port = port;
@@ -117,7 +122,8 @@ private:
         r.peer_to_peer_payload = {payload};
         return r;
     }
-    static void program(bridge& b, unsigned primary, unsigned secondary, unsigned subordinate, unsigned first, unsigned count) {
+    static void program(bridge& b, unsigned primary, unsigned secondary, unsigned subordinate, unsigned first,
+                        unsigned count) {
         b.space.set(0x18, 3, primary | secondary << 8 | subordinate << 16);
         const auto base = engine_base(first), limit = base + count * engine_memory - 1;
         b.space.set(0x24, 4, (base >> 16 & 0xfff0) | ((limit >> 16 & 0xfff0) << 16));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Copy engines at work while links fail at random. Whatever a descriptor reports as done must be there, byte by byte; what
-// is lost must be reported; nothing may hang; and afterwards everything works.
+// Copy engines at work while links fail at random. Whatever a descriptor reports as done must be there, byte by byte;
+// what is lost must be reported; nothing may hang; and afterwards everything works.
 #include <catch2/catch.hpp>
 
 #include <random>
@@ -22,11 +22,16 @@ struct random_arguments final : parameter_visitor {
     explicit random_arguments(std::mt19937_64& r) : random(r) {}
     void visit(parameter& p) override {
         const std::string name = p.name;
-        if (name == "lasting") p.parse(std::to_string(1 + random() % 40) + " us");
-        else if (name == "rate") p.parse(random() % 4 ? "1e-5" : "1e-4");
-        else if (name == "lanes") p.parse(std::to_string(random() % 17));
-        else if (name == "generation") p.parse(std::to_string(random() % 4));
-        else if (name == "count") p.parse(std::to_string(1 + random() % 3));
+        if (name == "lasting")
+            p.parse(std::to_string(1 + random() % 40) + " us");
+        else if (name == "rate")
+            p.parse(random() % 4 ? "1e-5" : "1e-4");
+        else if (name == "lanes")
+            p.parse(std::to_string(random() % 17));
+        else if (name == "generation")
+            p.parse(std::to_string(random() % 4));
+        else if (name == "count")
+            p.parse(std::to_string(1 + random() % 3));
     }
     bool enter(const char*, const char*) override { return true; }
     void leave() override {}
@@ -41,7 +46,9 @@ struct appointment {
     calendar_event event{method<&appointment::keep>, this};
 };
 
-void poke(copy_engine& e, std::uint64_t offset, std::uint64_t value, unsigned size) { e.registers.write(offset, &value, size); }
+void poke(copy_engine& e, std::uint64_t offset, std::uint64_t value, unsigned size) {
+    e.registers.write(offset, &value, size);
+}
 
 requester_params impatient() {
     requester_params r;
@@ -65,7 +72,8 @@ TEST_CASE("what is reported as delivered is right, whatever fails") {
     for (unsigned round = 0; round < 60; ++round) {
         bench.enumerate();
         for (auto& root_port : bench.root.bridges)
-            root_port->space.write(root_port->space.find_extended_capability(aer_id) + aer::uncorrectable_status, 4, 0xffffffff);
+            root_port->space.write(root_port->space.find_extended_capability(aer_id) + aer::uncorrectable_status, 4,
+                                   0xffffffff);
         for (std::uint64_t i = 0; i < 8 * bytes; i += 8) {
             const std::uint64_t word = random();
             bench.memory.bytes.write(source + i, &word, 8);
@@ -74,7 +82,8 @@ TEST_CASE("what is reported as delivered is right, whatever fails") {
         for (unsigned e = 0; e < 8; ++e) {
             auto& engine = *bench.engines[e];
             const auto memory = storm_bench::engine_base(e);
-            const copy_engine_descriptor jobs[2] = {{source + e * bytes, memory, bytes, 0, 0, 0}, {memory, target + e * bytes, bytes, 0, 0, 0}};
+            const copy_engine_descriptor jobs[2] = {{source + e * bytes, memory, bytes, 0, 0, 0},
+                                                    {memory, target + e * bytes, bytes, 0, 0, 0}};
             bench.memory.bytes.write(ring + 0x1000 * e, jobs, sizeof jobs);
             poke(engine, COPY_ENGINE_CONTROL, 0, 4);
             poke(engine, COPY_ENGINE_RING_BASE, ring + 0x1000 * e, 8);
@@ -96,14 +105,17 @@ TEST_CASE("what is reported as delivered is right, whatever fails") {
 
         bool reported = false;
         for (const auto& root_port : bench.root.bridges)
-            reported = reported || root_port->space.get(root_port->space.find_extended_capability(aer_id) + aer::uncorrectable_status, 4);
+            reported =
+                reported ||
+                root_port->space.get(root_port->space.find_extended_capability(aer_id) + aer::uncorrectable_status, 4);
         for (unsigned e = 0; e < 8; ++e) {
             copy_engine_descriptor jobs[2];
             bench.memory.bytes.read(ring + 0x1000 * e, jobs, sizeof jobs);
             const bool done = jobs[0].status == COPY_ENGINE_DONE && jobs[1].status == COPY_ENGINE_DONE;
             ++(done ? delivered : failed);
             const auto* memory = bench.memory.bytes.data();
-            if (done && std::memcmp(memory + source + e * bytes, memory + target + e * bytes, bytes) != 0 && !reported) ++unreported;
+            if (done && std::memcmp(memory + source + e * bytes, memory + target + e * bytes, bytes) != 0 && !reported)
+                ++unreported;
             CHECK(bench.engines[e]->dma.outstanding() == 0);
         }
 
@@ -142,6 +154,7 @@ TEST_CASE("what is reported as delivered is right, whatever fails") {
     }
     run(2000 * us);
     for (unsigned e = 0; e < 8; ++e)
-        CHECK(std::memcmp(bench.engines[e]->memory.data(), bench.engines[(e + 3) % 8]->memory.data() + (1 << 20), 1 << 18) == 0);
+        CHECK(std::memcmp(bench.engines[e]->memory.data(), bench.engines[(e + 3) % 8]->memory.data() + (1 << 20),
+                          1 << 18) == 0);
     for (auto& e : bench.engines) CHECK_FALSE(e->link.waits());
 }

@@ -25,7 +25,8 @@ struct fault_bench {
     }
     void run(ticks time) { timeline.run_until(timeline.now() + time); }
 
-    std::pair<request_status, std::uint32_t> configure(std::uint64_t offset, bool write, std::uint32_t value, unsigned bytes, ticks patience = 50 * us) {
+    std::pair<request_status, std::uint32_t> configure(std::uint64_t offset, bool write, std::uint32_t value,
+                                                       unsigned bytes, ticks patience = 50 * us) {
         auto data = allocate_slice(bytes);
         std::memcpy(data.data(), &value, bytes);
         auto status = std::make_shared<request_status>(request_status::timeout);
@@ -65,8 +66,12 @@ struct fault_bench {
         storm.enumerate();
         for (unsigned e = 0; e < 8; ++e) REQUIRE(storm.engines[e]->link.up());
     }
-    std::uint64_t aer_of(const configuration_space& s, std::size_t reg) { return s.get(s.find_extended_capability(aer_id) + reg, 4); }
-    std::uint64_t express_of(const configuration_space& s, std::size_t reg) { return s.get(s.find_capability(express_id) + reg, 2); }
+    std::uint64_t aer_of(const configuration_space& s, std::size_t reg) {
+        return s.get(s.find_extended_capability(aer_id) + reg, 4);
+    }
+    std::uint64_t express_of(const configuration_space& s, std::size_t reg) {
+        return s.get(s.find_capability(express_id) + reg, 2);
+    }
 };
 
 fault_bench& bench() {
@@ -102,7 +107,8 @@ TEST_CASE("secondary bus reset takes everything below with it, and what was unde
     CHECK(b.configure(b.at(5, 0), false, 0, 4).second == 0x1f00fab0);
     CHECK(called == 0);  // the device forgot its own requests
     CHECK(b.express_of(storm.boards[2]->downstream[1]->space, express::slot_status) & 0x100);
-    CHECK(b.aer_of(storm.boards[2]->downstream[1]->space, aer::uncorrectable_status) == 0);  // software did it: no surprise
+    CHECK(b.aer_of(storm.boards[2]->downstream[1]->space, aer::uncorrectable_status) ==
+          0);  // software did it: no surprise
 
     // One level higher: a whole board, its bridges' registers included.
     const auto higher = std::uint64_t{storm.sockets[1]->upstream.secondary()} << 20 | 0 << 15 | 0x3e;
@@ -161,8 +167,8 @@ TEST_CASE("errors are recorded by severity and mask, and travel to the root port
     auto& space = engine.config.space;
     const auto aer_at = space.find_extended_capability(aer_id), express_at = space.find_capability(express_id);
     const auto root_aer = port.space.find_extended_capability(aer_id);
-    for (auto* bridge : {&port, &storm.sockets[0]->upstream, storm.sockets[0]->downstream[0].get(), &storm.boards[0]->upstream,
-                         storm.boards[0]->downstream[1].get()}) {
+    for (auto* bridge : {&port, &storm.sockets[0]->upstream, storm.sockets[0]->downstream[0].get(),
+                         &storm.boards[0]->upstream, storm.boards[0]->downstream[1].get()}) {
         bridge->space.set_bits(0x3e, 2, 0x0002);
         bridge->space.set_bits(0x04, 2, 0x0100);
     }
@@ -176,7 +182,8 @@ TEST_CASE("errors are recorded by severity and mask, and travel to the root port
     b.run(10 * us);
     CHECK(space.read(aer_at + aer::uncorrectable_status, 4) == aer::poisoned);
     CHECK((space.read(aer_at + aer::capabilities, 4) & 0x1f) == 12);
-    CHECK(space.read(aer_at + aer::header_log, 4) == 0x60006001);  // 4 DW header, memory write, EP, relaxed, one double word
+    CHECK(space.read(aer_at + aer::header_log, 4) ==
+          0x60006001);  // 4 DW header, memory write, EP, relaxed, one double word
     CHECK(space.read(aer_at + aer::header_log + 4, 4) >> 16 == storm.engines[0]->dma.id);
     CHECK(space.read(aer_at + aer::header_log + 12, 4) == (storm_bench::engine_base(1) & 0xffffffff) + 0x100);
     CHECK((b.express_of(space, express::device_status) & 0xf) == 0x2);
@@ -381,7 +388,8 @@ TEST_CASE("completions are lost and poisoned; tags of lost ones do not meet late
         auto done = request_status::timeout;
         reader.dma.read(storm_bench::engine_base(4) + 640 + 64 * round, small, [&](request_status s) { done = s; });
         b.run(60 * us);
-        if (done == request_status::ok) CHECK(std::memcmp(small.data(), other.memory.data() + 640 + 64 * round, 64) == 0);
+        if (done == request_status::ok)
+            CHECK(std::memcmp(small.data(), other.memory.data() + 640 + 64 * round, 64) == 0);
     }
     b.run(4000 * us);
     CHECK(status == request_status::timeout);
@@ -403,7 +411,8 @@ TEST_CASE("a lost credit is named, and a link that goes down gets its credits ba
     const auto wait = engine.link.waits();
     REQUIRE(wait);
     CHECK(wait->since < begin + us);
-    CHECK(wait->what == "posted credits of bench.board3.downstream_port1: 0 of 64 headers and 0 of 8192 bytes are left");
+    CHECK(wait->what ==
+          "posted credits of bench.board3.downstream_port1: 0 of 64 headers and 0 of 8192 bytes are left");
     b.inject(engine.link.faults.link_down, "lasting", "10 us");
     CHECK_FALSE(engine.link.waits());
     b.recover();

@@ -13,13 +13,15 @@ TEST_CASE("an engine's write is not passed by its later read, and a port may be 
     storm_bench bench("bench", ports, 64);
     // Posted writes of 64 KiB, then a read of the last byte written: it must see it, whatever waits on the way.
     std::memset(bench.engines[0]->memory.data(), 0xab, 64 << 10);
-    for (unsigned rival = 1; rival < 8; ++rival) bench.engines[rival]->push(0, storm_bench::engine_base(6) + 0x100000, 64 << 10, {});
+    for (unsigned rival = 1; rival < 8; ++rival)
+        bench.engines[rival]->push(0, storm_bench::engine_base(6) + 0x100000, 64 << 10, {});
     auto data = allocate_slice(64 << 10);
     std::memset(data.data(), 0xab, data.length);
     bench.engines[0]->dma.write(storm_bench::engine_base(6), data);
     auto seen = allocate_slice(1);
     bool done = false;
-    bench.engines[0]->dma.read(storm_bench::engine_base(6) + (64 << 10) - 1, seen, [&](request_status) { done = true; });
+    bench.engines[0]->dma.read(storm_bench::engine_base(6) + (64 << 10) - 1, seen,
+                               [&](request_status) { done = true; });
     timeline.run_until(timeline.now() + 5'000'000'000);
     REQUIRE(done);
     CHECK(*seen.data() == 0xab);
@@ -29,8 +31,10 @@ TEST_CASE("an engine's write is not passed by its later read, and a port may be 
     const auto race = [&] {
         first = second = 0;
         const auto begin = timeline.now();
-        bench.engines[0]->push(0, storm_bench::engine_base(2), 256 << 10, [&, begin] { first = timeline.now() - begin; });
-        bench.engines[1]->push(0, storm_bench::engine_base(2) + 0x100000, 256 << 10, [&, begin] { second = timeline.now() - begin; });
+        bench.engines[0]->push(0, storm_bench::engine_base(2), 256 << 10,
+                               [&, begin] { first = timeline.now() - begin; });
+        bench.engines[1]->push(0, storm_bench::engine_base(2) + 0x100000, 256 << 10,
+                               [&, begin] { second = timeline.now() - begin; });
         timeline.run_until(timeline.now() + 5'000'000'000);
     };
     race();

@@ -22,7 +22,8 @@ void print(const kept_access& a) {
     const auto& recorder = span_recorder::current();
     for (const auto& s : a.spans)
         UNSCOPED_INFO(recorder.component_of(s.stage) << ' ' << recorder.name_of(s.stage) << ' '
-                                                     << (s.kind == span_kind::queueing ? "queueing " : "service ") << (s.end - s.begin) / 1e3 << " ns");
+                                                     << (s.kind == span_kind::queueing ? "queueing " : "service ")
+                                                     << (s.end - s.begin) / 1e3 << " ns");
 }
 
 /// Spans follow each other without gap or overlap from begin to end.

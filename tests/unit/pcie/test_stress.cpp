@@ -15,7 +15,9 @@ namespace {
 ticks all_to_all(calendar& timeline, storm_bench& bench, std::uint64_t bytes) {
     constexpr std::uint64_t slot = 256 << 10;
     const auto begin = timeline.now();
-    const auto pattern = [](unsigned s, unsigned d, std::uint64_t i) { return static_cast<std::uint8_t>(31 * s + 7 * d + i * 3 + 1); };
+    const auto pattern = [](unsigned s, unsigned d, std::uint64_t i) {
+        return static_cast<std::uint8_t>(31 * s + 7 * d + i * 3 + 1);
+    };
     unsigned reads_left = 0, failed = 0;
     std::vector<buffer_slice> read_back;
     ticks last = begin;
@@ -23,15 +25,17 @@ ticks all_to_all(calendar& timeline, storm_bench& bench, std::uint64_t bytes) {
         for (unsigned d = 0; d < 8; ++d) {
             if (s == d) continue;
             for (std::uint64_t i = 0; i < bytes; ++i) bench.engines[s]->memory.data()[d * slot + i] = pattern(s, d, i);
-            bench.engines[s]->push(d * slot, storm_bench::engine_base(d) + (8 + s) * slot, bytes, [&] { last = timeline.now(); });
+            bench.engines[s]->push(d * slot, storm_bench::engine_base(d) + (8 + s) * slot, bytes,
+                                   [&] { last = timeline.now(); });
             read_back.push_back(allocate_slice(bytes));
             ++reads_left;
             // Reads of the sender's own original, by the receiver, cross the writes on their way.
-            bench.engines[d]->dma.read(storm_bench::engine_base(s) + d * slot, read_back.back(), [&](request_status status) {
-                --reads_left;
-                failed += status != request_status::ok;
-                last = timeline.now();
-            });
+            bench.engines[d]->dma.read(storm_bench::engine_base(s) + d * slot, read_back.back(),
+                                       [&](request_status status) {
+                                           --reads_left;
+                                           failed += status != request_status::ok;
+                                           last = timeline.now();
+                                       });
         }
     timeline.run_until(begin + 40'000'000'000);
     CHECK(reads_left == 0);
@@ -64,7 +68,8 @@ TEST_CASE("all to all through tiny, small and ample buffers") {
     constexpr std::uint64_t bytes = 16 << 10;
     const auto t_tiny = all_to_all(timeline, tiny, bytes), t_small = all_to_all(timeline, small, bytes),
                t_half = all_to_all(timeline, half, bytes), t_ample = all_to_all(timeline, ample, bytes);
-    INFO("us: tiny " << t_tiny / 1000000 << ", small " << t_small / 1000000 << ", half " << t_half / 1000000 << ", ample " << t_ample / 1000000);
+    INFO("us: tiny " << t_tiny / 1000000 << ", small " << t_small / 1000000 << ", half " << t_half / 1000000
+                     << ", ample " << t_ample / 1000000);
     // A link's round trip holds about 2 KB: below that, buffers bound the rate; above, they hardly do.
     CHECK(t_tiny > 2 * t_small);
     CHECK(t_small > t_half);

@@ -36,7 +36,8 @@ TEST_CASE("messages on a tree") {
     // 256 of 280 bytes at 15.75 GB/s.
     CHECK(alone == Approx(size / (15.754 * 256 / 280) * 1e-3).epsilon(0.02));
 
-    // A scatter through channels of their own: all streams end together, at the time that the link needs for all of them.
+    // A scatter through channels of their own: all streams end together, at the time that the link needs for all of
+    // them.
     const auto scatter = finish({{0, 1, size}, {0, 3, size}, {0, 6, size}});
     CHECK(scatter[0] == Approx(3 * alone).epsilon(0.02));
     CHECK(scatter[1] == Approx(3 * alone).epsilon(0.02));

@@ -39,7 +39,7 @@ TEST_CASE("transactions of host and devices") {
     const auto bus_of = [](const copy_engine& e) { return std::uint64_t{e.dma.id} >> 8; };
 
     // --- configuration: every level of the tree answers, and nobody else ---
-    CHECK(configure(1 << 15, false, 0, 4).second == 0x1052fab0);                               // root port 0
+    CHECK(configure(1 << 15, false, 0, 4).second == 0x1052fab0);  // root port 0
     CHECK(configure(std::uint64_t{root.bridges[0]->secondary()} << 20, false, 0, 4).second == 0x1050fab0);  // socket 0
     CHECK(configure(bus_of(engine) << 20, false, 0, 4).second == 0x1f00fab0);
     CHECK(configure(bus_of(engine) << 20 | 2, false, 0, 2).second == 0x1f00);
@@ -77,8 +77,9 @@ TEST_CASE("transactions of host and devices") {
         root.host_write(registers + offset, data);
     };
     for (unsigned i = 0; i < 5000; ++i) bench.memory.bytes.data()[0x10000 + i] = static_cast<std::uint8_t>(i * 13);
-    const copy_engine_descriptor ring[2] = {{0x10000, storm_bench::engine_base(5) + 0x8000, 5000, 0, 0, 0},
-                                            {storm_bench::engine_base(5) + 0x8000, 0x20003, 5000, COPY_ENGINE_FLAG_INTERRUPT, 0, 0}};
+    const copy_engine_descriptor ring[2] = {
+        {0x10000, storm_bench::engine_base(5) + 0x8000, 5000, 0, 0, 0},
+        {storm_bench::engine_base(5) + 0x8000, 0x20003, 5000, COPY_ENGINE_FLAG_INTERRUPT, 0, 0}};
     bench.memory.bytes.write(0x1000, ring, sizeof ring);
     poke(COPY_ENGINE_MSIX_TABLE, 0x30000, 8);
     poke(COPY_ENGINE_MSIX_TABLE + 8, 0x1234, 4);
@@ -100,9 +101,11 @@ TEST_CASE("transactions of host and devices") {
     CHECK(message == 0x1234);
     CHECK(engine.channels.completed() == 2);
 
-    // --- without MSI-X the cause holds INTA, which turns by the device numbers on its way: port 1 of a board, port 0 of a
-    // socket, device 2 of bus 0 ---
-    const auto lines = [&] { return root.intx[0].level() | root.intx[1].level() << 1 | root.intx[2].level() << 2 | root.intx[3].level() << 3; };
+    // --- without MSI-X the cause holds INTA, which turns by the device numbers on its way: port 1 of a board, port 0
+    // of a socket, device 2 of bus 0 ---
+    const auto lines = [&] {
+        return root.intx[0].level() | root.intx[1].level() << 1 | root.intx[2].level() << 2 | root.intx[3].level() << 3;
+    };
     CHECK(lines() == 0);
     CHECK(engine.channels.interrupt() == COPY_ENGINE_INTERRUPT_DONE);
     const auto set_msix = [&](bool on) { configure(bus_of(engine) << 20 | (msix + 2), true, on ? 0x8000 : 0, 2); };

@@ -38,13 +38,15 @@ TEST_CASE("eight engines on a tree") {
     timeline.run_until(10'000'000'000);
     for (std::size_t i = 0; i < example.size(); ++i) {
         const auto [s, d] = example[i];
-        CHECK(std::memcmp(bench.engines[s]->memory.data(), bench.engines[d]->memory.data() + (i + 1) * message, message) == 0);
+        CHECK(std::memcmp(bench.engines[s]->memory.data(), bench.engines[d]->memory.data() + (i + 1) * message,
+                          message) == 0);
         REQUIRE(finished[i] > 0);
     }
     const auto rate = [&](std::size_t i) { return message / finished[i] * 1e-3; };  // GB/s
     // 0 -> 2 waits behind 1 -> 4 in its board's uplink: they keep pace.
     CHECK(rate(0) == Approx(rate(1)).epsilon(0.01));
-    // 3 -> 2 takes what 0 -> 2 leaves, and 6 -> 4 wins against the smaller TLPs of 1 -> 4 that crossed the root complex.
+    // 3 -> 2 takes what 0 -> 2 leaves, and 6 -> 4 wins against the smaller TLPs of 1 -> 4 that crossed the root
+    // complex.
     CHECK(rate(2) > rate(3));
     CHECK(rate(3) > 1.5 * rate(1));
     // No destination receives more than its link carries: 128 of 152 bytes at 15.75 GB/s.

@@ -4,8 +4,8 @@
 #include <cstdlib>
 #include <fstream>
 
-#include <catch2/catch.hpp>
 #include <unistd.h>
+#include <catch2/catch.hpp>
 
 #include "pcie/virtio_blk.h"
 #include "virtio_bench.h"
@@ -24,7 +24,8 @@ class driver final : public virtio_driver {
 public:
     explicit driver(blk_bench& b) : virtio_driver(b.memory, b.root, 1) {}
 
-    std::uint64_t start(std::uint64_t features = VIRTIO_F_VERSION_1 | VIRTIO_F_INDIRECT_DESC | VIRTIO_BLK_F_FLUSH, bool aligned = true) {
+    std::uint64_t start(std::uint64_t features = VIRTIO_F_VERSION_1 | VIRTIO_F_INDIRECT_DESC | VIRTIO_BLK_F_FLUSH,
+                        bool aligned = true) {
         return virtio_driver::start(features, aligned);
     }
     void header(std::uint32_t type, std::uint64_t sector) {
@@ -71,7 +72,8 @@ TEST_CASE("a block device and its driver") {
     d.write(common + VIRTIO_DEVICE_FEATURE_SELECT, 1, 4);
     CHECK(d.read(common + VIRTIO_DEVICE_FEATURE, 4) == VIRTIO_F_VERSION_1 >> 32);
     d.write(common + VIRTIO_DEVICE_FEATURE_SELECT, 0, 4);
-    CHECK(d.read(common + VIRTIO_DEVICE_FEATURE, 4) == (VIRTIO_BLK_F_SEG_MAX | VIRTIO_BLK_F_BLK_SIZE | VIRTIO_BLK_F_FLUSH | VIRTIO_F_INDIRECT_DESC));
+    CHECK(d.read(common + VIRTIO_DEVICE_FEATURE, 4) ==
+          (VIRTIO_BLK_F_SEG_MAX | VIRTIO_BLK_F_BLK_SIZE | VIRTIO_BLK_F_FLUSH | VIRTIO_F_INDIRECT_DESC));
     CHECK(d.read(device_config, 8) == (1 << 20) / 512);
     d.write(common + VIRTIO_QUEUE_SELECT, 1, 2);
     CHECK(d.read(common + VIRTIO_QUEUE_SIZE, 2) == 0);  // there is no such queue
@@ -137,7 +139,8 @@ TEST_CASE("a block device and its driver") {
     d.descriptor(0, header_at, 5, VIRTIO_DESC_NEXT, 2, indirect);
     d.descriptor(2, header_at + 5, 11, VIRTIO_DESC_NEXT, 1, indirect);
     d.descriptor(1, data_at + 1, 333, VIRTIO_DESC_NEXT | VIRTIO_DESC_WRITE, 3, indirect);
-    d.descriptor(3, data_at + 334, 180, VIRTIO_DESC_WRITE, 0, indirect);  // 512 bytes of data, and the status behind them
+    d.descriptor(3, data_at + 334, 180, VIRTIO_DESC_WRITE, 0,
+                 indirect);  // 512 bytes of data, and the status behind them
     d.descriptor(5, indirect, 4 * 16, VIRTIO_DESC_INDIRECT, 0);
     d.post(5);
     CHECK(std::memcmp(bytes.data() + data_at + 1, contents.data() + 100 * 512, 512) == 0);
@@ -167,19 +170,57 @@ TEST_CASE("a block device and its driver") {
     d.configure(msix + 2, true, 0, 2);
 
     // --- what breaks the rules stops the device until it is reset ---
-    const auto chain = [&](unsigned i, std::uint64_t a, std::uint32_t n, unsigned f, unsigned next) { d.descriptor(i, a, n, f, next); };
+    const auto chain = [&](unsigned i, std::uint64_t a, std::uint32_t n, unsigned f, unsigned next) {
+        d.descriptor(i, a, n, f, next);
+    };
     const std::vector<std::function<void()>> mistakes{
-        [&] { chain(0, header_at, 16, VIRTIO_DESC_NEXT, 0); d.post(0); },                                      // a loop
-        [&] { chain(0, header_at, 16, VIRTIO_DESC_NEXT, 77); d.post(0); },                                     // next too large
-        [&] { d.post(500); },                                                                                  // head too large
-        [&] { chain(0, header_at, 16, 0, 0); d.post(0); },                                                     // no status
-        [&] { chain(0, header_at, 8, VIRTIO_DESC_NEXT, 1); chain(1, status_at, 1, VIRTIO_DESC_WRITE, 0); d.post(0); },  // short header
-        [&] { chain(0, status_at, 1, VIRTIO_DESC_WRITE | VIRTIO_DESC_NEXT, 1); chain(1, header_at, 16, 0, 0); d.post(0); },  // order
-        [&] { chain(0, 0xffff'ffff'f000, 16, VIRTIO_DESC_NEXT, 1); chain(1, status_at, 1, VIRTIO_DESC_WRITE, 0); d.post(0); },  // nowhere
-        [&] { chain(0, 0x6000, 17, VIRTIO_DESC_INDIRECT, 0); d.post(0); },                                     // part of a descriptor
-        [&] { chain(0, 0x6000, 0xfffffff0, VIRTIO_DESC_INDIRECT, 0); d.post(0); },                             // a huge table
-        [&] { d.descriptor(0, 0x6000, 16, VIRTIO_DESC_INDIRECT, 0, 0x6000); chain(0, 0x6000, 16, VIRTIO_DESC_INDIRECT, 0); d.post(0); },
-        [&] { const std::uint16_t far = 4000; bytes.write(driver_ring + 2, &far, 2); d.write(doorbell, 0, 2); d.run(); },  // too many
+        [&] {
+            chain(0, header_at, 16, VIRTIO_DESC_NEXT, 0);
+            d.post(0);
+        },  // a loop
+        [&] {
+            chain(0, header_at, 16, VIRTIO_DESC_NEXT, 77);
+            d.post(0);
+        },                     // next too large
+        [&] { d.post(500); },  // head too large
+        [&] {
+            chain(0, header_at, 16, 0, 0);
+            d.post(0);
+        },  // no status
+        [&] {
+            chain(0, header_at, 8, VIRTIO_DESC_NEXT, 1);
+            chain(1, status_at, 1, VIRTIO_DESC_WRITE, 0);
+            d.post(0);
+        },  // short header
+        [&] {
+            chain(0, status_at, 1, VIRTIO_DESC_WRITE | VIRTIO_DESC_NEXT, 1);
+            chain(1, header_at, 16, 0, 0);
+            d.post(0);
+        },  // order
+        [&] {
+            chain(0, 0xffff'ffff'f000, 16, VIRTIO_DESC_NEXT, 1);
+            chain(1, status_at, 1, VIRTIO_DESC_WRITE, 0);
+            d.post(0);
+        },  // nowhere
+        [&] {
+            chain(0, 0x6000, 17, VIRTIO_DESC_INDIRECT, 0);
+            d.post(0);
+        },  // part of a descriptor
+        [&] {
+            chain(0, 0x6000, 0xfffffff0, VIRTIO_DESC_INDIRECT, 0);
+            d.post(0);
+        },  // a huge table
+        [&] {
+            d.descriptor(0, 0x6000, 16, VIRTIO_DESC_INDIRECT, 0, 0x6000);
+            chain(0, 0x6000, 16, VIRTIO_DESC_INDIRECT, 0);
+            d.post(0);
+        },
+        [&] {
+            const std::uint16_t far = 4000;
+            bytes.write(driver_ring + 2, &far, 2);
+            d.write(doorbell, 0, 2);
+            d.run();
+        },  // too many
     };
     for (std::size_t i = 0; i < mistakes.size(); ++i) {
         CAPTURE(i);
@@ -228,7 +269,9 @@ TEST_CASE("disk images") {
     const std::string mark = "marked";
     const auto* from = reinterpret_cast<const std::uint8_t*>(mark.data());
     std::uint8_t got[6];
-    const auto shows = [&](const disk_image& d, std::uint64_t at) { return d.read(at, got, 6) && std::memcmp(got, from, 6) == 0; };
+    const auto shows = [&](const disk_image& d, std::uint64_t at) {
+        return d.read(at, got, 6) && std::memcmp(got, from, 6) == 0;
+    };
     const auto in_file = [&] { return shows(disk_image(path, disk_mode::read_only, 0), 4094); };
     {
         disk_image kept(path, disk_mode::copy_on_write, 0);

@@ -13,7 +13,8 @@ using namespace fabricvp::pcie::test;
 
 namespace {
 
-constexpr std::uint64_t header = sizeof(virtio_net_header), header_at = 0x4000, data_at = 0x10000, buffers_at = 0x20000, buffer_bytes = 0x800;
+constexpr std::uint64_t header = sizeof(virtio_net_header), header_at = 0x4000, data_at = 0x10000, buffers_at = 0x20000,
+                        buffer_bytes = 0x800;
 constexpr unsigned receiving = VIRTIO_NET_RECEIVE_QUEUE, transmitting = VIRTIO_NET_TRANSMIT_QUEUE;
 
 using net_bench = virtio_bench<virtio_net, virtio_net_params>;
@@ -33,7 +34,9 @@ public:
     }
 
 private:
-    void frame_arrived(ethernet::port&, const ethernet::frame_ptr& f) override { heard.emplace_back(now(), octets(f->bytes.data(), f->bytes.data() + f->bytes.length)); }
+    void frame_arrived(ethernet::port&, const ethernet::frame_ptr& f) override {
+        heard.emplace_back(now(), octets(f->bytes.data(), f->bytes.data() + f->bytes.length));
+    }
     void room_again(ethernet::port&) override {}
 };
 
@@ -47,7 +50,8 @@ class driver final : public virtio_driver {
 public:
     explicit driver(net_bench& b) : virtio_driver(b.memory, b.root, VIRTIO_NET_QUEUES) {}
 
-    std::uint64_t start(std::uint64_t features = VIRTIO_F_VERSION_1 | VIRTIO_F_INDIRECT_DESC | VIRTIO_NET_F_MAC | VIRTIO_NET_F_STATUS) {
+    std::uint64_t start(std::uint64_t features = VIRTIO_F_VERSION_1 | VIRTIO_F_INDIRECT_DESC | VIRTIO_NET_F_MAC |
+                                                 VIRTIO_NET_F_STATUS) {
         return virtio_driver::start(features);
     }
     static std::uint64_t descriptors(unsigned queue) { return table + queue * next_queue; }
@@ -66,8 +70,10 @@ public:
     void offer_frame(const octets& frame, unsigned pair = 0, const virtio_net_header& h = {}) {
         bytes.write(header_at + 0x40 * pair, &h, sizeof h);
         bytes.write(data_at + 0x2000 * pair, frame.data(), frame.size());
-        descriptor(2 * pair, header_at + 0x40 * pair, sizeof h, VIRTIO_DESC_NEXT, 2 * pair + 1, descriptors(transmitting));
-        descriptor(2 * pair + 1, data_at + 0x2000 * pair, static_cast<std::uint32_t>(frame.size()), 0, 0, descriptors(transmitting));
+        descriptor(2 * pair, header_at + 0x40 * pair, sizeof h, VIRTIO_DESC_NEXT, 2 * pair + 1,
+                   descriptors(transmitting));
+        descriptor(2 * pair + 1, data_at + 0x2000 * pair, static_cast<std::uint32_t>(frame.size()), 0, 0,
+                   descriptors(transmitting));
         offer(2 * pair, transmitting);
     }
     void ring(unsigned queue) {
@@ -88,7 +94,8 @@ public:
     station other{"other"};
     driver d{bench};
 
-    pair(const sc_core::sc_module_name& name, const virtio_net_params& p, bool joined = true) : model(name), bench("bench", p) {
+    pair(const sc_core::sc_module_name& name, const virtio_net_params& p, bool joined = true)
+        : model(name), bench("bench", p) {
         if (joined) ethernet::connect(bench.device.port, other.port);
     }
 };
@@ -141,12 +148,14 @@ TEST_CASE("a network adapter says what it is") {
     CHECK(t.d.configure(8, false, 0) >> 8 == 0x020000);
     CHECK(t.d.read(common + VIRTIO_NUM_QUEUES, 2) == 2);
     t.d.write(common + VIRTIO_DEVICE_FEATURE_SELECT, 0, 4);
-    CHECK(t.d.read(common + VIRTIO_DEVICE_FEATURE, 4) == (VIRTIO_NET_F_MAC | VIRTIO_NET_F_STATUS | VIRTIO_NET_F_MTU | VIRTIO_F_INDIRECT_DESC));
+    CHECK(t.d.read(common + VIRTIO_DEVICE_FEATURE, 4) ==
+          (VIRTIO_NET_F_MAC | VIRTIO_NET_F_STATUS | VIRTIO_NET_F_MTU | VIRTIO_F_INDIRECT_DESC));
     CHECK(t.d.read(device_config, 8) == 0x0001'0c0b'0a00'0002);
     CHECK(t.d.read(device_config + 8, 4) == (4000u << 16 | 1));
     CHECK((t.d.start(VIRTIO_F_VERSION_1 | 1) & VIRTIO_STATUS_FEATURES_OK) == 0);  // offloads are not offered
 
-    for (const auto* bad : {"02:00:00:00:00", "02:00:00:00:00:0g", "01:00:00:00:00:01", "00:00:00:00:00:00", "02-00-00-00-00-01", "02:00:00:00:00:01 "})
+    for (const auto* bad : {"02:00:00:00:00", "02:00:00:00:00:0g", "01:00:00:00:00:01", "00:00:00:00:00:00",
+                            "02-00-00-00-00-01", "02:00:00:00:00:01 "})
         CHECK_THROWS_AS(ethernet::parse_address(bad), std::invalid_argument);
 }
 
@@ -265,17 +274,43 @@ TEST_CASE("frames that cannot be sent go back to the driver; what breaks the rul
     t.d.send(some_frame(1518, 1));  // with a VLAN tag
     CHECK(t.other.heard.size() == 1);
 
-    const auto tx = [&](unsigned i, std::uint64_t a, std::uint32_t n, unsigned f, unsigned next) { t.d.descriptor(i, a, n, f, next, driver::descriptors(transmitting)); };
-    const auto rx = [&](unsigned i, std::uint64_t a, std::uint32_t n, unsigned f, unsigned next) { t.d.descriptor(i, a, n, f, next, driver::descriptors(receiving)); };
+    const auto tx = [&](unsigned i, std::uint64_t a, std::uint32_t n, unsigned f, unsigned next) {
+        t.d.descriptor(i, a, n, f, next, driver::descriptors(transmitting));
+    };
+    const auto rx = [&](unsigned i, std::uint64_t a, std::uint32_t n, unsigned f, unsigned next) {
+        t.d.descriptor(i, a, n, f, next, driver::descriptors(receiving));
+    };
     const std::vector<std::function<void()>> mistakes{
-        [&] { tx(0, header_at, 11, 0, 0); t.d.post(0, transmitting); },                                                      // no room for the header
-        [&] { tx(0, data_at, 100, VIRTIO_DESC_WRITE, 0); t.d.post(0, transmitting); },                                       // nothing to read
-        [&] { tx(0, header_at, 12, VIRTIO_DESC_NEXT, 1); tx(1, 0xffff'ffff'f000, 100, 0, 0); t.d.post(0, transmitting); },  // nowhere
-        [&] { tx(0, header_at, 12, VIRTIO_DESC_NEXT, 0); t.d.post(0, transmitting); },                                       // a loop
+        [&] {
+            tx(0, header_at, 11, 0, 0);
+            t.d.post(0, transmitting);
+        },  // no room for the header
+        [&] {
+            tx(0, data_at, 100, VIRTIO_DESC_WRITE, 0);
+            t.d.post(0, transmitting);
+        },  // nothing to read
+        [&] {
+            tx(0, header_at, 12, VIRTIO_DESC_NEXT, 1);
+            tx(1, 0xffff'ffff'f000, 100, 0, 0);
+            t.d.post(0, transmitting);
+        },  // nowhere
+        [&] {
+            tx(0, header_at, 12, VIRTIO_DESC_NEXT, 0);
+            t.d.post(0, transmitting);
+        },  // a loop
         [&] { t.d.post(900, transmitting); },
-        [&] { rx(0, data_at, 1000, 0, 0); t.d.post(0, receiving); },                                                         // nothing to write to
-        [&] { rx(0, data_at, 11, VIRTIO_DESC_WRITE, 0); t.d.post(0, receiving); },
-        [&] { rx(0, data_at, 100, VIRTIO_DESC_WRITE | VIRTIO_DESC_NEXT, 8); t.d.post(0, receiving); },
+        [&] {
+            rx(0, data_at, 1000, 0, 0);
+            t.d.post(0, receiving);
+        },  // nothing to write to
+        [&] {
+            rx(0, data_at, 11, VIRTIO_DESC_WRITE, 0);
+            t.d.post(0, receiving);
+        },
+        [&] {
+            rx(0, data_at, 100, VIRTIO_DESC_WRITE | VIRTIO_DESC_NEXT, 8);
+            t.d.post(0, receiving);
+        },
     };
     for (std::size_t i = 0; i < mistakes.size(); ++i) {
         CAPTURE(i);
@@ -366,11 +401,14 @@ TEST_CASE("queues full of rubbish never stop the simulator, and a reset brings t
             for (unsigned i = 0; i < queue_size; ++i) {
                 const auto address = random() % 8 ? random() % (1 << 20) + 0x10000 : random();
                 const auto length = random() % 8 ? random() % 2000 : random();
-                const auto flags = random() % 16 ? (random() & VIRTIO_DESC_NEXT) | (random() % 4 ? (q == receiving ? VIRTIO_DESC_WRITE : 0) : 0) : random() & 7;
-                t.d.descriptor(i, address, static_cast<std::uint32_t>(length), static_cast<unsigned>(flags), random() % 16 ? (i + 1) % queue_size : random() & 0xffff,
-                               driver::descriptors(q));
+                const auto flags = random() % 16 ? (random() & VIRTIO_DESC_NEXT) |
+                                                       (random() % 4 ? (q == receiving ? VIRTIO_DESC_WRITE : 0) : 0)
+                                                 : random() & 7;
+                t.d.descriptor(i, address, static_cast<std::uint32_t>(length), static_cast<unsigned>(flags),
+                               random() % 16 ? (i + 1) % queue_size : random() & 0xffff, driver::descriptors(q));
             }
-            for (unsigned i = random() % 4; i; --i) t.d.offer(random() % 32 ? random() % queue_size : random() & 0xffff, q);
+            for (unsigned i = random() % 4; i; --i)
+                t.d.offer(random() % 32 ? random() % queue_size : random() & 0xffff, q);
             t.d.write(doorbell + 4 * q, q, 2);
         }
         t.other.send(some_frame(60 + random() % 1500, round));

@@ -25,7 +25,8 @@ public:
     root_complex root;
     Device device;
 
-    virtio_bench(const sc_core::sc_module_name& name, const Params& p) : model(name), root("root", {}), device("device", p) {
+    virtio_bench(const sc_core::sc_module_name& name, const Params& p)
+        : model(name), root("root", {}), device("device", p) {
         root.memory.bind(memory.bus);
         connect(root.root_port(0), device.link);
         root.bridges[0]->space.set(0x18, 3, 1 << 8 | 1 << 16);
@@ -41,7 +42,8 @@ public:
 /// What a driver does.
 class virtio_driver {
 public:
-    virtio_driver(host_memory& memory, root_complex& root, unsigned queues) : bytes(memory.bytes), m_root(root), m_posted(queues) {}
+    virtio_driver(host_memory& memory, root_complex& root, unsigned queues)
+        : bytes(memory.bytes), m_root(root), m_posted(queues) {}
 
     sparse_memory& bytes;
 
@@ -80,13 +82,15 @@ public:
         }
         const auto agreed = VIRTIO_STATUS_ACKNOWLEDGE | VIRTIO_STATUS_DRIVER | VIRTIO_STATUS_FEATURES_OK;
         write(common + VIRTIO_DEVICE_STATUS, agreed, 1);
-        if (!(read(common + VIRTIO_DEVICE_STATUS, 1) & VIRTIO_STATUS_FEATURES_OK)) return read(common + VIRTIO_DEVICE_STATUS, 1);
+        if (!(read(common + VIRTIO_DEVICE_STATUS, 1) & VIRTIO_STATUS_FEATURES_OK))
+            return read(common + VIRTIO_DEVICE_STATUS, 1);
         for (unsigned q = 0; q < m_posted.size(); ++q) set_up(q, aligned);
         write(common + VIRTIO_DEVICE_STATUS, agreed | VIRTIO_STATUS_DRIVER_OK, 1);
         return read(common + VIRTIO_DEVICE_STATUS, 1);
     }
 
-    void descriptor(unsigned index, std::uint64_t address, std::uint32_t length, unsigned flags, unsigned next, std::uint64_t where = table) {
+    void descriptor(unsigned index, std::uint64_t address, std::uint32_t length, unsigned flags, unsigned next,
+                    std::uint64_t where = table) {
         const virtio_descriptor d{address, length, static_cast<std::uint16_t>(flags), static_cast<std::uint16_t>(next)};
         bytes.write(where + 16 * index, &d, sizeof d);
     }
@@ -110,7 +114,8 @@ public:
     }
     virtio_used_element last_used(unsigned queue = 0) const {
         virtio_used_element e;
-        bytes.read(device_ring + queue * next_queue + 4 + sizeof e * ((used_index(queue) - 1) % queue_size), &e, sizeof e);
+        bytes.read(device_ring + queue * next_queue + 4 + sizeof e * ((used_index(queue) - 1) % queue_size), &e,
+                   sizeof e);
         return e;
     }
     unsigned interrupt_lines() const {
@@ -125,7 +130,8 @@ private:
         write(common + VIRTIO_QUEUE_SELECT, q, 2);
         write(common + VIRTIO_QUEUE_SIZE, queue_size, 2);
         // 64-bit registers by halves, as drivers write them.
-        for (const auto& [reg, value] : {std::pair{VIRTIO_QUEUE_DESCRIPTORS, table + shift + (aligned ? 0 : 8)}, {VIRTIO_QUEUE_DRIVER, driver_ring + shift},
+        for (const auto& [reg, value] : {std::pair{VIRTIO_QUEUE_DESCRIPTORS, table + shift + (aligned ? 0 : 8)},
+                                         {VIRTIO_QUEUE_DRIVER, driver_ring + shift},
                                          {VIRTIO_QUEUE_DEVICE, device_ring + shift}}) {
             write(common + static_cast<unsigned>(reg), value & 0xffffffff, 4);
             write(common + static_cast<unsigned>(reg) + 4, value >> 32, 4);

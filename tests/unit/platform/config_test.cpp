@@ -112,17 +112,23 @@ TEST_CASE("the nodes are a list, or a number of nodes that are alike") {
     const auto other = read(list, {{"nodes", "[{host: {memory: 64 MiB}}]"}});  // replaces the whole list
     REQUIRE(other.nodes.size() == 1);
     CHECK(other.nodes[0].host.harts == 1);
-    CHECK_THAT(error_of("nodes: {host: {harts: 2}}\n"), StartsWith("m.yaml:1: nodes: must be a list of nodes, or their number"));
+    CHECK_THAT(error_of("nodes: {host: {harts: 2}}\n"),
+               StartsWith("m.yaml:1: nodes: must be a list of nodes, or their number"));
     CHECK_THAT(error_of("nodes: []\n"), StartsWith("m.yaml:1: nodes: "));
     CHECK_THAT(error_of("nodes: [1]\n"), Contains("node0 must be a group of keys"));
-    CHECK_THAT(error_of("nodes:\n  - host: {harts: 2}\n  - hots: 2\n"), StartsWith("m.yaml:3: unknown key 'hots' in node1, did you mean 'host'?"));
-    CHECK_THAT(error_of("nodes: 2\nnode1: {host: {harts: 2}}\n"), StartsWith("m.yaml:2: node1 stands in a list: 'nodes:'"));
-    CHECK_THAT(error_of("nodes: 2\n", {{"nodes.1.host.harts", "2"}}), Contains("keys of one node start with node0, node1, …"));
+    CHECK_THAT(error_of("nodes:\n  - host: {harts: 2}\n  - hots: 2\n"),
+               StartsWith("m.yaml:3: unknown key 'hots' in node1, did you mean 'host'?"));
+    CHECK_THAT(error_of("nodes: 2\nnode1: {host: {harts: 2}}\n"),
+               StartsWith("m.yaml:2: node1 stands in a list: 'nodes:'"));
+    CHECK_THAT(error_of("nodes: 2\n", {{"nodes.1.host.harts", "2"}}),
+               Contains("keys of one node start with node0, node1, …"));
 }
 
 TEST_CASE("whose end ends the run") {
-    for (const char* until : {"all", "any", "node0", "node1"}) CHECK(read("nodes: 2\n", {{"simulation.until", until}}).simulation.until == until);
-    CHECK_THAT(error_of("nodes: 2\nsimulation:\n  until: node2\n"), StartsWith("m.yaml:3: simulation.until: 'node2' is not one of all, any, node0, node1"));
+    for (const char* until : {"all", "any", "node0", "node1"})
+        CHECK(read("nodes: 2\n", {{"simulation.until", until}}).simulation.until == until);
+    CHECK_THAT(error_of("nodes: 2\nsimulation:\n  until: node2\n"),
+               StartsWith("m.yaml:3: simulation.until: 'node2' is not one of all, any, node0, node1"));
     CHECK_THAT(error_of("nodes: 4\nsimulation: {until: some}\n"), Contains("all, any, node0 … node3"));
 }
 
@@ -138,23 +144,31 @@ TEST_CASE("overrides lie over the file, the later over the earlier") {
 }
 
 TEST_CASE("errors name file, line and key") {
-    CHECK_THAT(error_of("nodes: 1\nnode:\n  host:\n    hart_s: 4\n"), StartsWith("m.yaml:4: unknown key 'hart_s' in node.host, did you mean 'harts'? (allowed: harts, "));
+    CHECK_THAT(error_of("nodes: 1\nnode:\n  host:\n    hart_s: 4\n"),
+               StartsWith("m.yaml:4: unknown key 'hart_s' in node.host, did you mean 'harts'? (allowed: harts, "));
     CHECK_THAT(error_of("node:\n  host:\n    harts: many\n"), StartsWith("m.yaml:3: node.host.harts: "));
-    CHECK_THAT(error_of("node:\n  host:\n    harts: 0\n"), Contains("m.yaml:3: node.host.harts: ") && Contains("out of range"));
+    CHECK_THAT(error_of("node:\n  host:\n    harts: 0\n"),
+               Contains("m.yaml:3: node.host.harts: ") && Contains("out of range"));
     CHECK_THAT(error_of("node:\n  host:\n    memory: 128\n"), StartsWith("m.yaml:3: node.host.memory: "));
     CHECK_THAT(error_of("node:\n  host: 5\n"), StartsWith("m.yaml:2: node.host must be a group of keys"));
-    CHECK_THAT(error_of("node:\n  host:\n    harts: [1, 2]\n"), Contains("m.yaml:3: node.host.harts must be a single value, this is a list"));
+    CHECK_THAT(error_of("node:\n  host:\n    harts: [1, 2]\n"),
+               Contains("m.yaml:3: node.host.harts must be a single value, this is a list"));
     CHECK_THAT(error_of("node:\n  host:\n    harts:\n"), Contains("node.host.harts has no value"));
     CHECK_THAT(error_of("nodes: 1\nnodes: 2\n"), StartsWith("m.yaml:2: key 'nodes' appears twice"));
-    CHECK_THAT(error_of("simulatoin:\n  quantum: 1 us\n"), Contains("m.yaml:1: unknown key 'simulatoin', did you mean 'simulation'?"));
-    CHECK_THAT(error_of("simulation:\n  log: loud\n"), StartsWith("m.yaml:2: simulation.log: 'loud' is not one of error, warning, info, debug"));
-    CHECK_THAT(error_of("nodes: 2\n", {{"node2.host.harts", "1"}}), Contains("there is no node2: this machine has 2 nodes"));
+    CHECK_THAT(error_of("simulatoin:\n  quantum: 1 us\n"),
+               Contains("m.yaml:1: unknown key 'simulatoin', did you mean 'simulation'?"));
+    CHECK_THAT(error_of("simulation:\n  log: loud\n"),
+               StartsWith("m.yaml:2: simulation.log: 'loud' is not one of error, warning, info, debug"));
+    CHECK_THAT(error_of("nodes: 2\n", {{"node2.host.harts", "1"}}),
+               Contains("there is no node2: this machine has 2 nodes"));
     CHECK_THAT(error_of("nodes: 1000000000\n"), StartsWith("m.yaml:1: nodes: 1000000000 is out of range"));
 }
 
 TEST_CASE("errors of overrides name the override") {
-    CHECK_THAT(error_of("nodes: 1\n", {{"node.host.hrats", "4"}}), StartsWith("--set 'node.host.hrats=4': unknown key 'hrats' in node.host, did you mean 'harts'?"));
-    CHECK_THAT(error_of("nodes: 1\n", {{"node.host.harts", "x"}}), StartsWith("--set 'node.host.harts=x': node.host.harts: "));
+    CHECK_THAT(error_of("nodes: 1\n", {{"node.host.hrats", "4"}}),
+               StartsWith("--set 'node.host.hrats=4': unknown key 'hrats' in node.host, did you mean 'harts'?"));
+    CHECK_THAT(error_of("nodes: 1\n", {{"node.host.harts", "x"}}),
+               StartsWith("--set 'node.host.harts=x': node.host.harts: "));
     CHECK_THAT(error_of("nodes: 1\n", {{"", "4"}}), StartsWith("--set '=4': the key must be words"));
     CHECK_THAT(error_of("nodes: 1\n", {{"node..harts", "4"}}), Contains("the key must be words"));
     CHECK_THAT(error_of("nodes: 1\n", {{"node", "[1,"}}), Contains("not a valid list"));
@@ -194,7 +208,8 @@ TEST_CASE("hostile files end in an error") {
 TEST_CASE("every kind of parameter is read, printed and read again") {
     const auto tree = parse_config(
         "flag: true\nreal: 2.5\ntext: 'yes: \"no\"'\nwords: [one, 'two, three']\ntime: 3ns\nsize: 1 MiB\n"
-        "items:\n  - {number: 1}\n  - {name: second}\n", "s.yaml");
+        "items:\n  - {number: 1}\n  - {name: second}\n",
+        "s.yaml");
     const auto p = read_sample({tree});
     CHECK(p.flag);
     CHECK(p.real == 2.5);
@@ -217,18 +232,22 @@ TEST_CASE("lists can be replaced, and single items overridden") {
     REQUIRE(every.items.size() == 2);
     CHECK(every.items[0].number == 8);
     CHECK(every.items[1].number == 7);
-    CHECK_THROWS_WITH(read_sample({tree, make_override("items.*.nmber", "7")}), Contains("unknown key 'nmber' in items.0"));
+    CHECK_THROWS_WITH(read_sample({tree, make_override("items.*.nmber", "7")}),
+                      Contains("unknown key 'nmber' in items.0"));
     const auto all = read_sample({tree, make_override("items", "[{number: 9}]")});
     REQUIRE(all.items.size() == 1);
     CHECK(all.items[0].number == 9);
     CHECK(read_sample({tree, make_override("words", "[x, y]")}).words == std::vector<std::string>{"x", "y"});
     CHECK_THROWS_WITH(read_sample({tree, make_override("items.2.number", "5")}), Contains("there is no item 2"));
-    CHECK_THROWS_WITH(read_sample({parse_config("items: [{nmber: 1}]\n", "s.yaml")}), Contains("s.yaml:1: unknown key 'nmber' in items.0, did you mean 'number'?"));
-    CHECK_THROWS_WITH(read_sample({parse_config("words: [[a]]\n", "s.yaml")}), Contains("must be a list of single values"));
+    CHECK_THROWS_WITH(read_sample({parse_config("items: [{nmber: 1}]\n", "s.yaml")}),
+                      Contains("s.yaml:1: unknown key 'nmber' in items.0, did you mean 'number'?"));
+    CHECK_THROWS_WITH(read_sample({parse_config("words: [[a]]\n", "s.yaml")}),
+                      Contains("must be a list of single values"));
 }
 
 TEST_CASE("the resolved configuration of a machine reads back the same") {
-    const auto p = read("nodes: [{}, {host: {harts: 3}, images: {append: 'a: \"b\" # c', tohost: true}}]\nsimulation: {log: debug}\n");
+    const auto p = read(
+        "nodes: [{}, {host: {harts: 3}, images: {append: 'a: \"b\" # c', tohost: true}}]\nsimulation: {log: debug}\n");
     const auto text = printed(p);
     const auto again = read(text);
     CHECK(printed(again) == text);

@@ -40,7 +40,9 @@ std::string error_of(const std::string& text) {
 }  // namespace
 
 TEST_CASE("a script types when it has seen what it waits for") {
-    dialogue d("# a boot\n\n  # more\nexpect Hit any key   # it counts down\ntype \" \"\nprompt \"=> \"\ncommand version\ntype \"\\x03\\t\\\"\\n\"\n");
+    dialogue d(
+        "# a boot\n\n  # more\nexpect Hit any key   # it counts down\ntype \" \"\nprompt \"=> \"\ncommand "
+        "version\ntype \"\\x03\\t\\\"\\n\"\n");
     CHECK(d.typed.empty());
     d.prints("U-Boot\nHit any ke");
     CHECK(d.typed.empty());
@@ -93,7 +95,9 @@ TEST_CASE("each line has its time") {
     CHECK(d.script.deadline() == 5_ms);  // 1 ms from now
     d.prints("something else\n");
     d.passes(1_ms);
-    CHECK(d.script.failure() == "s.script:4: expect b: not seen within 0.001 s of simulated time; the console ends with 'something else\\x0a'");
+    CHECK(
+        d.script.failure() ==
+        "s.script:4: expect b: not seen within 0.001 s of simulated time; the console ends with 'something else\\x0a'");
     CHECK(d.script.deadline() == never);
     d.prints("b");
     CHECK_FALSE(d.script.done());
@@ -101,7 +105,9 @@ TEST_CASE("each line has its time") {
 
 TEST_CASE("mistakes are told with file and line") {
     CHECK(error_of("") == "s.script: is an empty script");
-    CHECK(error_of("expect a\n\nexspect b\n") == "s.script:3: unknown word 'exspect', did you mean 'expect'? (allowed: expect, type, command, prompt, timeout, finish)");
+    CHECK(error_of("expect a\n\nexspect b\n") ==
+          "s.script:3: unknown word 'exspect', did you mean 'expect'? (allowed: expect, type, command, prompt, "
+          "timeout, finish)");
     CHECK_THAT(error_of("command ls\n"), StartsWith("s.script:1: say before what the prompt is"));
     CHECK_THAT(error_of("timeout soon\n"), StartsWith("s.script:1: timeout: "));
     CHECK_THAT(error_of("timeout 0 s\n"), Contains("above 0"));

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <catch2/catch.hpp>
 
-#include <boost/asio.hpp>
 #include <fmt/format.h>
+#include <boost/asio.hpp>
 
 #include "platform/console/line_console.h"
 #include "platform/platform.h"
 #include "temporary_folder.h"
 
 using namespace fabricvp;
+using Catch::Matchers::Contains;
 using fabricvp::test::contents_of;
 using fabricvp::test::temporary_folder;
-using Catch::Matchers::Contains;
 namespace asio = boost::asio;
 
 namespace {
@@ -86,7 +86,8 @@ TEST_CASE("a file console holds what was printed before and after it was attache
 
 TEST_CASE("bad places are refused") {
     bench b;
-    for (const char* where : {"", "stdioo", "file:", "tcp:", "tcp:x", "tcp:65536", "tcp:-1", "file:/no/such/folder/x"}) {
+    for (const char* where :
+         {"", "stdioo", "file:", "tcp:", "tcp:x", "tcp:65536", "tcp:-1", "file:/no/such/folder/x"}) {
         INFO(where);
         CHECK_THROWS_AS(b.serial.attach(where), input_error);
     }

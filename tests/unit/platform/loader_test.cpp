@@ -8,10 +8,10 @@
 #include "temporary_folder.h"
 
 using namespace fabricvp;
-using fabricvp::test::elf_builder;
-using fabricvp::test::temporary_folder;
 using Catch::Matchers::Contains;
 using Catch::Matchers::StartsWith;
+using fabricvp::test::elf_builder;
+using fabricvp::test::temporary_folder;
 
 namespace {
 
@@ -174,15 +174,18 @@ TEST_CASE("images that do not fit are refused with names and addresses") {
     CHECK_THROWS_WITH(p.add_stages({folder.file("big.bin", std::string((1 << 20) + 1, 'x')), "", "", "", false}),
                       Contains("big.bin") && Contains("outside of the memory of node0 (0x80000000 … 0x800fffff)"));
     auto q = plan();
-    CHECK_THROWS_WITH(q.add_stages({folder.file("fw.bin", std::string(3 << 20, 'x')), folder.file("k.bin", "kernel"), "", "", false}),
-                      Contains("k.bin") && Contains("overlaps firmware"));
+    CHECK_THROWS_WITH(
+        q.add_stages({folder.file("fw.bin", std::string(3 << 20, 'x')), folder.file("k.bin", "kernel"), "", "", false}),
+        Contains("k.bin") && Contains("overlaps firmware"));
     auto r = plan();
     elf_builder off(0x10000);
     off.add(0x10000, "code");
-    CHECK_THROWS_WITH(r.add_elf(folder.file("off.elf", off.build()), "firmware"), Contains("off.elf: 0x10000 … 0x10003 lies outside"));
+    CHECK_THROWS_WITH(r.add_elf(folder.file("off.elf", off.build()), "firmware"),
+                      Contains("off.elf: 0x10000 … 0x10003 lies outside"));
     elf_builder wide(base);
     wide.add(base, "code", 1ull << 40);
-    CHECK_THROWS_WITH(r.add_elf(folder.file("wide.elf", wide.build()), "firmware"), Contains("lies outside of the memory"));
+    CHECK_THROWS_WITH(r.add_elf(folder.file("wide.elf", wide.build()), "firmware"),
+                      Contains("lies outside of the memory"));
     CHECK_THROWS_WITH(r.add_stages({folder.file("empty", ""), "", "", "", false}), Contains("the file is empty"));
     CHECK_THROWS_WITH(r.add_initrd(folder.file("huge", std::string(65 << 20, 'x'))), Contains("lies outside"));
     CHECK_THROWS_WITH(r.add_raw(folder.path.string(), "binary", base), Contains("is a folder"));

@@ -32,7 +32,8 @@ node:
   pcie:
     switches: [{name: top, below: root}]
     endpoints: [{name: disk, below: top, kind: virtio_blk}, {name: engine, below: root}]
-  gpus: [{name: left, below: top, compute_units: 8}, {below: top, compute_units: 1}, {name: near, below: host, compute_units: 1}]
+  gpus: [{name: left, below: top, compute_units: 8}, {below: top, compute_units: 1},
+         {name: near, below: host, compute_units: 1}]
   hcas: [{below: top}, {name: adapter}]
   fabric:
     switches: [{name: middle, cluster: 0}]
@@ -94,24 +95,34 @@ std::string key_of(const std::string& outer, const std::string& word, const std:
     for (const auto& key : {outer + "." + word, outer + "." + without_number(word)})
         if (keys.count(key)) return key;
     if (matches(outer, R"(node\d+\.host)") && matches(word, "imsic_[ms]")) return outer + ".imsic";
-    if (matches(outer, R"(node\d+\.fabric)") && !matches(word, "lanes_.*")) return outer + ".device";  // where a GPU is attached
+    if (matches(outer, R"(node\d+\.fabric)") && !matches(word, "lanes_.*"))
+        return outer + ".device";  // where a GPU is attached
     return "";
 }
 
 /// Blocks without parameters of their own.
 bool needs_no_key(const std::string& path) {
-    return matches(path, R"(calendar|node\d+|node\d+\.host\.(boot_rom|finisher|plic|aplic_[ms]|aplic_msi|pcie(\..*)?)|.*\.transmitter)"
-                         R"(|node\d+\.\w+\.(system|fabric|devices|\w+_window|memory\.l2\.bank\d+)|node\d+\.fabric\.(lanes_\w+|\w+\.(queue|to_\w+|link))|network\.\w+\.(to_\w+|agent))"
-                         R"(|node\d+\.\w+\.(contexts|records|events|completions|shared_receives|pairs|management|data|network\.nobody))");
+    return matches(
+        path,
+        R"(calendar|node\d+|node\d+\.host\.(boot_rom|finisher|plic|aplic_[ms]|aplic_msi|pcie(\..*)?)|.*\.transmitter)"
+        R"(|node\d+\.\w+\.(system|fabric|devices|\w+_window|memory\.l2\.bank\d+))"
+        R"(|node\d+\.fabric\.(lanes_\w+|\w+\.(queue|to_\w+|link))|network\.\w+\.(to_\w+|agent))"
+        R"(|node\d+\.\w+\.(contexts|records|events|completions|shared_receives|pairs))"
+        R"(|node\d+\.\w+\.(management|data|network\.nobody))");
 }
 
 /// Groups that stand for no block: parts of the parameters of the block around them.
 bool is_no_block(const std::string& key) {
-    return matches(key, R"(simulation|node\d+|node\d+\.images|.*\.(cpi|issue|input)|node\d+\.fabric\.(packet|\w+\.netcrafter)|.*\.host\.caches\.\w+|network\.\w+\.port|node\d+\.\w+\.limits|node\d+\.energy\.\w+_core)");
+    return matches(key, R"(simulation|node\d+|node\d+\.images|.*\.(cpi|issue|input))"
+                        R"(|node\d+\.fabric\.(packet|\w+\.netcrafter)|.*\.host\.caches\.\w+)"
+                        R"(|network\.\w+\.port|node\d+\.\w+\.limits|node\d+\.energy\.\w+_core)");
 }
 
 /// Whether a machine may do without the block of a key.
-bool is_optional(const std::string& key) { return matches(key, R"((network|ethernet)(\..*)?|node\d+\.(pcie|fabric|host\.caches|host\.imsic)(\..*)?|.*\.hart\.instruction_cache)"); }
+bool is_optional(const std::string& key) {
+    return matches(key, R"((network|ethernet)(\..*)?|node\d+\.(pcie|fabric|host\.caches|host\.imsic)(\..*)?)"
+                        R"(|.*\.hart\.instruction_cache)");
+}
 
 std::string problems_of(const std::string& yaml, const std::string& name) {
     std::ostringstream found;
@@ -128,7 +139,8 @@ std::string problems_of(const std::string& yaml, const std::string& name) {
         const auto dot = path.rfind('.');
         const auto outer = dot == std::string::npos ? "" : path.substr(0, dot);
         auto key = outer.empty() ? (described.groups.count(path) ? path : "")
-                                 : key_of(key_of_block.count(outer) ? key_of_block[outer] : outer, path.substr(dot + 1), described.groups);
+                                 : key_of(key_of_block.count(outer) ? key_of_block[outer] : outer, path.substr(dot + 1),
+                                          described.groups);
         if (key.empty() && !needs_no_key(path)) found << path << ": no key describes this block\n";
         key_of_block[path] = key.empty() ? path : key;
         used.insert(key_of_block[path]);
@@ -139,7 +151,8 @@ std::string problems_of(const std::string& yaml, const std::string& name) {
         if (!blocks.count(f->target())) found << f->target() << ": target of faults, but no block\n";
     for (const auto* s : all_statistics()) {
         auto path = s->path();
-        while (!path.empty() && !blocks.count(path)) path.resize(path.find_last_of('.') == std::string::npos ? 0 : path.find_last_of('.'));
+        while (!path.empty() && !blocks.count(path))
+            path.resize(path.find_last_of('.') == std::string::npos ? 0 : path.find_last_of('.'));
         if (matches(path, R"(|calendar|node\d+)")) found << s->path() << ": a statistic of no block\n";
     }
     return found.str();
@@ -178,8 +191,10 @@ TEST_CASE("every parameter can be overridden by its path") {
         REQUIRE_NOTHROW(read_machine_params(everything, "everything.yaml", {{path, value}}));
     }
     const auto changed = read_machine_params(everything, "everything.yaml",
-                                             {{"node0.left.memory.gmmu.walkers", "3"}, {"node.gpu1.memory.gmmu.walkers", "5"},
-                                              {"node0.pcie.disk.queues", "4"}, {"node0.fabric.g0.requests", "9"}});
+                                             {{"node0.left.memory.gmmu.walkers", "3"},
+                                              {"node.gpu1.memory.gmmu.walkers", "5"},
+                                              {"node0.pcie.disk.queues", "4"},
+                                              {"node0.fabric.g0.requests", "9"}});
     CHECK(changed.nodes[0].gpus[0].core.memory.gmmu.walkers == 3);
     CHECK(changed.nodes[0].gpus[1].core.memory.gmmu.walkers == 5);
     CHECK(changed.nodes[0].fabric.generators[0].requests == 9);
@@ -200,31 +215,50 @@ std::string refused(const std::string& yaml, const platform::overrides& set = {}
 
 TEST_CASE("names of one parent's children are unique") {
     using Catch::Matchers::StartsWith;
-    CHECK_THAT(refused("node:\n  gpus:\n    - {name: host}\n"), StartsWith("m.yaml:3: the name 'host' is taken: a key beside this list"));
-    CHECK_THAT(refused("node:\n  gpus:\n    - {name: a}\n    - name: a\n"), StartsWith("m.yaml:4: the name 'a' is taken: m.yaml:3 has it"));
-    CHECK_THAT(refused("node:\n  gpus:\n    - {name: gpu1}\n    - {clock: 1 GHz}\n"), StartsWith("m.yaml:4: the name 'gpu1' is taken: m.yaml:3"));
-    CHECK_THAT(refused("node:\n  pcie:\n    switches: [{name: x}]\n    endpoints: [{name: x}]\n"), StartsWith("m.yaml:4: the name 'x' is taken: m.yaml:3"));
-    CHECK_THAT(refused("node:\n  pcie:\n    endpoints: [{name: root}]\n"), StartsWith("m.yaml:3: the name 'root' is taken"));
-    CHECK_THAT(refused("node:\n  gpus: [{name: a}]\n  fabric:\n    switches:\n      - {name: a}\n"), StartsWith("m.yaml:5: the name 'a' is taken: a GPU has it"));
+    CHECK_THAT(refused("node:\n  gpus:\n    - {name: host}\n"),
+               StartsWith("m.yaml:3: the name 'host' is taken: a key beside this list"));
+    CHECK_THAT(refused("node:\n  gpus:\n    - {name: a}\n    - name: a\n"),
+               StartsWith("m.yaml:4: the name 'a' is taken: m.yaml:3 has it"));
+    CHECK_THAT(refused("node:\n  gpus:\n    - {name: gpu1}\n    - {clock: 1 GHz}\n"),
+               StartsWith("m.yaml:4: the name 'gpu1' is taken: m.yaml:3"));
+    CHECK_THAT(refused("node:\n  pcie:\n    switches: [{name: x}]\n    endpoints: [{name: x}]\n"),
+               StartsWith("m.yaml:4: the name 'x' is taken: m.yaml:3"));
+    CHECK_THAT(refused("node:\n  pcie:\n    endpoints: [{name: root}]\n"),
+               StartsWith("m.yaml:3: the name 'root' is taken"));
+    CHECK_THAT(refused("node:\n  gpus: [{name: a}]\n  fabric:\n    switches:\n      - {name: a}\n"),
+               StartsWith("m.yaml:5: the name 'a' is taken: a GPU has it"));
     CHECK_THAT(refused("node:\n  gpus: [{name: a-b}]\n"), StartsWith("m.yaml:2: node.gpus.0.name: 'a-b' is no name"));
-    CHECK_THAT(refused("node:\n  pcie:\n    endpoints:\n      - {below: root}\n"), StartsWith("m.yaml:4: node.pcie.endpoints.0.name: '' is no name"));
-    CHECK_THAT(refused("node:\n  gpus: [{name: a}]\n", {{"node.a.name", "b"}}), StartsWith("--set 'node.a.name=b': node.a has its name already"));
+    CHECK_THAT(refused("node:\n  pcie:\n    endpoints:\n      - {below: root}\n"),
+               StartsWith("m.yaml:4: node.pcie.endpoints.0.name: '' is no name"));
+    CHECK_THAT(refused("node:\n  gpus: [{name: a}]\n", {{"node.a.name", "b"}}),
+               StartsWith("--set 'node.a.name=b': node.a has its name already"));
 }
 
 TEST_CASE("a block's own key lies over what its list says, where it was written later") {
-    const std::string yaml = "node: {gpus: [{compute_units: 2}, {compute_units: 3}], gpu1: {compute_units: 4}}\nnodes: [{gpu0: {sharing: 2}}]\n";
-    const auto gpus = [&](const platform::overrides& set) { return read_machine_params(yaml, "m.yaml", set).nodes[0].gpus; };
+    const std::string yaml =
+        "node: {gpus: [{compute_units: 2}, {compute_units: 3}], gpu1: {compute_units: 4}}\nnodes: [{gpu0: {sharing: "
+        "2}}]\n";
+    const auto gpus = [&](const platform::overrides& set) {
+        return read_machine_params(yaml, "m.yaml", set).nodes[0].gpus;
+    };
     CHECK(gpus({})[0].core.compute_units == 2);
     CHECK(gpus({})[0].core.sharing == 2);
     CHECK(gpus({})[1].core.compute_units == 4);
     CHECK(gpus({{"node.gpus.1.compute_units", "5"}})[1].core.compute_units == 5);
     CHECK(gpus({{"node.gpus.*.compute_units", "5"}, {"node.gpu1.compute_units", "6"}})[1].core.compute_units == 6);
-    CHECK_THAT(refused(yaml, {{"node.gpu2.compute_units", "1"}}), Catch::Matchers::StartsWith("--set 'node.gpu2.compute_units=1': unknown key 'gpu2' in node, did you mean 'gpu"));
+    CHECK_THAT(refused(yaml, {{"node.gpu2.compute_units", "1"}}),
+               Catch::Matchers::StartsWith(
+                   "--set 'node.gpu2.compute_units=1': unknown key 'gpu2' in node, did you mean 'gpu"));
 }
 
 TEST_CASE("memories of GPUs are powers of two below 1 GiB and whole GiB from there") {
-    const auto with = [](const std::string& size) { return refused("node:\n  gpus:\n    - memory:\n        capacity: " + size + "\n"); };
-    for (const char* size : {"1 MiB", "512 MiB", "1 GiB", "3 GiB", "24 GiB", "48 GiB", "80 GiB", "1024 GiB"}) CHECK(with(size) == "accepted");
+    const auto with = [](const std::string& size) {
+        return refused("node:\n  gpus:\n    - memory:\n        capacity: " + size + "\n");
+    };
+    for (const char* size : {"1 MiB", "512 MiB", "1 GiB", "3 GiB", "24 GiB", "48 GiB", "80 GiB", "1024 GiB"})
+        CHECK(with(size) == "accepted");
     for (const char* size : {"100 MiB", "3.5 GiB", "1536 MiB", "3 MiB"})
-        CHECK_THAT(with(size), Catch::Matchers::StartsWith("m.yaml:4: memory.capacity is ") && Catch::Matchers::EndsWith("give a power of two below 1 GiB or whole GiB from there"));
+        CHECK_THAT(with(size),
+                   Catch::Matchers::StartsWith("m.yaml:4: memory.capacity is ") &&
+                       Catch::Matchers::EndsWith("give a power of two below 1 GiB or whole GiB from there"));
 }

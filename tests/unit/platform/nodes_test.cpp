@@ -18,8 +18,9 @@ TEST_CASE("nodes end and begin again on their own") {
     test::elf_builder elf(VIRT_DRAM_BASE);
     elf.add(VIRT_DRAM_BASE, test::obedient_program());
     folder.file("obedient.elf", elf.build());
-    const auto config = folder.file("m.yaml", "node:\n  images: {firmware: obedient.elf}\n  host: {memory: 16 MiB}\n"
-                                              "nodes:\n  - {}\n  -\n  - host: {hart: {clock: 500 MHz}}\n");
+    const auto config = folder.file("m.yaml",
+                                    "node:\n  images: {firmware: obedient.elf}\n  host: {memory: 16 MiB}\n"
+                                    "nodes:\n  - {}\n  -\n  - host: {hart: {clock: 500 MHz}}\n");
     auto p = platform::from_config(config);
     REQUIRE(p->node_count() == 3);
     auto hart = [&](std::size_t node) -> riscv::hart& { return *p->hardware().nodes[node]->host.harts[0]; };

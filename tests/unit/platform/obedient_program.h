@@ -9,8 +9,8 @@
 
 namespace fabricvp::test {
 
-/// Greets, then obeys letters: q powers off, f fails with 7, r resets, w waits for interrupts that never come, and every
-/// other letter comes back.
+/// Greets, then obeys letters: q powers off, f fails with 7, r resets, w waits for interrupts that never come, and
+/// every other letter comes back.
 inline std::string obedient_program() {
     using a = tiny_assembler;
     a p;

@@ -54,20 +54,30 @@ TEST_CASE("machines that cannot be cut so are refused") {
     CHECK_THROWS_WITH(ranks::partition(params_of(five_nodes), 6), Contains("6 ranks: this machine has 5 parts"));
     CHECK_THROWS_WITH(ranks::partition(params_of(five_nodes), 0), Contains("0 ranks"));
     CHECK_THROWS_WITH(ranks::partition(params_of("nodes: 2\n"), 2), Contains("no network between its nodes"));
-    const auto linked = params_of("nodes: 2\nnode: {hcas: [{}], pcie: {endpoints: [{kind: virtio_net, name: net0}]}}\n");
+    const auto linked =
+        params_of("nodes: 2\nnode: {hcas: [{}], pcie: {endpoints: [{kind: virtio_net, name: net0}]}}\n");
     CHECK_THROWS_WITH(ranks::partition(linked, 2), Contains("joined by Ethernet, which cannot be cut"));
 }
 
 TEST_CASE("what ranks have measured comes together") {
     portion a, b;
-    a.values = {{"network.packets.sent", 3}, {"network.sweeps", 2}, {"node0.x", 0.1}, {"sim.events", 5}, {"sim.time_s", 1.5}};
-    b.values = {{"network.packets.sent", 4}, {"network.sweeps", 2}, {"node1.x", 1e300}, {"sim.events", 7}, {"sim.time_s", 1.5}};
+    a.values = {
+        {"network.packets.sent", 3}, {"network.sweeps", 2}, {"node0.x", 0.1}, {"sim.events", 5}, {"sim.time_s", 1.5}};
+    b.values = {
+        {"network.packets.sent", 4}, {"network.sweeps", 2}, {"node1.x", 1e300}, {"sim.events", 7}, {"sim.time_s", 1.5}};
     a.notes["node0.x"] = {"1", "a number"};
     b.nodes[1] = {"console\n\xff", "typed", {{"region", 10, 20, {{"node1.x", 7}}}}, "<svg/>"};
-    a.trace = "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n{\"ph\":\"M\",\"pid\":1,\"name\":\"process_name\",\"args\":{\"name\":\"simulation\"}},\n{\"ph\":\"X\",\"pid\":1,\"tid\":3}\n]}\n";
+    a.trace =
+        "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n{\"ph\":\"M\",\"pid\":1,\"name\":\"process_name\",\"args\":{"
+        "\"name\":\"simulation\"}},\n{\"ph\":\"X\",\"pid\":1,\"tid\":3}\n]}\n";
     b.trace = a.trace;
     std::vector<portion> all = {portion_of(to_bytes(a)), portion_of(to_bytes(b))};
-    CHECK(merged_values(all) == statistics_snapshot{{"network.packets.sent", 7}, {"network.sweeps", 2}, {"node0.x", 0.1}, {"node1.x", 1e300}, {"sim.events", 12}, {"sim.time_s", 1.5}});
+    CHECK(merged_values(all) == statistics_snapshot{{"network.packets.sent", 7},
+                                                    {"network.sweeps", 2},
+                                                    {"node0.x", 0.1},
+                                                    {"node1.x", 1e300},
+                                                    {"sim.events", 12},
+                                                    {"sim.time_s", 1.5}});
     CHECK(all[0].notes.at("node0.x").help == "a number");
     const auto& node = all[1].nodes.at(1);
     CHECK(node.console == "console\n\xff");
@@ -78,7 +88,9 @@ TEST_CASE("what ranks have measured comes together") {
     CHECK(node.regions[0].to == 20);
     CHECK(node.regions[0].values.at("node1.x") == 7);
     CHECK(merged_trace(all) ==
-          "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n{\"ph\":\"M\",\"pid\":1,\"name\":\"process_name\",\"args\":{\"name\":\"rank 0\"}},\n{\"ph\":\"X\",\"pid\":1,\"tid\":3},\n"
-          "{\"ph\":\"M\",\"pid\":2,\"name\":\"process_name\",\"args\":{\"name\":\"rank 1\"}},\n{\"ph\":\"X\",\"pid\":2,\"tid\":3}\n]}\n");
+          "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n{\"ph\":\"M\",\"pid\":1,\"name\":\"process_name\",\"args\":{"
+          "\"name\":\"rank 0\"}},\n{\"ph\":\"X\",\"pid\":1,\"tid\":3},\n"
+          "{\"ph\":\"M\",\"pid\":2,\"name\":\"process_name\",\"args\":{\"name\":\"rank "
+          "1\"}},\n{\"ph\":\"X\",\"pid\":2,\"tid\":3}\n]}\n");
     CHECK_THROWS_WITH(portion_of("nonsense"), Contains("cannot be read"));
 }

@@ -39,8 +39,10 @@ node:
   images: {firmware: "firmware:hello.elf"}
   fabric:
     switches: [{name: s0}]
-    generators: [{name: g0, pattern: neighbour, requests: 3000, interval: 20 ns, random_intervals: false}, {name: g1}, {name: g2}]
-    links: [{from: g0, to: s0, bit_error_rate: 1e-5}, {from: g1, to: s0, bit_error_rate: 1e-5}, {from: g2, to: s0, bit_error_rate: 1e-5}]
+    generators: [{name: g0, pattern: neighbour, requests: 3000, interval: 20 ns, random_intervals: false},
+                 {name: g1}, {name: g2}]
+    links: [{from: g0, to: s0, bit_error_rate: 1e-5}, {from: g1, to: s0, bit_error_rate: 1e-5},
+            {from: g2, to: s0, bit_error_rate: 1e-5}]
 )";
 
 }  // namespace
@@ -50,13 +52,18 @@ TEST_CASE("a resolved configuration runs identically") {
     const platform::overrides none, odd = {{"simulation.seed", "77"}, {"simulation.quantum", "300 ns"}};
     const auto noisy = folder.file("noisy.yaml", twins);
     const std::vector<std::tuple<std::string, platform::overrides>> machines = {
-        {CONFIGS "/hello.yaml", none},          {CONFIGS "/hello.yaml", odd},
-        {CONFIGS "/gpu.yaml", odd},             {CONFIGS "/netcrafter_quad.yaml", none},
-        {CONFIGS "/netcrafter_quad_ideal.yaml", odd}, {CONFIGS "/numa_quad.yaml", none},
-        {noisy, none},                          {noisy, odd}};
+        {CONFIGS "/hello.yaml", none},
+        {CONFIGS "/hello.yaml", odd},
+        {CONFIGS "/gpu.yaml", odd},
+        {CONFIGS "/netcrafter_quad.yaml", none},
+        {CONFIGS "/netcrafter_quad_ideal.yaml", odd},
+        {CONFIGS "/numa_quad.yaml", none},
+        {noisy, none},
+        {noisy, odd}};
     for (const auto& [config, set] : machines) {
         INFO(config);
-        const auto resolved = in_child([&, &config = config, &set = set] { return platform::from_config(config, set)->resolved_config(); });
+        const auto resolved = in_child(
+            [&, &config = config, &set = set] { return platform::from_config(config, set)->resolved_config(); });
         const auto file = folder.file("config.resolved.yaml", resolved);
         CHECK(in_child([&] { return platform::from_config(file)->resolved_config(); }) == resolved);
         const auto first = run(config, 2_ms, set);
@@ -75,7 +82,8 @@ TEST_CASE("every block draws from a stream of its own, which follows from seed a
             p->run_until(100_us);
             std::string lines;
             for (const auto& [path, value] : p->statistics())
-                if (path.find("transmitter.replays") != std::string::npos || path.find("round_trip.sum") != std::string::npos)
+                if (path.find("transmitter.replays") != std::string::npos ||
+                    path.find("round_trip.sum") != std::string::npos)
                     lines += fmt::format("{} {:.17g}\n", path, value);
             return lines;
         });
@@ -85,14 +93,18 @@ TEST_CASE("every block draws from a stream of its own, which follows from seed a
     };
     const auto one = replays({});
     REQUIRE(one.size() > 6);
-    const auto of = [](const auto& values, const std::string& where) { return values.at("node0.fabric." + where + ".transmitter.replays"); };
+    const auto of = [](const auto& values, const std::string& where) {
+        return values.at("node0.fabric." + where + ".transmitter.replays");
+    };
     CHECK(of(one, "g0.link") > 5);
     CHECK(replays({}) == one);
     CHECK(replays({{"simulation.seed", "6"}}) != one);
 
     // All generators ask alike, so that equal errors would be equal figures.
-    const platform::overrides alike = {{"node.fabric.generators.*.pattern", "neighbour"}, {"node.fabric.generators.*.requests", "3000"},
-                                       {"node.fabric.generators.*.interval", "20 ns"}, {"node.fabric.generators.*.random_intervals", "false"}};
+    const platform::overrides alike = {{"node.fabric.generators.*.pattern", "neighbour"},
+                                       {"node.fabric.generators.*.requests", "3000"},
+                                       {"node.fabric.generators.*.interval", "20 ns"},
+                                       {"node.fabric.generators.*.random_intervals", "false"}};
     const auto three = replays(alike);
     const auto round_trip = [&](const char* g) { return three.at(fmt::format("node0.fabric.{}.round_trip.sum", g)); };
     CHECK(std::set<double>{round_trip("g0"), round_trip("g1"), round_trip("g2")}.size() == 3);

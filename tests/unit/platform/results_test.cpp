@@ -9,9 +9,9 @@
 #include "temporary_folder.h"
 
 using namespace fabricvp;
+using Catch::Matchers::Contains;
 using fabricvp::test::contents_of;
 using fabricvp::test::temporary_folder;
-using Catch::Matchers::Contains;
 
 TEST_CASE("numbers read back the same") {
     CHECK(number_text(0) == "0");
@@ -29,7 +29,9 @@ TEST_CASE("statistics survive their file") {
     folder.file("stats.json", statistics_json(values));
     CHECK(read_statistics(folder.path.string()) == values);
     CHECK(read_statistics((folder.path / "stats.json").string()) == values);
-    CHECK_THAT(statistics_csv(values, notes_of(values)), Contains("path,value,unit,help\n") && Contains("sim.events,12345678901,1,calendar callbacks executed\n") && Contains("\"c\"\"d\",0.25"));
+    CHECK_THAT(statistics_csv(values, notes_of(values)),
+               Contains("path,value,unit,help\n") &&
+                   Contains("sim.events,12345678901,1,calendar callbacks executed\n") && Contains("\"c\"\"d\",0.25"));
 }
 
 TEST_CASE("broken statistics are refused") {

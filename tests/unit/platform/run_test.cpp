@@ -12,11 +12,11 @@
 
 using namespace fabricvp;
 using namespace fabricvp::time_literals;
+using Catch::Matchers::Contains;
 using fabricvp::test::contents_of;
 using fabricvp::test::elf_builder;
 using fabricvp::test::obedient_program;
 using fabricvp::test::temporary_folder;
-using Catch::Matchers::Contains;
 
 TEST_CASE("the life of a machine") {
     temporary_folder folder;
@@ -100,7 +100,8 @@ TEST_CASE("the life of a machine") {
     // Results.
     const auto out = folder.path / "out";
     p->write_results(out.string());
-    CHECK_THAT(contents_of(out / "stats.json"), Contains("\"node0.host.hart0.instructions\": ") && Contains("\"sim.time_s\": "));
+    CHECK_THAT(contents_of(out / "stats.json"),
+               Contains("\"node0.host.hart0.instructions\": ") && Contains("\"sim.time_s\": "));
     CHECK(contents_of(out / "console.node0.log") == p->serial(0).output());
     CHECK_THAT(contents_of(out / "console.node0.input"), Contains(" 6162\n"));
     CHECK_THAT(contents_of(out / "config.resolved.yaml"), Contains("clock: 500 MHz") && Contains(firmware));

@@ -44,8 +44,10 @@ public:
 
     std::string binary() {
         for (const auto& f : m_fixes) {
-            const auto distance = static_cast<std::uint32_t>((static_cast<int>(m_labels.at(f.to)) - static_cast<int>(f.at)) * 4);
-            m_words[f.at] |= (distance >> 12 & 1) << 31 | (distance >> 5 & 0x3f) << 25 | (distance >> 1 & 0xf) << 8 | (distance >> 11 & 1) << 7;
+            const auto distance =
+                static_cast<std::uint32_t>((static_cast<int>(m_labels.at(f.to)) - static_cast<int>(f.at)) * 4);
+            m_words[f.at] |= (distance >> 12 & 1) << 31 | (distance >> 5 & 0x3f) << 25 | (distance >> 1 & 0xf) << 8 |
+                             (distance >> 11 & 1) << 7;
         }
         m_fixes.clear();
         return {reinterpret_cast<const char*>(m_words.data()), m_words.size() * 4};

@@ -13,8 +13,12 @@ struct bench {
     std::string memory = std::string(4096, '\0');
     std::string printed;
     tohost_port port{64, 72,
-                     [this](std::uint64_t at, void* to, std::size_t n) { return at + n <= memory.size() ? (std::memcpy(to, &memory[at], n), n) : 0; },
-                     [this](std::uint64_t at, const void* from, std::size_t n) { return at + n <= memory.size() ? (std::memcpy(&memory[at], from, n), n) : 0; },
+                     [this](std::uint64_t at, void* to, std::size_t n) {
+                         return at + n <= memory.size() ? (std::memcpy(to, &memory[at], n), n) : 0;
+                     },
+                     [this](std::uint64_t at, const void* from, std::size_t n) {
+                         return at + n <= memory.size() ? (std::memcpy(&memory[at], from, n), n) : 0;
+                     },
                      [this](char c) { printed += c; }};
 
     void set(std::uint64_t at, std::uint64_t value) { std::memcpy(&memory[at], &value, 8); }

@@ -9,9 +9,9 @@
 
 using namespace fabricvp;
 using namespace fabricvp::time_literals;
+using Catch::Matchers::Contains;
 using fabricvp::test::temporary_folder;
 using fabricvp::test::tiny_assembler;
-using Catch::Matchers::Contains;
 
 namespace {
 
@@ -49,7 +49,8 @@ TEST_CASE("an access that is never answered ends the run and is named") {
     // Nothing else happens: noticed at once.
     const auto result = p->run_until(10_s);
     CHECK(result.outcome == run_outcome::watchdog);
-    CHECK_THAT(result.detail, Contains("node0.host.hart0") && Contains("node0.host.silent has not answered an access to 0x10010004"));
+    CHECK_THAT(result.detail,
+               Contains("node0.host.hart0") && Contains("node0.host.silent has not answered an access to 0x10010004"));
 
     // Something else goes on: noticed after the configured time.
     heartbeat heart{p->hardware().timeline};

@@ -54,10 +54,12 @@ constexpr std::uint64_t illegal_instruction = 2;
 
 TEST_CASE("without interrupt files there are no AIA registers") {
     auto& b = hart_bench::restart();
-    for (const unsigned n : {0x150u, 0x151u, 0x15cu, 0xdb0u, 0x308u, 0x309u, 0x350u, 0x351u, 0x35cu, 0xfb0u}) CHECK_FALSE(b.hart0.has_csr(n));
+    for (const unsigned n : {0x150u, 0x151u, 0x15cu, 0xdb0u, 0x308u, 0x309u, 0x350u, 0x351u, 0x35cu, 0xfb0u})
+        CHECK_FALSE(b.hart0.has_csr(n));
     CHECK(b.hart0.isa_string().find("aia") == std::string::npos);
     with_files w;
-    for (const unsigned n : {0x150u, 0x151u, 0x15cu, 0xdb0u, 0x308u, 0x309u, 0x350u, 0x351u, 0x35cu, 0xfb0u}) CHECK(b.hart0.has_csr(n));
+    for (const unsigned n : {0x150u, 0x151u, 0x15cu, 0xdb0u, 0x308u, 0x309u, 0x350u, 0x351u, 0x35cu, 0xfb0u})
+        CHECK(b.hart0.has_csr(n));
     CHECK(b.hart0.isa_string().find("_smaia_ssaia") != std::string::npos);
 }
 
@@ -76,9 +78,16 @@ TEST_CASE("indirect registers of interrupt files, each level its own") {
 
 TEST_CASE("selections that are no register are illegal") {
     with_files w;
-    for (const auto& [number, cause] : std::vector<std::pair<std::uint64_t, std::uint64_t>>{
-             {0x30, 0}, {0x31, illegal_instruction}, {0x3e, 0}, {0x40, illegal_instruction}, {0x6f, illegal_instruction},
-             {0x70, 0}, {0x81, illegal_instruction}, {0xfe, 0}, {0x100, illegal_instruction}}) {
+    for (const auto& [number, cause] :
+         std::vector<std::pair<std::uint64_t, std::uint64_t>>{{0x30, 0},
+                                                              {0x31, illegal_instruction},
+                                                              {0x3e, 0},
+                                                              {0x40, illegal_instruction},
+                                                              {0x6f, illegal_instruction},
+                                                              {0x70, 0},
+                                                              {0x81, illegal_instruction},
+                                                              {0xfe, 0},
+                                                              {0x100, illegal_instruction}}) {
         INFO(number);
         w.select(csr::miselect, number);
         CHECK(w.cause_of(program(code) << csrr(t0, csr::mireg) << j(0)) == cause);
@@ -102,8 +111,8 @@ TEST_CASE("one instruction reads the top interrupt and claims it; a read alone c
 TEST_CASE("mtopi and stopi name the first interrupt, by default order and by iprio") {
     with_files w;
     auto& b = w.b;
-    for (const auto line : {interrupt_line::machine_external, interrupt_line::machine_software, interrupt_line::machine_timer,
-                            interrupt_line::supervisor_external})
+    for (const auto line : {interrupt_line::machine_external, interrupt_line::machine_software,
+                            interrupt_line::machine_timer, interrupt_line::supervisor_external})
         b.hart0.set_interrupt(line, true);
     b.set_csr(csr::mideleg, 0x222);
     b.set_csr(csr::mip, 0x22);
@@ -138,8 +147,8 @@ TEST_CASE("mtopi and stopi name the first interrupt, by default order and by ipr
     b.set_csr(csr::mstatus, 1 << 3);
     b.run_program(program(code) << nop << j(0));
     CHECK(b.hart0.x(s2) == (1ull << 63 | 7));
-    for (const auto line : {interrupt_line::machine_external, interrupt_line::machine_software, interrupt_line::machine_timer,
-                            interrupt_line::supervisor_external})
+    for (const auto line : {interrupt_line::machine_external, interrupt_line::machine_software,
+                            interrupt_line::machine_timer, interrupt_line::supervisor_external})
         b.hart0.set_interrupt(line, false);
 }
 

@@ -61,121 +61,47 @@ constexpr word b_type(word base, unsigned rs1, unsigned rs2, int offset) {
            (o >> 12 & 1) << 31;
 }
 
-constexpr word lui(reg d, word upper) {
-    return 0x37 | d << 7 | upper << 12;
-}
-constexpr word auipc(reg d, word upper) {
-    return 0x17 | d << 7 | upper << 12;
-}
-constexpr word addi(reg d, reg s, int i) {
-    return i_type(0x13, d, s, i);
-}
-constexpr word addiw(reg d, reg s, int i) {
-    return i_type(0x1b, d, s, i);
-}
-constexpr word li(reg d, int i) {
-    return addi(d, zero, i);
-}
-constexpr word slli(reg d, reg s, int i) {
-    return i_type(0x1013, d, s, i);
-}
-constexpr word srli(reg d, reg s, int i) {
-    return i_type(0x5013, d, s, i);
-}
-constexpr word add(reg d, reg a, reg b) {
-    return r_type(0x33, d, a, b);
-}
-constexpr word sub(reg d, reg a, reg b) {
-    return r_type(0x40000033, d, a, b);
-}
-constexpr word lb(reg d, reg s, int i) {
-    return i_type(0x0003, d, s, i);
-}
-constexpr word lw(reg d, reg s, int i) {
-    return i_type(0x2003, d, s, i);
-}
-constexpr word ld(reg d, reg s, int i) {
-    return i_type(0x3003, d, s, i);
-}
-constexpr word lbu(reg d, reg s, int i) {
-    return i_type(0x4003, d, s, i);
-}
-constexpr word sb(reg v, reg s, int i) {
-    return s_type(0x0023, s, v, i);
-}
-constexpr word sh(reg v, reg s, int i) {
-    return s_type(0x1023, s, v, i);
-}
-constexpr word sw(reg v, reg s, int i) {
-    return s_type(0x2023, s, v, i);
-}
-constexpr word sd(reg v, reg s, int i) {
-    return s_type(0x3023, s, v, i);
-}
-constexpr word beq(reg a, reg b, int o) {
-    return b_type(0x0063, a, b, o);
-}
-constexpr word bne(reg a, reg b, int o) {
-    return b_type(0x1063, a, b, o);
-}
+constexpr word lui(reg d, word upper) { return 0x37 | d << 7 | upper << 12; }
+constexpr word auipc(reg d, word upper) { return 0x17 | d << 7 | upper << 12; }
+constexpr word addi(reg d, reg s, int i) { return i_type(0x13, d, s, i); }
+constexpr word addiw(reg d, reg s, int i) { return i_type(0x1b, d, s, i); }
+constexpr word li(reg d, int i) { return addi(d, zero, i); }
+constexpr word slli(reg d, reg s, int i) { return i_type(0x1013, d, s, i); }
+constexpr word srli(reg d, reg s, int i) { return i_type(0x5013, d, s, i); }
+constexpr word add(reg d, reg a, reg b) { return r_type(0x33, d, a, b); }
+constexpr word sub(reg d, reg a, reg b) { return r_type(0x40000033, d, a, b); }
+constexpr word lb(reg d, reg s, int i) { return i_type(0x0003, d, s, i); }
+constexpr word lw(reg d, reg s, int i) { return i_type(0x2003, d, s, i); }
+constexpr word ld(reg d, reg s, int i) { return i_type(0x3003, d, s, i); }
+constexpr word lbu(reg d, reg s, int i) { return i_type(0x4003, d, s, i); }
+constexpr word sb(reg v, reg s, int i) { return s_type(0x0023, s, v, i); }
+constexpr word sh(reg v, reg s, int i) { return s_type(0x1023, s, v, i); }
+constexpr word sw(reg v, reg s, int i) { return s_type(0x2023, s, v, i); }
+constexpr word sd(reg v, reg s, int i) { return s_type(0x3023, s, v, i); }
+constexpr word beq(reg a, reg b, int o) { return b_type(0x0063, a, b, o); }
+constexpr word bne(reg a, reg b, int o) { return b_type(0x1063, a, b, o); }
 constexpr word jal(reg d, int offset) {
     const auto o = static_cast<word>(offset);
     return 0x6f | d << 7 | (o & 0xff000) | (o >> 11 & 1) << 20 | (o >> 1 & 0x3ff) << 21 | (o >> 20 & 1) << 31;
 }
-constexpr word j(int offset) {
-    return jal(zero, offset);
-}
-constexpr word jalr(reg d, reg s, int i) {
-    return i_type(0x67, d, s, i);
-}
-constexpr word ret() {
-    return jalr(zero, ra, 0);
-}
-constexpr word csrrw(reg d, unsigned csr, reg s) {
-    return i_type(0x1073, d, s, static_cast<int>(csr));
-}
-constexpr word csrrs(reg d, unsigned csr, reg s) {
-    return i_type(0x2073, d, s, static_cast<int>(csr));
-}
-constexpr word csrrc(reg d, unsigned csr, reg s) {
-    return i_type(0x3073, d, s, static_cast<int>(csr));
-}
-constexpr word csrw(unsigned csr, reg s) {
-    return csrrw(zero, csr, s);
-}
-constexpr word csrr(reg d, unsigned csr) {
-    return csrrs(d, csr, zero);
-}
-constexpr word lr_w(reg d, reg s) {
-    return r_type(0x1000202f, d, s, 0);
-}
-constexpr word lr_d(reg d, reg s) {
-    return r_type(0x1000302f, d, s, 0);
-}
-constexpr word sc_w(reg d, reg v, reg s) {
-    return r_type(0x1800202f, d, s, v);
-}
-constexpr word sc_d(reg d, reg v, reg s) {
-    return r_type(0x1800302f, d, s, v);
-}
-constexpr word amoadd_w(reg d, reg v, reg s) {
-    return r_type(0x0000202f, d, s, v);
-}
-constexpr word amoadd_d(reg d, reg v, reg s) {
-    return r_type(0x0000302f, d, s, v);
-}
-constexpr word amoswap_d(reg d, reg v, reg s) {
-    return r_type(0x0800302f, d, s, v);
-}
-constexpr word fld(unsigned d, reg s, int i) {
-    return i_type(0x3007, d, s, i);
-}
-constexpr word fadd_d(unsigned d, unsigned a, unsigned b) {
-    return r_type(0x02007053, d, a, b);
-}
-constexpr word sfence_vma(reg a = zero, reg b = zero) {
-    return r_type(0x12000073, 0, a, b);
-}
+constexpr word j(int offset) { return jal(zero, offset); }
+constexpr word jalr(reg d, reg s, int i) { return i_type(0x67, d, s, i); }
+constexpr word ret() { return jalr(zero, ra, 0); }
+constexpr word csrrw(reg d, unsigned csr, reg s) { return i_type(0x1073, d, s, static_cast<int>(csr)); }
+constexpr word csrrs(reg d, unsigned csr, reg s) { return i_type(0x2073, d, s, static_cast<int>(csr)); }
+constexpr word csrrc(reg d, unsigned csr, reg s) { return i_type(0x3073, d, s, static_cast<int>(csr)); }
+constexpr word csrw(unsigned csr, reg s) { return csrrw(zero, csr, s); }
+constexpr word csrr(reg d, unsigned csr) { return csrrs(d, csr, zero); }
+constexpr word lr_w(reg d, reg s) { return r_type(0x1000202f, d, s, 0); }
+constexpr word lr_d(reg d, reg s) { return r_type(0x1000302f, d, s, 0); }
+constexpr word sc_w(reg d, reg v, reg s) { return r_type(0x1800202f, d, s, v); }
+constexpr word sc_d(reg d, reg v, reg s) { return r_type(0x1800302f, d, s, v); }
+constexpr word amoadd_w(reg d, reg v, reg s) { return r_type(0x0000202f, d, s, v); }
+constexpr word amoadd_d(reg d, reg v, reg s) { return r_type(0x0000302f, d, s, v); }
+constexpr word amoswap_d(reg d, reg v, reg s) { return r_type(0x0800302f, d, s, v); }
+constexpr word fld(unsigned d, reg s, int i) { return i_type(0x3007, d, s, i); }
+constexpr word fadd_d(unsigned d, unsigned a, unsigned b) { return r_type(0x02007053, d, a, b); }
+constexpr word sfence_vma(reg a = zero, reg b = zero) { return r_type(0x12000073, 0, a, b); }
 inline constexpr word ecall = 0x73, ebreak = 0x00100073, mret = 0x30200073, sret = 0x10200073, wfi = 0x10500073,
                       fence = 0x0ff0000f, fence_i = 0x100f, pause = 0x0100000f, nop = 0x13;
 

@@ -10,9 +10,7 @@ namespace {
 constexpr std::uint64_t code = memory_base, handler = memory_base + 0x1000, tables = memory_base + 0x100000,
                         data = memory_base + 0x200000;
 enum pte : std::uint64_t { V = 1, R = 2, W = 4, X = 8, U = 16, A = 64, D = 128 };
-constexpr std::uint64_t leaf(std::uint64_t physical, std::uint64_t bits) {
-    return physical >> 12 << 10 | bits;
-}
+constexpr std::uint64_t leaf(std::uint64_t physical, std::uint64_t bits) { return physical >> 12 << 10 | bits; }
 
 /// Builds tables with 4 KiB nodes taken in order from `tables`.
 struct address_space {

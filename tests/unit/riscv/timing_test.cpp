@@ -82,7 +82,8 @@ TEST_CASE("code is fetched line by line, once, while there is room") {
     auto& h = harts::restart();
     const auto before = h.cache().misses.total();
     const std::vector<word> plain(60, nop);
-    CHECK(h.cycles(h.cached, plain) == 60 + 4 + 3 * 100);  // 252 bytes: the first of four lines was there when counting began
+    CHECK(h.cycles(h.cached, plain) ==
+          60 + 4 + 3 * 100);  // 252 bytes: the first of four lines was there when counting began
     CHECK(h.cache().misses.total() - before == 4);
 }
 

@@ -72,10 +72,10 @@ TEST_CASE("infinity times zero is invalid even when a quiet NaN is added") {
 
 TEST_CASE("the four fused forms differ in signs only") {
     const std::uint64_t three = 0x4008000000000000, five = 0x4014000000000000;
-    CHECK(of(fpu::fmadd_d, two, three, five, 0u) == outcome{0x4026000000000000, 0});    // 11
-    CHECK(of(fpu::fmsub_d, two, three, five, 0u) == outcome{one, 0});                   // 1
-    CHECK(of(fpu::fnmsub_d, two, three, five, 0u) == outcome{minus_one, 0});            // −1
-    CHECK(of(fpu::fnmadd_d, two, three, five, 0u) == outcome{0xc026000000000000, 0});   // −11
+    CHECK(of(fpu::fmadd_d, two, three, five, 0u) == outcome{0x4026000000000000, 0});   // 11
+    CHECK(of(fpu::fmsub_d, two, three, five, 0u) == outcome{one, 0});                  // 1
+    CHECK(of(fpu::fnmsub_d, two, three, five, 0u) == outcome{minus_one, 0});           // −1
+    CHECK(of(fpu::fnmadd_d, two, three, five, 0u) == outcome{0xc026000000000000, 0});  // −11
 }
 
 TEST_CASE("sums of zeros and cancellation take the sign of the rounding mode") {
@@ -107,10 +107,12 @@ TEST_CASE("tininess is detected after rounding, and only inexact results underfl
     const std::uint64_t below_one = 0x3fefffffffffffff, quarter = 0x3fd0000000000000;
     CHECK(of(fpu::mul_d, smallest_normal, half, 0u) == outcome{smallest_normal / 2, 0});
     CHECK(of(fpu::mul_d, smallest_normal | 1, half, 0u) == outcome{smallest_normal / 2, underflow | inexact});
-    // The smallest normal × (1 − 2^-53): 53-bit rounding stays below 2^-1022, so it is tiny although it rounds up to it.
+    // The smallest normal × (1 − 2^-53): 53-bit rounding stays below 2^-1022, so it is tiny although it rounds up to
+    // it.
     CHECK(of(fpu::mul_d, smallest_normal, below_one, 0u) == outcome{smallest_normal, underflow | inexact});
     // (1 − 2^-54)-like: rounds to the smallest normal even with unbounded exponent, so it is not tiny.
-    CHECK(of(fpu::fmadd_d, smallest_normal, one, std::uint64_t(0x8000000000000001), 0u) == outcome{smallest_normal - 1, 0});
+    CHECK(of(fpu::fmadd_d, smallest_normal, one, std::uint64_t(0x8000000000000001), 0u) ==
+          outcome{smallest_normal - 1, 0});
     CHECK(of(fpu::d_to_s, std::uint64_t(0x380fffffffffffff), 0u) == outcome{0x00800000, inexact});
     CHECK(of(fpu::d_to_s, std::uint64_t(0x380fffffe0000000), 0u) == outcome{0x00800000, underflow | inexact});
     CHECK(of(fpu::d_to_s, std::uint64_t(0x380fffffe0000000), 1u) == outcome{0x007fffff, underflow | inexact});
@@ -151,8 +153,9 @@ TEST_CASE("comparisons: quiet equality, signaling order") {
     CHECK(of(fpu::eq_d, std::uint64_t(0), minus_zero) == outcome{1, 0});
     CHECK(of(fpu::lt_d, minus_zero, std::uint64_t(0)) == outcome{0, 0});
     CHECK(of(fpu::le_d, std::uint64_t(0), minus_zero) == outcome{1, 0});
-    const std::vector<std::uint64_t> ascending{minus_infinity, largest | minus_zero, minus_one, minus_zero | 1, 0, 1,
-                                               smallest_normal, half, one, two, largest, infinity};
+    const std::vector<std::uint64_t> ascending{
+        minus_infinity, largest | minus_zero, minus_one, minus_zero | 1, 0, 1, smallest_normal, half, one, two, largest,
+        infinity};
     for (std::size_t i = 0; i < ascending.size(); ++i)
         for (std::size_t j = 0; j < ascending.size(); ++j) {
             CHECK(of(fpu::lt_d, ascending[i], ascending[j]) == outcome{i < j, 0});
@@ -164,10 +167,10 @@ TEST_CASE("comparisons: quiet equality, signaling order") {
 }
 
 TEST_CASE("classes") {
-    const std::uint64_t d[] = {minus_infinity, minus_one, minus_zero | 1, minus_zero, 0, smallest_normal - 1,
-                               smallest_normal, infinity, signaling, quiet};
-    const std::uint32_t s[] = {0xff800000, 0xff7fffff, 0x807fffff, 0x80000000, 0, 1, 0x00800000, 0x7f800000, 0xffbfffff,
-                               0xffc00000};
+    const std::uint64_t d[] = {minus_infinity,      minus_one,       minus_zero | 1, minus_zero, 0,
+                               smallest_normal - 1, smallest_normal, infinity,       signaling,  quiet};
+    const std::uint32_t s[] = {0xff800000, 0xff7fffff, 0x807fffff, 0x80000000, 0,
+                               1,          0x00800000, 0x7f800000, 0xffbfffff, 0xffc00000};
     for (unsigned i = 0; i < 10; ++i) {
         CHECK(fpu::class_d(d[i]) == 1u << i);
         CHECK(fpu::class_s(s[i]) == 1u << i);

@@ -25,14 +25,26 @@ public:
         const auto choice = m_random() % 16;
         bits exponent, significand;
         if (choice == 0) {
-            static constexpr bits special[] = {0, 1, 2, f::one << fraction, (f::one << fraction) - 1, f::infinity,
-                                               f::largest, f::canonical_nan, f::infinity + 1, bits(F::bias) << fraction};
+            static constexpr bits special[] = {0,
+                                               1,
+                                               2,
+                                               f::one << fraction,
+                                               (f::one << fraction) - 1,
+                                               f::infinity,
+                                               f::largest,
+                                               f::canonical_nan,
+                                               f::infinity + 1,
+                                               bits(F::bias) << fraction};
             return special[m_random() % 10] | (raw & f::sign);
         }
-        if (choice < 3) exponent = m_random() % 4;
-        else if (choice < 5) exponent = (f::infinity >> fraction) - m_random() % 4;
-        else if (choice < 12) exponent = m_last + m_random() % 5 - 2;
-        else exponent = static_cast<bits>(m_random());
+        if (choice < 3)
+            exponent = m_random() % 4;
+        else if (choice < 5)
+            exponent = (f::infinity >> fraction) - m_random() % 4;
+        else if (choice < 12)
+            exponent = m_last + m_random() % 5 - 2;
+        else
+            exponent = static_cast<bits>(m_random());
         if (m_random() % 8 == 0) m_last = F::bias + m_random() % 130 - 65;
         significand = static_cast<bits>(m_random());
         if (m_random() % 3 == 0) significand &= static_cast<bits>(m_random()) & static_cast<bits>(m_random());
@@ -146,13 +158,9 @@ void check_conversions(unsigned seed, int rounds) {
 
 }  // namespace
 
-TEST_CASE("single-precision arithmetic equals the exact result, rounded") {
-    check_arithmetic<fpu::binary32>(1, 60000);
-}
+TEST_CASE("single-precision arithmetic equals the exact result, rounded") { check_arithmetic<fpu::binary32>(1, 60000); }
 
-TEST_CASE("double-precision arithmetic equals the exact result, rounded") {
-    check_arithmetic<fpu::binary64>(2, 60000);
-}
+TEST_CASE("double-precision arithmetic equals the exact result, rounded") { check_arithmetic<fpu::binary64>(2, 60000); }
 
 TEST_CASE("the integer path alone equals the exact result, rounded") {
     check_general<fpu::binary32>(8, 30000);
@@ -173,8 +181,7 @@ TEST_CASE("narrowing a double rounds once") {
         std::uint32_t ignored = 0;
         // Every other operand lies next to a single-precision number or a tie.
         auto a = wide.next();
-        if (i % 2)
-            a = fpu::s_to_d(slim.next(), ignored) + (std::uint64_t(wide.below(2)) << 28) + wide.below(3) - 1;
+        if (i % 2) a = fpu::s_to_d(slim.next(), ignored) + (std::uint64_t(wide.below(2)) << 28) + wide.below(3) - 1;
         INFO(std::hex << "a " << a << " rm " << rm);
         compare(reference::narrow(a, rm), [&](auto& flags) { return fpu::d_to_s(a, rm, flags); });
     }

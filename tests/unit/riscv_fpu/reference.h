@@ -64,7 +64,10 @@ struct arithmetic {
     static scaled in_units(const rational& v, int quantum, bool root) {
         cpp_int n = v.numerator, d = v.denominator;
         const int shift = v.exponent - (root ? 2 : 1) * quantum;
-        if (shift >= 0) n <<= shift; else d <<= -shift;
+        if (shift >= 0)
+            n <<= shift;
+        else
+            d <<= -shift;
         scaled s;
         if (root) {
             cpp_int rest;

@@ -6,7 +6,12 @@ from __future__ import annotations
 from ..frame import Experiment, study_of
 
 EXPERIMENT = Experiment(
-    "compnet-jacobi", "Jacobi's method: where does networking from inside of kernels pay?",
-    "Two nodes solve by Jacobi's method: each has rows of a grid, sends its outer ones to its neighbour after every iteration, and takes part in an all-reduce of "
-    "the greatest change. CPUs alone; GPUs with the host networking between kernels; GPUs with one kernel in which the command processor, threads of the host, or "
-    "the lanes perform the network. For which size of the local grid is which of them best? Every scheme must find what the CPUs find, to the bit.", study_of(__package__))
+    "compnet-jacobi",
+    "Jacobi's method: where does networking from inside of kernels pay?",
+    "Two nodes solve by Jacobi's method: each has rows of a grid, sends its outer ones to its neighbour after every"
+    " iteration, and takes part in an all-reduce of the greatest change. CPUs alone; GPUs with the host networking"
+    " between kernels; GPUs with one kernel in which the command processor, threads of the host, or the lanes perform"
+    " the network. For which size of the local grid is which of them best? Every scheme must find what the CPUs find,"
+    " to the bit.",
+    study_of(__package__),
+)

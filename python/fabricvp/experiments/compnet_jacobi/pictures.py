@@ -19,7 +19,14 @@ def sizes(frame: pandas.DataFrame) -> Figure:
     figure, panels = row_of_panels(len(drivers), 4.2, 3.8, sharey=True)
     for panel, driver in zip(panels, drivers):
         for scheme, part in frame[frame["driver_us"] == driver].groupby("scheme", sort=False):
-            panel.plot(part["size"], part["iteration_us"], marker=".", color=COLORS[scheme], linestyle="--" if scheme == "CPUs alone" else "-", label=scheme)
+            panel.plot(
+                part["size"],
+                part["iteration_us"],
+                marker=".",
+                color=COLORS[scheme],
+                linestyle="--" if scheme == "CPUs alone" else "-",
+                label=scheme,
+            )
         plain_log(panel.xaxis, 2)
         plain_log(panel.yaxis)
         panel.set(title=f"a driver takes {driver} µs a launch", xlabel="rows and columns of a node")

@@ -11,7 +11,14 @@ from ..compnet_latency.points import CORES
 
 CPU = "CPUs alone"
 #: By name: what the firmware calls it.
-SCHEMES = {"host between kernels": 3, "queue between kernels": 5, "host threads": 1, APU: 1, "command processor": 0, "lanes": 2}
+SCHEMES = {
+    "host between kernels": 3,
+    "queue between kernels": 5,
+    "host threads": 1,
+    APU: 1,
+    "command processor": 0,
+    "lanes": 2,
+}
 ITERATIONS = 10
 LARGEST_CPU = 256  #: above, the CPUs do not solve as well: the schemes must find the same among themselves
 _DIGEST = re.compile(r"^# digest (\w+)", re.MULTILINE)
@@ -20,7 +27,8 @@ _JACOBI = re.compile(r"^# jacobi (\w+) (\d+) rows (\d+) columns (\d+) iterations
 
 @dataclass(frozen=True)
 class Point:
-    """A solution by the CPUs and one by the GPUs. All of a study run on one machine: only who performs the network is another one."""
+    """A solution by the CPUs and one by the GPUs. All of a study run on one machine: only who performs the network is
+    another one."""
 
     scheme: str  #: of `SCHEMES`
     size: int  #: rows and columns of each node's part
@@ -29,7 +37,10 @@ class Point:
     cores: tuple[float, float] = CORES  #: instructions a cycle, of the host, of the command processor
 
     def __str__(self) -> str:
-        return f"{self.scheme}, {self.size}², driver {self.driver_us} µs, bus {self.bus_ns} ns, {self.cores[0]:g} and {self.cores[1]:g} instructions a cycle"
+        return (
+            f"{self.scheme}, {self.size}², driver {self.driver_us} µs, bus {self.bus_ns} ns, {self.cores[0]:g} and"
+            f" {self.cores[1]:g} instructions a cycle"
+        )
 
 
 @dataclass
@@ -45,15 +56,29 @@ class Found:
 
 def measure(point: Point) -> Found:
     """Runs it. Raises `InputError` if the firmware does not come to its end."""
-    groups = min(16, point.size // 4) if point.size <= LARGEST_CPU else 64  # work-groups that meet after every iteration
+    groups = (
+        min(16, point.size // 4) if point.size <= LARGEST_CPU else 64
+    )  # work-groups that meet after every iteration
     reference = point.size <= LARGEST_CPU
-    options = (f"work=1 scheme={SCHEMES[point.scheme]} rows={point.size} columns={point.size} groups={groups} iterations={ITERATIONS} "
-               f"driver={point.driver_us} reference={int(reference)}")
-    settings = {"node.pcie.root.root_port.processing": f"{point.bus_ns} ns", "node.pcie.switch0.upstream_port.processing": f"{point.bus_ns} ns",
-                "node.host.hart.instructions_per_cycle": point.cores[0], "node.gpu0.processor.hart.instructions_per_cycle": point.cores[1]}
+    options = (
+        f"work=1 scheme={SCHEMES[point.scheme]} rows={point.size} columns={point.size} groups={groups}"
+        f" iterations={ITERATIONS} driver={point.driver_us} reference={int(reference)}"
+    )
+    settings = {
+        "node.pcie.root.root_port.processing": f"{point.bus_ns} ns",
+        "node.pcie.switch0.upstream_port.processing": f"{point.bus_ns} ns",
+        "node.host.hart.instructions_per_cycle": point.cores[0],
+        "node.gpu0.processor.hart.instructions_per_cycle": point.cores[1],
+    }
     regions = ("cpu", "jacobi") if reference else ("jacobi",)
     run = run_firmware(str(point), point.scheme, 2, options, regions, settings)
     solved = _JACOBI.findall(run.consoles[0])
-    return Found(time={name: int(ps) / 1e12 / int(n) for name, _, _, n, ps in solved},
-                 joules={name: run.parts[region].joules["total"] / int(n) for (name, _, _, n, _), region in zip(solved, regions)},
-                 digests=tuple(_DIGEST.findall(text)[0] for text in run.consoles), right=run.right, retries=run.retries)
+    return Found(
+        time={name: int(ps) / 1e12 / int(n) for name, _, _, n, ps in solved},
+        joules={
+            name: run.parts[region].joules["total"] / int(n) for (name, _, _, n, _), region in zip(solved, regions)
+        },
+        digests=tuple(_DIGEST.findall(text)[0] for text in run.consoles),
+        right=run.right,
+        retries=run.retries,
+    )

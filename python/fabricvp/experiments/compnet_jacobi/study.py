@@ -10,7 +10,10 @@ from ..frame import Run
 from . import pictures
 from .points import CPU, ITERATIONS, LARGEST_CPU, SCHEMES, Found, Point, measure
 
-SLIDES = "ComP-Net (PACT 2018), slides: CPUs are best at first, then networking from inside of kernels, then all GPU schemes are equal"
+SLIDES = (
+    "ComP-Net (PACT 2018), slides: CPUs are best at first, then networking from inside of kernels, then all GPU schemes"
+    " are equal"
+)
 LAUNCH = 20  #: µs, the slides' time of a launch
 CORES_SIZE = 32  #: rows and columns where instructions a cycle are varied
 BUS = 250  #: ns at each end of the link to the root complex
@@ -21,26 +24,72 @@ def study(run: Run) -> None:
     """Adds everything to the report of ``run``."""
     sizes = (32, 128) if run.quick else (16, 32, 64, 128, 256, 1024)
     points = [Point(s, size, driver, BUS) for size in sizes for driver in (0, LAUNCH) for s in SCHEMES]
-    others = [Point(s, CORES_SIZE, 0, BUS, cores) for cores in OTHER_CORES for s in ("host between kernels", "host threads", "command processor")]
+    others = [
+        Point(s, CORES_SIZE, 0, BUS, cores)
+        for cores in OTHER_CORES
+        for s in ("host between kernels", "host threads", "command processor")
+    ]
     points += others
     found = dict(zip(points, run.map("machines", measure, points, lambda p: float(p.size**2), str)))
     again = run.map("one again", measure, [points[0]], name=str, fresh=True)[0]
     frame = _frame({p: f for p, f in found.items() if p not in others})
-    _cores(run, {p: f for p, f in found.items() if p.size == CORES_SIZE and p.driver_us == 0 and p.scheme in {o.scheme for o in others}})
+    _cores(
+        run,
+        {
+            p: f
+            for p, f in found.items()
+            if p.size == CORES_SIZE and p.driver_us == 0 and p.scheme in {o.scheme for o in others}
+        },
+    )
     for (size, driver), part in frame.groupby(["size", "driver_us"], sort=True):
         for scheme, us in zip(part["scheme"], part["iteration_us"]):
-            run.report.row(f"{scheme}, {size}², driver {driver} µs", "µs/iteration", float(us), None, SLIDES if scheme == CPU else f"{ITERATIONS} iterations, launch included")
-    for scheme, uj in frame[(frame["size"] == sizes[-1]) & (frame["driver_us"] == 0)].set_index("scheme")["iteration_uJ"].items():
-        run.report.row(f"energy of an iteration, {scheme}, {sizes[-1]}², driver 0 µs", "µJ", float(uj), None, "both nodes: cores, caches, memory, PCIe, network")
+            run.report.row(
+                f"{scheme}, {size}², driver {driver} µs",
+                "µs/iteration",
+                float(us),
+                None,
+                SLIDES if scheme == CPU else f"{ITERATIONS} iterations, launch included",
+            )
+    for scheme, uj in (
+        frame[(frame["size"] == sizes[-1]) & (frame["driver_us"] == 0)].set_index("scheme")["iteration_uJ"].items()
+    ):
+        run.report.row(
+            f"energy of an iteration, {scheme}, {sizes[-1]}², driver 0 µs",
+            "µJ",
+            float(uj),
+            None,
+            "both nodes: cores, caches, memory, PCIe, network",
+        )
     for driver in (0, LAUNCH):
         ratio = _gain(frame, driver)
-        run.report.row(f"best scheme inside of kernels against the host between kernels, at most, driver {driver} µs", "1", float(ratio.max()), None, f"at {ratio.idxmax()}²")
-        run.report.row(f"the same at the largest size, driver {driver} µs", "1", float(ratio.iloc[-1]), 1.0 if not run.quick else None, SLIDES)
+        run.report.row(
+            f"best scheme inside of kernels against the host between kernels, at most, driver {driver} µs",
+            "1",
+            float(ratio.max()),
+            None,
+            f"at {ratio.idxmax()}²",
+        )
+        run.report.row(
+            f"the same at the largest size, driver {driver} µs",
+            "1",
+            float(ratio.iloc[-1]),
+            1.0 if not run.quick else None,
+            SLIDES,
+        )
     run.report.plot("sizes", pictures.sizes(frame), "Time of an iteration by the size of a node's part of the grid")
-    run.report.table("sizes", frame.round(3), f"{BUS} ns at each end of the link to the root complex; the adapter beside the GPU, below a switch.", shown=80)
+    run.report.table(
+        "sizes",
+        frame.round(3),
+        f"{BUS} ns at each end of the link to the root complex; the adapter beside the GPU, below a switch.",
+        shown=80,
+    )
     check = run.report.check
     wrong = [str(p) for p, f in found.items() if not f.right]
-    check(f"every scheme finds what the CPUs find, to the bit, up to {LARGEST_CPU}²", not wrong, ", ".join(wrong) or f"{len(found)} solutions on two nodes")
+    check(
+        f"every scheme finds what the CPUs find, to the bit, up to {LARGEST_CPU}²",
+        not wrong,
+        ", ".join(wrong) or f"{len(found)} solutions on two nodes",
+    )
     several = [str(size) for size in sizes if len({f.digests for p, f in found.items() if p.size == size}) != 1]
     check("all schemes find the same", not several, ", ".join(several) or f"{len(sizes)} sizes")
     check("nothing is sent twice", not any(f.retries for f in found.values()), "in every run")
@@ -52,9 +101,25 @@ def _frame(found: dict[Point, Found]) -> pandas.DataFrame:
     lines = []
     for p, f in found.items():
         if p.scheme == next(iter(SCHEMES)) and "cpu" in f.time:
-            lines.append({"size": p.size, "driver_us": p.driver_us, "scheme": CPU, "iteration_us": f.time["cpu"] * 1e6, "iteration_uJ": f.joules["cpu"] * 1e6})
+            lines.append(
+                {
+                    "size": p.size,
+                    "driver_us": p.driver_us,
+                    "scheme": CPU,
+                    "iteration_us": f.time["cpu"] * 1e6,
+                    "iteration_uJ": f.joules["cpu"] * 1e6,
+                }
+            )
         gpu = next(name for name in f.time if name != "cpu")
-        lines.append({"size": p.size, "driver_us": p.driver_us, "scheme": p.scheme, "iteration_us": f.time[gpu] * 1e6, "iteration_uJ": f.joules[gpu] * 1e6})
+        lines.append(
+            {
+                "size": p.size,
+                "driver_us": p.driver_us,
+                "scheme": p.scheme,
+                "iteration_us": f.time[gpu] * 1e6,
+                "iteration_uJ": f.joules[gpu] * 1e6,
+            }
+        )
     return pandas.DataFrame(lines)
 
 
@@ -66,8 +131,19 @@ def _cores(run: Run, found: dict[Point, Found]) -> None:
             if scheme == CPU and p.scheme != "host between kernels":
                 continue  # the same in every run
             lines.append({"scheme": scheme, "host": p.cores[0], "processor": p.cores[1], "iteration_us": seconds * 1e6})
-            run.report.row(f"{scheme}, {p.size}², {p.cores[0]:g} and {p.cores[1]:g} instructions a cycle", "µs/iteration", seconds * 1e6, None, "of cores of the host, of the command processor")
-    run.report.table("cores", pandas.DataFrame(lines).round(3), f"What cores retire in a cycle while their caches hit, {CORES_SIZE}².", shown=40)
+            run.report.row(
+                f"{scheme}, {p.size}², {p.cores[0]:g} and {p.cores[1]:g} instructions a cycle",
+                "µs/iteration",
+                seconds * 1e6,
+                None,
+                "of cores of the host, of the command processor",
+            )
+    run.report.table(
+        "cores",
+        pandas.DataFrame(lines).round(3),
+        f"What cores retire in a cycle while their caches hit, {CORES_SIZE}².",
+        shown=40,
+    )
 
 
 def _gain(frame: pandas.DataFrame, driver: int) -> pandas.Series:
@@ -82,5 +158,8 @@ def _conclude(run: Run, frame: pandas.DataFrame) -> None:
         best = ", ".join(f"{size}²: {row.idxmin()} ({row.min():.2f} µs)" for size, row in table.iterrows())
         words.append(f"With {driver} µs a launch for the driver the best are, by size: {best}.")
     gain = _gain(frame, LAUNCH)
-    words.append(f"Networking from inside of one kernel is {gain.iloc[0]:.1f} times as fast as the host between kernels at {gain.index[0]}², {gain.iloc[-1]:.2f} times at {gain.index[-1]}².")
+    words.append(
+        f"Networking from inside of one kernel is {gain.iloc[0]:.1f} times as fast as the host between kernels at"
+        f" {gain.index[0]}², {gain.iloc[-1]:.2f} times at {gain.index[-1]}²."
+    )
     run.report.conclude(*words)

@@ -35,7 +35,14 @@ def threads(frame: pandas.DataFrame, key: str, label: str) -> Figure:
         for scheme, part in frame[frame["groups"] == count].groupby("scheme", sort=False):
             part = part.dropna(subset=[key])
             if not part.empty:
-                panel.plot(part["threads"], part[key], marker=".", color=COLORS[scheme], linestyle="--" if scheme == "lanes" else "-", label=scheme)
+                panel.plot(
+                    part["threads"],
+                    part[key],
+                    marker=".",
+                    color=COLORS[scheme],
+                    linestyle="--" if scheme == "lanes" else "-",
+                    label=scheme,
+                )
         plain_log(panel.xaxis, 2)
         panel.set_ylim(bottom=0)
         panel.set(title=f"{count} work-groups", xlabel="service threads", ylabel=label)

@@ -17,8 +17,8 @@ from ..machines import use
 SCHEMES = {"command processor": 0, "host threads": 1, APU: 1, "lanes": 2, "queue between kernels": 5}
 SERVED = ("command processor", "host threads", APU)  #: by threads
 THREADS = (1, 2, 4, 8)
-#: Instructions a cycle of a core of the host and of one of the command processor, while caches hit: what the machine has, and
-#: what wider cores reach at the most.
+#: Instructions a cycle of a core of the host and of one of the command processor, while caches hit: what the machine
+#: has, and what wider cores reach at the most.
 CORES = (1.0, 1.0)
 OTHER_CORES = ((2.0, 1.5), (4.0, 2.0))
 _ECHO = re.compile(r"^# echo (\w+) (\d+) threads (\d+) groups (\d+) bytes (\d+) ps, slowest (\d+) ps", re.MULTILINE)
@@ -26,7 +26,8 @@ _ECHO = re.compile(r"^# echo (\w+) (\d+) threads (\d+) groups (\d+) bytes (\d+) 
 
 @dataclass(frozen=True)
 class Point:
-    """A run of the firmware. All of a study run on one machine, or on the same with its GPUs on the host's bus: only who serves is another one."""
+    """A run of the firmware. All of a study run on one machine, or on the same with its GPUs on the host's bus: only
+    who serves is another one."""
 
     scheme: str  #: of `SCHEMES`
     least: int = 64  #: bytes of a message
@@ -38,7 +39,10 @@ class Point:
     cores: tuple[float, float] = CORES  #: instructions a cycle, of the host, of the command processor
 
     def __str__(self) -> str:
-        return f"{self.scheme}, {self.least}…{self.most} B, {self.groups} work-groups, {self.threads} threads, {self.bus_ns} ns, {self.cores[0]:g} and {self.cores[1]:g} instructions a cycle"
+        return (
+            f"{self.scheme}, {self.least}…{self.most} B, {self.groups} work-groups, {self.threads} threads,"
+            f" {self.bus_ns} ns, {self.cores[0]:g} and {self.cores[1]:g} instructions a cycle"
+        )
 
 
 @dataclass
@@ -58,10 +62,18 @@ class Found:
 def measure(point: Point) -> Found:
     """Runs it. Raises `InputError` if the firmware does not come to its end."""
     harts = max(THREADS)
-    options = f"scheme={SCHEMES[point.scheme]} least={point.least} most={point.most} rounds={point.rounds} groups={point.groups} threads={point.threads}"
-    settings = {"node.gpu0.processor.harts": harts, "node.host.hart.instructions_per_cycle": point.cores[0],
-                "node.gpu0.processor.hart.instructions_per_cycle": point.cores[1], "node.pcie.root.root_port.processing": f"{point.bus_ns} ns",
-                "node.pcie.switch0.upstream_port.processing": f"{point.bus_ns} ns", "node.images.append": f"nodes=2 {options}"}
+    options = (
+        f"scheme={SCHEMES[point.scheme]} least={point.least} most={point.most} rounds={point.rounds}"
+        f" groups={point.groups} threads={point.threads}"
+    )
+    settings = {
+        "node.gpu0.processor.harts": harts,
+        "node.host.hart.instructions_per_cycle": point.cores[0],
+        "node.gpu0.processor.hart.instructions_per_cycle": point.cores[1],
+        "node.pcie.root.root_port.processing": f"{point.bus_ns} ns",
+        "node.pcie.switch0.upstream_port.processing": f"{point.bus_ns} ns",
+        "node.images.append": f"nodes=2 {options}",
+    }
     with Platform.from_config(machine_of(point.scheme, 2), overrides=settings) as platform:
         use(str(point), platform)
         found = Found()
@@ -75,7 +87,15 @@ def measure(point: Point) -> Found:
                 break
             values = platform.statistics.snapshot()
             found.seconds = float(platform.now - begin)
-            found.instructions = sum(values[f"node{n}.{_hart(point.scheme, t)}.instructions"] for n in (0, 1) for t in range(point.threads)) if point.scheme in SERVED else 0.0
+            found.instructions = (
+                sum(
+                    values[f"node{n}.{_hart(point.scheme, t)}.instructions"]
+                    for n in (0, 1)
+                    for t in range(point.threads)
+                )
+                if point.scheme in SERVED
+                else 0.0
+            )
             found.joules = joules_of(values, 2)
             found.messages = 2.0 * point.groups * (point.rounds + 2)
         ended = platform.run("20 s")

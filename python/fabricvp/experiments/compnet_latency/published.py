@@ -20,8 +20,9 @@ class Core:
 
 
 MCPAT = "McPAT 1.3, 22 nm high performance, 350 K: lines through its runs at one and two instructions a cycle"
-#: 8-wide, 4 GHz, 64 KB L1 caches; and 2-wide, 2 GHz, 16 KB + 32 KB. The part that does not depend on activity is the same for both
-#: in that source, which is suspicious for cores of such different size; the study shows the ratio for 3 W, too.
+#: 8-wide, 4 GHz, 64 KB L1 caches; and 2-wide, 2 GHz, 16 KB + 32 KB. The part that does not depend on activity is the
+#: same for both in that source, which is suspicious for cores of such different size; the study shows the ratio for 3
+#: W, too.
 HOST_CORE = Core(0.27, 0.29e-9, 0.47)
 PROCESSOR_CORE = Core(0.27, 0.15e-9, 0.24)
 HOST_AWAKE_MOST = 3.0

@@ -17,11 +17,33 @@ def study(run: Run) -> None:
     """Adds everything to the report of ``run``."""
     rounds, most, groups = (5, 4096, (16,)) if run.quick else (20, 64 << 10, (1, 8, 32, 64))
     points = {("size", s): Point(s, 8, most, rounds) for s in SCHEMES}
-    points |= {("threads", s, g, t): Point(s, rounds=rounds, groups=g, threads=t) for s in SERVED for g in groups for t in THREADS if t <= g}
+    points |= {
+        ("threads", s, g, t): Point(s, rounds=rounds, groups=g, threads=t)
+        for s in SERVED
+        for g in groups
+        for t in THREADS
+        if t <= g
+    }
     points |= {("threads", "lanes", g, 1): Point("lanes", rounds=rounds, groups=g) for g in groups}
     points |= {("bus", s, ns): Point(s, rounds=rounds, bus_ns=ns) for s in SCHEMES for ns in BUS}
-    points |= {("cores", s, g, c): Point(s, rounds=rounds, groups=g, cores=c) for s in SERVED for g in (1, groups[-1]) for c in (CORES, *OTHER_CORES)}
-    found = dict(zip(points, run.map("machines", measure, list(points.values()), lambda p: p.groups * p.rounds + (p.most // p.least).bit_length(), str)))
+    points |= {
+        ("cores", s, g, c): Point(s, rounds=rounds, groups=g, cores=c)
+        for s in SERVED
+        for g in (1, groups[-1])
+        for c in (CORES, *OTHER_CORES)
+    }
+    found = dict(
+        zip(
+            points,
+            run.map(
+                "machines",
+                measure,
+                list(points.values()),
+                lambda p: p.groups * p.rounds + (p.most // p.least).bit_length(),
+                str,
+            ),
+        )
+    )
     again = run.map("one again", measure, [points["size", "command processor"]], name=str, fresh=True)[0]
     by_size = _sizes(run, {s: found["size", s] for s in SCHEMES})
     by_threads = _threads(run, {key[1:]: f for key, f in found.items() if key[0] == "threads"})
@@ -32,12 +54,26 @@ def study(run: Run) -> None:
 
 
 def _sizes(run: Run, found: dict[str, Found]) -> pandas.DataFrame:
-    frame = pandas.DataFrame([{"scheme": s, "bytes": size, "round_trip_us": t * US} for s, f in found.items() for size, t in f.round_trip.items()])
+    frame = pandas.DataFrame(
+        [
+            {"scheme": s, "bytes": size, "round_trip_us": t * US}
+            for s, f in found.items()
+            for size, t in f.round_trip.items()
+        ]
+    )
     for scheme, part in frame.groupby("scheme", sort=False):
         for size in (8, 64, 4096):
             us = float(part[part["bytes"] == size]["round_trip_us"].iloc[0])
-            run.report.row(f"round trip, {scheme}, {size} B", "µs", us, None, "one work-group a node; 8 B travel in the request itself")
-    run.report.plot("sizes", pictures.sizes(frame), "Round trip of a message between two work-groups, by who performs the request")
+            run.report.row(
+                f"round trip, {scheme}, {size} B",
+                "µs",
+                us,
+                None,
+                "one work-group a node; 8 B travel in the request itself",
+            )
+    run.report.plot(
+        "sizes", pictures.sizes(frame), "Round trip of a message between two work-groups, by who performs the request"
+    )
     run.report.table("sizes", frame.round(3), "One work-group on each node, one service thread.", shown=60)
     return frame
 
@@ -55,36 +91,99 @@ def _threads(run: Run, found: dict[tuple[str, int, int], Found]) -> pandas.DataF
     lines = []
     for (scheme, groups, threads), f in found.items():
         j = joules(scheme, threads, f)
-        lines.append({"scheme": scheme, "groups": groups, "threads": threads, "round_trip_us": f.round_trip[64] * US, "slowest_us": f.slowest[64] * US,
-                      "instructions_a_request": f.instructions / f.messages if scheme in SERVED else None, "uJ_a_request": None if j is None else j * 1e6, "uJ_of_all": f.joules["total"] * 1e6 / f.messages})
+        lines.append(
+            {
+                "scheme": scheme,
+                "groups": groups,
+                "threads": threads,
+                "round_trip_us": f.round_trip[64] * US,
+                "slowest_us": f.slowest[64] * US,
+                "instructions_a_request": f.instructions / f.messages if scheme in SERVED else None,
+                "uJ_a_request": None if j is None else j * 1e6,
+                "uJ_of_all": f.joules["total"] * 1e6 / f.messages,
+            }
+        )
     frame = pandas.DataFrame(lines)
     many = int(frame["groups"].max())
     for scheme in SERVED:
         for threads in THREADS:
-            line = frame[(frame["scheme"] == scheme) & (frame["groups"] == many) & (frame["threads"] == threads)].iloc[0]
+            line = frame[(frame["scheme"] == scheme) & (frame["groups"] == many) & (frame["threads"] == threads)].iloc[
+                0
+            ]
             known = published.HOST_8_THREADS[1] if scheme == "host threads" and threads == 8 else None
-            run.report.row(f"round trip, {scheme}, {many} work-groups, {threads} threads", "µs", float(line["round_trip_us"]), known,
-                           published.HOST_8_THREADS[0] + "; number of work-groups and size not said" if known else "64 B")
-    run.report.row(f"round trip, lanes, {many} work-groups", "µs", float(frame[(frame["scheme"] == "lanes") & (frame["groups"] == many)]["round_trip_us"].iloc[0]), None, "64 B")
+            run.report.row(
+                f"round trip, {scheme}, {many} work-groups, {threads} threads",
+                "µs",
+                float(line["round_trip_us"]),
+                known,
+                published.HOST_8_THREADS[0] + "; number of work-groups and size not said" if known else "64 B",
+            )
+    run.report.row(
+        f"round trip, lanes, {many} work-groups",
+        "µs",
+        float(frame[(frame["scheme"] == "lanes") & (frame["groups"] == many)]["round_trip_us"].iloc[0]),
+        None,
+        "64 B",
+    )
     for awake, name in ((None, ""), (published.HOST_AWAKE_MOST, ", a host core awake at 3 W")):
-        host, processor = (joules(s, 2, found[s, many, 2], awake if s == "host threads" else None) for s in ("host threads", "command processor"))
-        run.report.row(f"energy of the service threads, host ÷ command processor, {many} work-groups, 2 threads{name}", "1", host / processor, published.ENERGY_RATIO[1],
-                       f"{published.ENERGY_RATIO[0]}; here the threads' cores alone: {published.MCPAT}")
+        host, processor = (
+            joules(s, 2, found[s, many, 2], awake if s == "host threads" else None)
+            for s in ("host threads", "command processor")
+        )
+        run.report.row(
+            f"energy of the service threads, host ÷ command processor, {many} work-groups, 2 threads{name}",
+            "1",
+            host / processor,
+            published.ENERGY_RATIO[1],
+            f"{published.ENERGY_RATIO[0]}; here the threads' cores alone: {published.MCPAT}",
+        )
     all_of = frame[frame["groups"] == many].set_index(["scheme", "threads"])["uJ_of_all"]
-    run.report.row(f"energy of both nodes, host ÷ command processor, {many} work-groups, 2 threads", "1", float(all_of["host threads", 2] / all_of["command processor", 2]),
-                   published.ENERGY_RATIO[1], f"{published.ENERGY_RATIO[0]}; here cores, caches, memory, PCIe, network of both nodes")
-    run.report.plot("threads", pictures.threads(frame, "round_trip_us", "round trip, µs"), "Many work-groups: round trip by the number of threads that serve them")
-    run.report.plot("energy", pictures.threads(frame, "uJ_a_request", "µJ a request"), "Energy of the service threads of both nodes for a request (cores alone)")
-    run.report.table("threads", frame.round(3), "64 bytes. Every work-group waits for its answer before it sends again. uJ_a_request: the cores of service threads alone; uJ_of_all: both nodes, all parts.", shown=60)
+    run.report.row(
+        f"energy of both nodes, host ÷ command processor, {many} work-groups, 2 threads",
+        "1",
+        float(all_of["host threads", 2] / all_of["command processor", 2]),
+        published.ENERGY_RATIO[1],
+        f"{published.ENERGY_RATIO[0]}; here cores, caches, memory, PCIe, network of both nodes",
+    )
+    run.report.plot(
+        "threads",
+        pictures.threads(frame, "round_trip_us", "round trip, µs"),
+        "Many work-groups: round trip by the number of threads that serve them",
+    )
+    run.report.plot(
+        "energy",
+        pictures.threads(frame, "uJ_a_request", "µJ a request"),
+        "Energy of the service threads of both nodes for a request (cores alone)",
+    )
+    run.report.table(
+        "threads",
+        frame.round(3),
+        "64 bytes. Every work-group waits for its answer before it sends again. uJ_a_request: the cores of service"
+        " threads alone; uJ_of_all: both nodes, all parts.",
+        shown=60,
+    )
     return frame
 
 
 def _bus(run: Run, found: dict[tuple[str, int], Found]) -> pandas.DataFrame:
-    frame = pandas.DataFrame([{"scheme": s, "bus_ns": ns, "round_trip_us": f.round_trip[64] * US} for (s, ns), f in found.items()])
+    frame = pandas.DataFrame(
+        [{"scheme": s, "bus_ns": ns, "round_trip_us": f.round_trip[64] * US} for (s, ns), f in found.items()]
+    )
     for scheme, part in frame.groupby("scheme", sort=False):
         for ns, us in zip(part["bus_ns"], part["round_trip_us"]):
-            run.report.row(f"round trip, {scheme}, {ns} ns at each end of the link to the root complex", "µs", float(us), None, "64 B, one work-group")
-    run.report.table("bus", frame.round(3), "What a TLP takes to be processed by the root port and by the switch's upstream port. The adapter is beside the GPU, below the switch.")
+            run.report.row(
+                f"round trip, {scheme}, {ns} ns at each end of the link to the root complex",
+                "µs",
+                float(us),
+                None,
+                "64 B, one work-group",
+            )
+    run.report.table(
+        "bus",
+        frame.round(3),
+        "What a TLP takes to be processed by the root port and by the switch's upstream port. The adapter is beside the"
+        " GPU, below the switch.",
+    )
     return frame
 
 
@@ -92,9 +191,22 @@ def _cores(run: Run, found: dict[tuple[str, int, tuple[float, float]], Found]) -
     lines = []
     for (scheme, groups, cores), f in found.items():
         own = cores[scheme == "command processor"]
-        lines.append({"scheme": scheme, "groups": groups, "instructions_a_cycle": own, "round_trip_us": f.round_trip[64] * US})
-        run.report.row(f"round trip, {scheme}, {groups} work-groups, {own:g} instructions a cycle", "µs", lines[-1]["round_trip_us"], None, "64 B, one thread")
-    run.report.table("cores", pandas.DataFrame(lines).round(3), "What cores retire in a cycle while their caches hit: one thread serves, 64 bytes.", shown=60)
+        lines.append(
+            {"scheme": scheme, "groups": groups, "instructions_a_cycle": own, "round_trip_us": f.round_trip[64] * US}
+        )
+        run.report.row(
+            f"round trip, {scheme}, {groups} work-groups, {own:g} instructions a cycle",
+            "µs",
+            lines[-1]["round_trip_us"],
+            None,
+            "64 B, one thread",
+        )
+    run.report.table(
+        "cores",
+        pandas.DataFrame(lines).round(3),
+        "What cores retire in a cycle while their caches hit: one thread serves, 64 bytes.",
+        shown=60,
+    )
 
 
 def _checks(run: Run, found: dict[tuple, Found], again: Found) -> None:
@@ -103,7 +215,11 @@ def _checks(run: Run, found: dict[tuple, Found], again: Found) -> None:
     check("both nodes find every byte as it should be", not wrong, ", ".join(wrong) or f"{len(found)} runs")
     lost = [str(key) for key, f in found.items() if f.retries]
     check("nothing is sent twice", not lost, ", ".join(lost) or "in every run")
-    check("a second run is the same to the picosecond", again.round_trip == found["size", "command processor"].round_trip, f"{len(again.round_trip)} sizes")
+    check(
+        "a second run is the same to the picosecond",
+        again.round_trip == found["size", "command processor"].round_trip,
+        f"{len(again.round_trip)} sizes",
+    )
 
 
 def _conclude(run: Run, sizes: pandas.DataFrame, threads: pandas.DataFrame, bus: pandas.DataFrame) -> None:
@@ -114,9 +230,13 @@ def _conclude(run: Run, sizes: pandas.DataFrame, threads: pandas.DataFrame, bus:
     best = min(slow, key=lambda s: slow[s])
     run.report.conclude(
         "One work-group, 64 bytes, there and back: " + ", ".join(f"{s} {us:.2f} µs" for s, us in one.items()) + ".",
-        f"{many} work-groups: with 1, 2, 4, 8 threads the command processor takes {_list(at['command processor'])} µs, threads of the host {_list(at['host threads'])} µs; "
-        f"lanes that post themselves {float(at['lanes'].iloc[0]):.2f} µs.",
-        f"With {max(BUS)} ns at each end of the link to the root complex the {best} come out first: " + ", ".join(f"{s} {us:.2f} µs" for s, us in slow.items()) + ".")
+        f"{many} work-groups: with 1, 2, 4, 8 threads the command processor takes {_list(at['command processor'])} µs,"
+        f" threads of the host {_list(at['host threads'])} µs; lanes that post themselves"
+        f" {float(at['lanes'].iloc[0]):.2f} µs.",
+        f"With {max(BUS)} ns at each end of the link to the root complex the {best} come out first: "
+        + ", ".join(f"{s} {us:.2f} µs" for s, us in slow.items())
+        + ".",
+    )
 
 
 def _list(series: pandas.Series) -> str:

@@ -18,7 +18,13 @@ def by_load(frame: pandas.DataFrame, key: str, label: str) -> Figure:
     figure, panels = row_of_panels(len(groups), 3.2, 3.2)
     for panel, count in zip(panels, groups):
         for lock, part in frame[frame["groups"] == count].groupby("locked"):
-            panel.plot(part["load"], part[key], marker=".", color="#b3541e" if lock else "#4a6fa5", label="locked" if lock else "not locked")
+            panel.plot(
+                part["load"],
+                part[key],
+                marker=".",
+                color="#b3541e" if lock else "#4a6fa5",
+                label="locked" if lock else "not locked",
+            )
         panel.set_ylim(bottom=0)
         panel.set(title=f"{count} work-groups talk", xlabel="work-groups that stream", ylabel=label)
     panels[0].legend(fontsize="x-small")

@@ -28,7 +28,10 @@ class Point:
     locked_ways: int = 8  #: of 16, most that may be locked in a set
 
     def __str__(self) -> str:
-        return f"{self.groups} work-groups beside {self.load} that stream, {f'up to {self.locked_ways} ways locked' if self.lock else 'nothing locked'}"
+        return (
+            f"{self.groups} work-groups beside {self.load} that stream,"
+            f" {f'up to {self.locked_ways} ways locked' if self.lock else 'nothing locked'}"
+        )
 
 
 @dataclass
@@ -59,7 +62,10 @@ class Found:
 
 def measure(point: Point) -> Found:
     """Runs it. Raises `InputError` if the firmware does not come to its end."""
-    append = f"nodes=2 scheme=0 threads=1 groups={point.groups} least={BYTES} most={BYTES} rounds={point.rounds} load={point.load} lock={int(point.lock)}"
+    append = (
+        f"nodes=2 scheme=0 threads=1 groups={point.groups} least={BYTES} most={BYTES} rounds={point.rounds}"
+        f" load={point.load} lock={int(point.lock)}"
+    )
     settings = {"node.gpu0.memory.l2.locked_ways": point.locked_ways, "node.images.append": append}
     with Platform.from_config(MACHINE, overrides=settings) as platform:
         use(str(point), platform)
@@ -76,7 +82,19 @@ def measure(point: Point) -> Found:
         memory = "node0.gpu0.memory"
 
         def of_l2(what: str) -> float:
-            return sum(v for name, v in values.items() if name.startswith(f"{memory}.l2.bank") and name.endswith(f".{what}"))
+            return sum(
+                v for name, v in values.items() if name.startswith(f"{memory}.l2.bank") and name.endswith(f".{what}")
+            )
 
-        return Found(int(told.group(1)) / 1e12, int(told.group(2)) / 1e12, of_l2("queue_reads"), of_l2("queue_misses"), of_l2("queue_evictions"), of_l2("locks"),
-                     of_l2("lock_refusals"), values[f"{memory}.hbm.bytes"], seconds, all("all ok" in t for t in texts))
+        return Found(
+            int(told.group(1)) / 1e12,
+            int(told.group(2)) / 1e12,
+            of_l2("queue_reads"),
+            of_l2("queue_misses"),
+            of_l2("queue_evictions"),
+            of_l2("locks"),
+            of_l2("lock_refusals"),
+            values[f"{memory}.hbm.bytes"],
+            seconds,
+            all("all ok" in t for t in texts),
+        )

@@ -19,7 +19,9 @@ def study(run: Run) -> None:
     plain = [Point(lock, load, g, rounds) for g in groups for load in loads for lock in (False, True)]
     capped = [Point(True, loads[-1], groups[-1], rounds, cap) for cap in CAPS]
     points = list(dict.fromkeys(plain + capped))
-    found = dict(zip(points, run.map("machines", measure, points, lambda p: p.rounds * (4.0 + p.load) * (1 + p.groups / 8), str)))
+    found = dict(
+        zip(points, run.map("machines", measure, points, lambda p: p.rounds * (4.0 + p.load) * (1 + p.groups / 8), str))
+    )
     again = run.map("one again", measure, [plain[-1]], name=str, fresh=True)[0]
     frame = _by_load(run, {p: found[p] for p in plain})
     _by_cap(run, {p: found[p] for p in capped})
@@ -28,21 +30,47 @@ def study(run: Run) -> None:
 
 
 def _line(p: Point, f: Found) -> dict[str, float | bool]:
-    return {"groups": p.groups, "load": p.load, "locked": p.lock, "most_ways": p.locked_ways, "residency": f.residency, "round_trip_us": f.round_trip * 1e6,
-            "slowest_us": f.slowest * 1e6, "memory_GB_s": f.traffic, "evicted": f.evicted, "locks": f.locks, "refusals": f.refusals}
+    return {
+        "groups": p.groups,
+        "load": p.load,
+        "locked": p.lock,
+        "most_ways": p.locked_ways,
+        "residency": f.residency,
+        "round_trip_us": f.round_trip * 1e6,
+        "slowest_us": f.slowest * 1e6,
+        "memory_GB_s": f.traffic,
+        "evicted": f.evicted,
+        "locks": f.locks,
+        "refusals": f.refusals,
+    }
 
 
 def _by_load(run: Run, found: dict[Point, Found]) -> pandas.DataFrame:
     frame = pandas.DataFrame([_line(p, f) for p, f in found.items()])
     for p, f in found.items():
         name = f"{p.groups} work-groups, {p.load} stream, {'locked' if p.lock else 'not locked'}"
-        run.report.row(f"residency, {name}", "1", f.residency, None, "looks of the command processor that find the line of the queue in the L2")
+        run.report.row(
+            f"residency, {name}",
+            "1",
+            f.residency,
+            None,
+            "looks of the command processor that find the line of the queue in the L2",
+        )
         run.report.row(f"round trip, {name}", "µs", f.round_trip * 1e6, None, SLIDES)
         run.report.row(f"traffic of memory, {name}", "GB/s", f.traffic, None, "HBM of node 0")
-    run.report.plot("residency", pictures.by_load(frame, "residency", "found in L2"), "Looks of the command processor that find the line of a queue in the L2")
+    run.report.plot(
+        "residency",
+        pictures.by_load(frame, "residency", "found in L2"),
+        "Looks of the command processor that find the line of a queue in the L2",
+    )
     run.report.plot("latency", pictures.by_load(frame, "round_trip_us", "round trip, µs"), "Round trip of 64 bytes")
     run.report.plot("traffic", pictures.by_load(frame, "memory_GB_s", "HBM, GB/s"), "Traffic of the GPU's memory")
-    run.report.table("loads", frame.round(3), "By work-groups that stream. evicted: lines of queues that the L2 gave up for others.", shown=60)
+    run.report.table(
+        "loads",
+        frame.round(3),
+        "By work-groups that stream. evicted: lines of queues that the L2 gave up for others.",
+        shown=60,
+    )
     return frame
 
 
@@ -50,13 +78,21 @@ def _by_cap(run: Run, found: dict[Point, Found]) -> None:
     for p, f in found.items():
         name = f"{p.groups} work-groups, {p.load} stream, at most {p.locked_ways} ways locked"
         run.report.row(f"residency, {name}", "1", f.residency, None, f"{f.locks:.0f} locks, {f.refusals:.0f} refused")
-    run.report.table("caps", pandas.DataFrame([_line(p, f) for p, f in found.items()]).round(3), "By the number of ways of a set that may be locked (node.gpu0.memory.l2.locked_ways).")
+    run.report.table(
+        "caps",
+        pandas.DataFrame([_line(p, f) for p, f in found.items()]).round(3),
+        "By the number of ways of a set that may be locked (node.gpu0.memory.l2.locked_ways).",
+    )
 
 
 def _checks(run: Run, found: dict[Point, Found], first: Found, again: Found) -> None:
     check = run.report.check
     wrong = [str(p) for p, f in found.items() if not f.right]
-    check("every byte is as it should be, of messages and of what is streamed", not wrong, ", ".join(wrong) or f"{len(found)} runs")
+    check(
+        "every byte is as it should be, of messages and of what is streamed",
+        not wrong,
+        ", ".join(wrong) or f"{len(found)} runs",
+    )
     odd = [str(p) for p, f in found.items() if bool(f.locks) != (p.lock and p.locked_ways > 0)]
     check("lines are locked where they may be, and only there", not odd, ", ".join(odd) or "in every run")
     check("a second run is the same to the picosecond", again == first, "all figures")
@@ -68,6 +104,9 @@ def _conclude(run: Run, frame: pandas.DataFrame) -> None:
     for groups in sorted(frame["groups"].unique()):
         most = int(frame["load"].max())
         without, locked = table.loc[(groups, most, False)], table.loc[(groups, most, True)]
-        words.append(f"{groups} work-groups beside {most} that stream: {without['residency']:.1%} of looks find their line without locks, {locked['residency']:.1%} with them; "
-                     f"a round trip takes {without['round_trip_us']:.2f} and {locked['round_trip_us']:.2f} µs.")
+        words.append(
+            f"{groups} work-groups beside {most} that stream: {without['residency']:.1%} of looks find their line"
+            f" without locks, {locked['residency']:.1%} with them; a round trip takes {without['round_trip_us']:.2f}"
+            f" and {locked['round_trip_us']:.2f} µs."
+        )
     run.report.conclude(*words)

@@ -14,11 +14,29 @@ if TYPE_CHECKING:
 def _options(parser: argparse.ArgumentParser) -> None:
     from .points import byte_count
 
-    parser.add_argument("--bytes", metavar="N", nargs="+", type=byte_count, help="sizes of the vector, such as 65536 or 64MiB (default: 64KiB, and 1MiB on up to 8 nodes; published: 64MB)")
-    parser.add_argument("--nodes", metavar="N", nargs="+", type=int, choices=(2, 4, 8, 16), help="only these numbers of nodes, of 2, 4, 8, 16")
+    parser.add_argument(
+        "--bytes",
+        metavar="N",
+        nargs="+",
+        type=byte_count,
+        help="sizes of the vector, such as 65536 or 64MiB (default: 64KiB, and 1MiB on up to 8 nodes; published: 64MB)",
+    )
+    parser.add_argument(
+        "--nodes",
+        metavar="N",
+        nargs="+",
+        type=int,
+        choices=(2, 4, 8, 16),
+        help="only these numbers of nodes, of 2, 4, 8, 16",
+    )
 
 
 EXPERIMENT = Experiment(
-    "compnet-reduction", "Strong scaling of an all-reduce: who should perform the network?",
-    "All nodes sum a vector of floats by a ring; its size stays while nodes are added. CPUs alone; GPUs with the host networking between kernels; one kernel in which "
-    "the command processor, threads of the host, or the lanes perform the network. Which takes how long, and how much energy? Every sum is checked to the bit.", study_of(__package__), _options)
+    "compnet-reduction",
+    "Strong scaling of an all-reduce: who should perform the network?",
+    "All nodes sum a vector of floats by a ring; its size stays while nodes are added. CPUs alone; GPUs with the host"
+    " networking between kernels; one kernel in which the command processor, threads of the host, or the lanes perform"
+    " the network. Which takes how long, and how much energy? Every sum is checked to the bit.",
+    study_of(__package__),
+    _options,
+)

@@ -20,7 +20,14 @@ def strong_scaling(frame: pandas.DataFrame, key: str, label: str) -> Figure:
     figure, panels = row_of_panels(len(sizes), 4.2, 3.8)
     for panel, size in zip(panels, sizes):
         for scheme, part in frame[frame["bytes"] == size].groupby("scheme", sort=False):
-            panel.plot(part["nodes"], part[key], marker=".", color=COLORS[scheme], linestyle="--" if scheme == "CPUs alone" else "-", label=scheme)
+            panel.plot(
+                part["nodes"],
+                part[key],
+                marker=".",
+                color=COLORS[scheme],
+                linestyle="--" if scheme == "CPUs alone" else "-",
+                label=scheme,
+            )
         plain_log(panel.xaxis, 2)
         plain_log(panel.yaxis)
         panel.set(title=f"{size:,} bytes", xlabel="nodes")

@@ -22,7 +22,9 @@ def byte_count(text: str) -> int:
     match = re.fullmatch(r"(\d+) ?([KM]i?B|)", text)
     size = int(match[1]) * _UNITS[match[2]] if match else 0
     if not 4 <= size <= MOST_BYTES or size % 4:
-        raise InputError(f"'{text}' is not the size of a vector of floats: a multiple of 4 up to 64MiB, such as 65536 or 1MiB")
+        raise InputError(
+            f"'{text}' is not the size of a vector of floats: a multiple of 4 up to 64MiB, such as 65536 or 1MiB"
+        )
     return size
 
 
@@ -65,10 +67,17 @@ class Found:
 def measure(point: Point) -> Found:
     """Runs it. Raises `InputError` if the firmware does not come to its end."""
     threads = PROCESSOR_HARTS
-    options = (f"work=2 scheme={SCHEMES[point.scheme]} bytes={point.size} way={int(point.way == 'tree')} rounds={point.rounds} groups={point.groups} "
-               f"threads={min(threads, point.groups)} cores={HOST_HARTS} driver={point.driver_us}")
+    options = (
+        f"work=2 scheme={SCHEMES[point.scheme]} bytes={point.size} way={int(point.way == 'tree')} rounds={point.rounds}"
+        f" groups={point.groups} threads={min(threads, point.groups)} cores={HOST_HARTS} driver={point.driver_us}"
+    )
     run = run_firmware(str(point), point.scheme, point.nodes, options, ("reduce",))
     rounds, ps = _REDUCE.findall(run.consoles[0])[0]
     inside = _INSIDE.findall(run.consoles[0])
-    return Found(run, int(ps) / 1e12 / int(rounds), int(inside[0][1]) / 1e12 if inside else None, int(inside[0][0]) / 1e12 if inside else None,
-                 {part: j / int(rounds) for part, j in run.parts["reduce"].joules.items()})
+    return Found(
+        run,
+        int(ps) / 1e12 / int(rounds),
+        int(inside[0][1]) / 1e12 if inside else None,
+        int(inside[0][0]) / 1e12 if inside else None,
+        {part: j / int(rounds) for part, j in run.parts["reduce"].joules.items()},
+    )

@@ -19,8 +19,15 @@ def _curves(frame: pandas.DataFrame, key: str, label: str) -> Figure:
     axes = figure.subplots()
     for (scheme, harts), part in frame.groupby(["scheme", "harts"], sort=False):
         color = COLORS["lanes"] if not harts else COLORS["command processor"]
-        axes.plot(part["groups"], part[key], marker=".", color=color, alpha=1 if not harts else 0.3 + 0.7 * harts / 8, linestyle="--" if not harts else "-",
-                  label=f"{scheme}, {harts} harts" if harts else scheme)
+        axes.plot(
+            part["groups"],
+            part[key],
+            marker=".",
+            color=color,
+            alpha=1 if not harts else 0.3 + 0.7 * harts / 8,
+            linestyle="--" if not harts else "-",
+            label=f"{scheme}, {harts} harts" if harts else scheme,
+        )
     plain_log(axes.xaxis, 2)
     plain_log(axes.yaxis)
     axes.set(xlabel="work-groups that communicate", ylabel=label)

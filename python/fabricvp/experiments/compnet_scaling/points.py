@@ -24,7 +24,10 @@ class Stream:
     threads: int = 1
 
     def __str__(self) -> str:
-        return f"{self.scheme}, {self.messages} messages of each of {self.groups} work-groups without answers, {self.threads} threads"
+        return (
+            f"{self.scheme}, {self.messages} messages of each of {self.groups} work-groups without answers,"
+            f" {self.threads} threads"
+        )
 
 
 @dataclass
@@ -38,7 +41,14 @@ class Streamed:
 
 def measure_stream(stream: Stream) -> Streamed:
     """Runs it. Raises `InputError` if the firmware does not come to its end."""
-    options = f"work=3 scheme={SCHEMES[stream.scheme]} least={EIGHT} most={EIGHT} messages={stream.messages} groups={stream.groups} threads={stream.threads}"
+    options = (
+        f"work=3 scheme={SCHEMES[stream.scheme]} least={EIGHT} most={EIGHT} messages={stream.messages}"
+        f" groups={stream.groups} threads={stream.threads}"
+    )
     found = run_firmware(str(stream), stream.scheme, 2, options, ["rate"], {"node.gpu0.processor.harts": max(THREADS)})
     told = _RATE.search(found.consoles[0])
-    return Streamed(int(told[2]) / 1e12 if told else float("nan"), found.right and told is not None and int(told[1]) == stream.groups * stream.messages, found.retries)
+    return Streamed(
+        int(told[2]) / 1e12 if told else float("nan"),
+        found.right and told is not None and int(told[1]) == stream.groups * stream.messages,
+        found.retries,
+    )

@@ -17,22 +17,43 @@ def study(run: Run) -> None:
     """Adds everything to the report of ``run``."""
     groups = (1, 8, 32) if run.quick else (1, 2, 4, 8, 16, 32, 64)
     rounds = 6 if run.quick else 12
-    points = [Point(PROCESSOR, EIGHT, EIGHT, rounds, g, t) for g in groups for t in THREADS if t <= g] + [Point(LANES, EIGHT, EIGHT, rounds, g) for g in groups]
+    points = [Point(PROCESSOR, EIGHT, EIGHT, rounds, g, t) for g in groups for t in THREADS if t <= g] + [
+        Point(LANES, EIGHT, EIGHT, rounds, g) for g in groups
+    ]
     found = dict(zip(points, run.map("machines", measure, points, lambda p: p.rounds * p.groups + 20, str)))
     messages = 40 if run.quick else 200
     streams = [Stream(p.scheme, messages, p.groups, p.threads) for p in points]
-    streamed = dict(zip(points, run.map("without answers", measure_stream, streams, lambda s: s.messages * s.groups + 200, str)))
+    streamed = dict(
+        zip(points, run.map("without answers", measure_stream, streams, lambda s: s.messages * s.groups + 200, str))
+    )
     again = run.map("one again", measure, [points[0]], name=str, fresh=True)[0]
     frame = _frame(found, streamed)
     crossings = _rows(run, frame)
-    run.report.plot("rates", pictures.rates(frame), "Requests a second of one node by the number of work-groups that communicate")
-    run.report.plot("streams", pictures.streams(frame), "Messages a second of one node that nobody answers, by the number of work-groups that send them")
+    run.report.plot(
+        "rates", pictures.rates(frame), "Requests a second of one node by the number of work-groups that communicate"
+    )
+    run.report.plot(
+        "streams",
+        pictures.streams(frame),
+        "Messages a second of one node that nobody answers, by the number of work-groups that send them",
+    )
     run.report.plot("round_trips", pictures.round_trips(frame), "Round trips by the number of work-groups")
-    run.report.table("scaling", frame.round(3), f"{EIGHT} bytes there and back; every work-group waits for its answer before it sends again. µJ of both nodes, all parts. "
-                     f"messages_per_us: of one node, {messages} by each work-group, which nobody answers.", shown=80)
+    run.report.table(
+        "scaling",
+        frame.round(3),
+        f"{EIGHT} bytes there and back; every work-group waits for its answer before it sends again. µJ of both nodes,"
+        f" all parts. messages_per_us: of one node, {messages} by each work-group, which nobody answers.",
+        shown=80,
+    )
     check = run.report.check
-    wrong = [str(p) for p, f in found.items() if not f.right] + [str(s) for s, f in zip(streams, streamed.values()) if not f.right]
-    check("both nodes find every byte as it should be", not wrong, ", ".join(wrong) or f"{len(found) + len(streamed)} runs")
+    wrong = [str(p) for p, f in found.items() if not f.right] + [
+        str(s) for s, f in zip(streams, streamed.values()) if not f.right
+    ]
+    check(
+        "both nodes find every byte as it should be",
+        not wrong,
+        ", ".join(wrong) or f"{len(found) + len(streamed)} runs",
+    )
     check("nothing is sent twice", not any(f.retries for f in (*found.values(), *streamed.values())), "in every run")
     check("a second run is the same to the picosecond", again.round_trip == found[points[0]].round_trip, str(points[0]))
     _conclude(run, frame, crossings)
@@ -42,8 +63,18 @@ def _frame(found: dict[Point, Found], streamed: dict[Point, Streamed]) -> pandas
     lines = []
     for p, f in found.items():
         us = f.round_trip[EIGHT] * 1e6
-        lines.append({"scheme": p.scheme, "harts": p.threads if p.scheme == PROCESSOR else 0, "groups": p.groups, "round_trip_us": us, "slowest_us": f.slowest[EIGHT] * 1e6,
-                      "requests_per_us": p.groups / us, "uJ_a_request": f.joules["total"] * 1e6 / f.messages, "messages_per_us": 1e-6 / streamed[p].seconds})
+        lines.append(
+            {
+                "scheme": p.scheme,
+                "harts": p.threads if p.scheme == PROCESSOR else 0,
+                "groups": p.groups,
+                "round_trip_us": us,
+                "slowest_us": f.slowest[EIGHT] * 1e6,
+                "requests_per_us": p.groups / us,
+                "uJ_a_request": f.joules["total"] * 1e6 / f.messages,
+                "messages_per_us": 1e-6 / streamed[p].seconds,
+            }
+        )
     return pandas.DataFrame(lines)
 
 
@@ -51,27 +82,66 @@ def _rows(run: Run, frame: pandas.DataFrame) -> dict[int, int | None]:
     """\\returns from how many work-groups on lanes are faster, by harts"""
     row = run.report.row
     lanes = frame[frame["scheme"] == LANES].set_index("groups")
-    row("requests a second, lanes, at most", "M/s", float(lanes["requests_per_us"].max()), None, f"with {lanes['requests_per_us'].idxmax()} work-groups, one request each")
-    row("messages a second that nobody answers, lanes, at most", "M/s", float(lanes["messages_per_us"].max()), None, f"with {lanes['messages_per_us'].idxmax()} work-groups")
+    row(
+        "requests a second, lanes, at most",
+        "M/s",
+        float(lanes["requests_per_us"].max()),
+        None,
+        f"with {lanes['requests_per_us'].idxmax()} work-groups, one request each",
+    )
+    row(
+        "messages a second that nobody answers, lanes, at most",
+        "M/s",
+        float(lanes["messages_per_us"].max()),
+        None,
+        f"with {lanes['messages_per_us'].idxmax()} work-groups",
+    )
     crossings: dict[int, int | None] = {}
     alone = float(frame[frame["harts"] == 1]["requests_per_us"].max())
     for harts, part in frame[frame["scheme"] == PROCESSOR].groupby("harts"):
         by = part.set_index("groups")
         most = float(by["requests_per_us"].max())
-        row(f"requests a second, {harts} harts, at most", "M/s", most, None, "of a node; the round trip has one of each node")
+        row(
+            f"requests a second, {harts} harts, at most",
+            "M/s",
+            most,
+            None,
+            "of a node; the round trip has one of each node",
+        )
         row(f"the same for each hart, {harts} harts", "M/s", most / harts, None, "")
-        row(f"messages a second that nobody answers, {harts} harts, at most", "M/s", float(by["messages_per_us"].max()), None, f"with {by['messages_per_us'].idxmax()} work-groups")
+        row(
+            f"messages a second that nobody answers, {harts} harts, at most",
+            "M/s",
+            float(by["messages_per_us"].max()),
+            None,
+            f"with {by['messages_per_us'].idxmax()} work-groups",
+        )
         busy = by.index[by["requests_per_us"] >= SATURATED * harts * alone]
-        row(f"work-groups that saturate {harts} harts", "1", float(busy[0]) if len(busy) else Missing(f"more than {by.index[-1]}"), None,
-            f"{SATURATED:.0%} of {harts} times what one hart performs at most")
+        row(
+            f"work-groups that saturate {harts} harts",
+            "1",
+            float(busy[0]) if len(busy) else Missing(f"more than {by.index[-1]}"),
+            None,
+            f"{SATURATED:.0%} of {harts} times what one hart performs at most",
+        )
         slower = by.index[by["round_trip_us"] > lanes["round_trip_us"].reindex(by.index)]
         crossings[int(harts)] = int(slower[0]) if len(slower) else None
-        row(f"work-groups from which on lanes are faster than {harts} harts", "1", float(slower[0]) if len(slower) else Missing(f"harts are faster up to {by.index[-1]}"), None,
-            "by the mean round trip")
+        row(
+            f"work-groups from which on lanes are faster than {harts} harts",
+            "1",
+            float(slower[0]) if len(slower) else Missing(f"harts are faster up to {by.index[-1]}"),
+            None,
+            "by the mean round trip",
+        )
     return crossings
 
 
 def _conclude(run: Run, frame: pandas.DataFrame, crossings: dict[int, int | None]) -> None:
     most = int(frame["groups"].max())
-    words = ", ".join(f"{harts}: {'never up to ' + str(most) if at is None else 'from ' + str(at)}" for harts, at in crossings.items())
-    run.report.conclude(f"Work-groups that post by themselves are faster than the command processor, by its number of harts and the number of work-groups: {words}.")
+    words = ", ".join(
+        f"{harts}: {'never up to ' + str(most) if at is None else 'from ' + str(at)}" for harts, at in crossings.items()
+    )
+    run.report.conclude(
+        "Work-groups that post by themselves are faster than the command processor, by its number of harts and the"
+        f" number of work-groups: {words}."
+    )

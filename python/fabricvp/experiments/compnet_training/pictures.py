@@ -24,7 +24,14 @@ def sizes(frame: pandas.DataFrame) -> Figure:
     axes = figure.subplots()
     for scheme, part in frame.groupby("scheme", sort=False):
         best = part.groupby("bytes")["time_us"].min()
-        axes.plot(best.index, best, marker=".", color=_color(scheme), linestyle="--" if ", 20" in scheme else "-", label=scheme)
+        axes.plot(
+            best.index,
+            best,
+            marker=".",
+            color=_color(scheme),
+            linestyle="--" if ", 20" in scheme else "-",
+            label=scheme,
+        )
     axes.set_xscale("log", base=2)
     plain_log(axes.yaxis)
     axes.set(xlabel="bytes", ylabel="µs an all-reduce")
@@ -41,7 +48,13 @@ def workloads(table: pandas.DataFrame) -> Figure:
         names, schemes = list(part["workload"].unique()), list(part["scheme"].unique())
         for i, scheme in enumerate(schemes):
             values = part[part["scheme"] == scheme]["speedup"]
-            panel.bar([x + (i - len(schemes) / 2 + 0.5) * 0.8 / len(schemes) for x in range(len(names))], values, width=0.8 / len(schemes), color=_color(scheme), label=scheme)
+            panel.bar(
+                [x + (i - len(schemes) / 2 + 0.5) * 0.8 / len(schemes) for x in range(len(names))],
+                values,
+                width=0.8 / len(schemes),
+                color=_color(scheme),
+                label=scheme,
+            )
         for x, name in enumerate(names):
             bound = part[part["workload"] == name]["bound"].iloc[0]
             panel.plot([x - 0.4, x + 0.4], [bound, bound], color="black", linewidth=0.8)

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 
 
 def time_of(curve: Sequence[tuple[int, float]], size: int) -> float:
-    """Seconds of an all-reduce of ``size`` bytes: between measured sizes on the line between them, above the largest by its
-    bandwidth, below the smallest as long as that. ``curve`` has (bytes, seconds), rising in bytes."""
+    """Seconds of an all-reduce of ``size`` bytes: between measured sizes on the line between them, above the largest by
+    its bandwidth, below the smallest as long as that. ``curve`` has (bytes, seconds), rising in bytes."""
     sizes = [s for s, _ in curve]
     if size <= sizes[0]:
         return curve[0][1]
@@ -27,5 +27,6 @@ def minibatch(curve: Sequence[tuple[int, float]], tensors: Sequence[int]) -> flo
 
 
 def speedup(blocked: float, ratio: float) -> float:
-    """Of a training that waits for the network for a share ``blocked`` of its time, with a network ``ratio`` times as fast."""
+    """Of a training that waits for the network for a share ``blocked`` of its time, with a network ``ratio`` times as
+    fast."""
     return 1 / (1 - blocked + blocked / ratio)

@@ -23,21 +23,50 @@ def study(run: Run) -> None:
     """Adds everything to the report of ``run``."""
     nodes = run.options.nodes
     sizes = (64, 16 << 10, 64 << 10) if run.quick else (64, 4 << 10, 16 << 10, 64 << 10, 256 << 10, 1 << 20)
-    points = [Point(s, nodes, size, way, rounds=4 if size <= 16 << 10 else 2, driver_us=driver) for s in GPU_SCHEMES for size in sizes
-              for way in ("ring", "tree") if way == "ring" or size <= 64 << 10 for driver in ((0, LAUNCH) if s in BETWEEN else (0,))]
+    points = [
+        Point(s, nodes, size, way, rounds=4 if size <= 16 << 10 else 2, driver_us=driver)
+        for s in GPU_SCHEMES
+        for size in sizes
+        for way in ("ring", "tree")
+        if way == "ring" or size <= 64 << 10
+        for driver in ((0, LAUNCH) if s in BETWEEN else (0,))
+    ]
     found = dict(zip(points, run.map("machines", measure, points, lambda p: p.cost, str)))
     frame = _curves(found)
     table = _project(run, frame, nodes)
-    run.report.plot("sizes", pictures.sizes(frame), f"An all-reduce on {nodes} nodes by size: the faster of ring and tree")
-    run.report.plot("workloads", pictures.workloads(table), "Projected speed-up of training over the host between kernels, and its bound (line)")
-    run.report.table("allreduce", frame.round(3), "Inside of a running kernel; between kernels, launches included.", shown=80)
-    run.report.table("workloads", table.round(4), "s: how many times as fast the all-reduces of a minibatch are as the baseline's.", shown=80)
+    run.report.plot(
+        "sizes", pictures.sizes(frame), f"An all-reduce on {nodes} nodes by size: the faster of ring and tree"
+    )
+    run.report.plot(
+        "workloads",
+        pictures.workloads(table),
+        "Projected speed-up of training over the host between kernels, and its bound (line)",
+    )
+    run.report.table(
+        "allreduce", frame.round(3), "Inside of a running kernel; between kernels, launches included.", shown=80
+    )
+    run.report.table(
+        "workloads",
+        table.round(4),
+        "s: how many times as fast the all-reduces of a minibatch are as the baseline's.",
+        shown=80,
+    )
     check = run.report.check
     wrong = [str(p) for p, f in found.items() if not f.run.right]
     check("every node has every sum, to the bit", not wrong, ", ".join(wrong) or f"{len(found)} runs")
     parameters = {w.name: sum(w.tensors) for w in WORKLOADS if w.tensors}
-    known = {"AlexNet": 61_100_840, "AN4 LSTM": 13_634_692, "CIFAR": 116_906, "MNIST Conv": 80_202, "MNIST Hidden": 159_010}
-    check("tensors have as many parameters as the networks", parameters == known, ", ".join(f"{n} {c:,}" for n, c in parameters.items()))
+    known = {
+        "AlexNet": 61_100_840,
+        "AN4 LSTM": 13_634_692,
+        "CIFAR": 116_906,
+        "MNIST Conv": 80_202,
+        "MNIST Hidden": 159_010,
+    }
+    check(
+        "tensors have as many parameters as the networks",
+        parameters == known,
+        ", ".join(f"{n} {c:,}" for n, c in parameters.items()),
+    )
     over = [f"{t.workload} {t.scheme}" for t in table.itertuples() if t.speedup > t.bound]
     check("no speed-up beyond 1/(1 − b)", not over, ", ".join(over) or f"{len(table)} projections")
     _conclude(run, table)
@@ -47,7 +76,15 @@ def _curves(found: dict[Point, Found]) -> pandas.DataFrame:
     lines = []
     for p, f in found.items():
         scheme = f"{p.scheme}, {p.driver_us} µs a launch" if p.scheme in BETWEEN else p.scheme
-        lines.append({"scheme": scheme, "bytes": p.size, "way": p.way, "time_us": (f.time if f.inside is None else f.inside) * 1e6, "mJ": f.joules["total"] * 1e3})
+        lines.append(
+            {
+                "scheme": scheme,
+                "bytes": p.size,
+                "way": p.way,
+                "time_us": (f.time if f.inside is None else f.inside) * 1e6,
+                "mJ": f.joules["total"] * 1e3,
+            }
+        )
     return pandas.DataFrame(lines)
 
 
@@ -65,18 +102,46 @@ def _project(run: Run, frame: pandas.DataFrame, nodes: int) -> pandas.DataFrame:
         base = f"{BASELINE}, {driver} µs a launch"
         for w in WORKLOADS:
             for scheme in schemes:
-                if scheme.startswith(BASELINE) or (scheme.startswith(BETWEEN) and not scheme.endswith(f", {driver} µs a launch")):
+                if scheme.startswith(BASELINE) or (
+                    scheme.startswith(BETWEEN) and not scheme.endswith(f", {driver} µs a launch")
+                ):
                     continue
                 name = scheme.partition(",")[0]
                 figure = f"training, {w.name}, {name}, {driver} µs a launch for the driver"
                 if not w.tensors:
-                    run.report.row(figure, "1", Missing(f"its tensors are not known; at most {w.bound:.3f}"), None, f"{SLIDES}: {w.blocked:.0%} blocked, {w.reductions:,} reductions")
+                    run.report.row(
+                        figure,
+                        "1",
+                        Missing(f"its tensors are not known; at most {w.bound:.3f}"),
+                        None,
+                        f"{SLIDES}: {w.blocked:.0%} blocked, {w.reductions:,} reductions",
+                    )
                     continue
                 slow, fast = minibatch(curves[base], w.tensors), minibatch(curves[scheme], w.tensors)
                 gain = speedup(w.blocked, slow / fast)
-                lines.append({"workload": w.name, "scheme": name, "driver_us": driver, "blocked": w.blocked, "reductions": w.reductions, "tensors": len(w.tensors),
-                              "bytes": 4 * sum(w.tensors), "minibatch_us": fast * 1e6, "s": slow / fast, "speedup": gain, "bound": w.bound})
-                run.report.row(figure, "1", gain, None, f"{SLIDES}: {w.blocked:.0%} blocked, {w.reductions:,} reductions, so at most {w.bound:.3f}; {len(w.tensors)} tensors of {w.source}; {nodes} nodes")
+                lines.append(
+                    {
+                        "workload": w.name,
+                        "scheme": name,
+                        "driver_us": driver,
+                        "blocked": w.blocked,
+                        "reductions": w.reductions,
+                        "tensors": len(w.tensors),
+                        "bytes": 4 * sum(w.tensors),
+                        "minibatch_us": fast * 1e6,
+                        "s": slow / fast,
+                        "speedup": gain,
+                        "bound": w.bound,
+                    }
+                )
+                run.report.row(
+                    figure,
+                    "1",
+                    gain,
+                    None,
+                    f"{SLIDES}: {w.blocked:.0%} blocked, {w.reductions:,} reductions, so at most {w.bound:.3f};"
+                    f" {len(w.tensors)} tensors of {w.source}; {nodes} nodes",
+                )
     return pandas.DataFrame(lines)
 
 
@@ -84,6 +149,12 @@ def _conclude(run: Run, table: pandas.DataFrame) -> None:
     words = []
     for driver, part in table.groupby("driver_us"):
         by = part.pivot(index="workload", columns="scheme", values="speedup")
-        words.append(f"With {driver} µs a launch for the driver the command processor gives over the host between kernels: "
-                     + ", ".join(f"{name} {value:.3f} (at most {1 / (1 - part[part['workload'] == name]['blocked'].iloc[0]):.3f})" for name, value in by["command processor"].items()) + ".")
+        words.append(
+            f"With {driver} µs a launch for the driver the command processor gives over the host between kernels: "
+            + ", ".join(
+                f"{name} {value:.3f} (at most {1 / (1 - part[part['workload'] == name]['blocked'].iloc[0]):.3f})"
+                for name, value in by["command processor"].items()
+            )
+            + "."
+        )
     run.report.conclude(*words)

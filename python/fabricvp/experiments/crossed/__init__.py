@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the whole machine's parts are worth together: NetCrafter, lanes that turn, who performs the network, where its queues lie."""
+"""What the whole machine's parts are worth together: NetCrafter, lanes that turn, who performs the network, where its
+queues lie."""
 
 from __future__ import annotations
 
@@ -14,11 +15,19 @@ if TYPE_CHECKING:
 def _options(parser: argparse.ArgumentParser) -> None:
     from .points import WORKLOADS
 
-    parser.add_argument("--only", metavar="NAME", nargs="+", choices=WORKLOADS, help=f"only these problems, of {', '.join(WORKLOADS)}")
+    parser.add_argument(
+        "--only", metavar="NAME", nargs="+", choices=WORKLOADS, help=f"only these problems, of {', '.join(WORKLOADS)}"
+    )
 
 
 EXPERIMENT = Experiment(
-    "crossed", "NetCrafter × lanes × who performs the network × where its queues lie",
-    "Two nodes of four GPUs each work on one problem: in every step, kernels work on data that are spread over the node's GPUs, and then each node gives the other one a "
-    "part of what it has found. Inside a node NetCrafter and lanes that turn help or not; between nodes the command processor, a thread of the host, the lanes, or the host "
-    "between kernels perform the network, with queue pairs in the GPU's memory or the host's. Which combination is best for which problem, and why?", study_of(__package__), _options)
+    "crossed",
+    "NetCrafter × lanes × who performs the network × where its queues lie",
+    "Two nodes of four GPUs each work on one problem: in every step, kernels work on data that are spread over the"
+    " node's GPUs, and then each node gives the other one a part of what it has found. Inside a node NetCrafter and"
+    " lanes that turn help or not; between nodes the command processor, a thread of the host, the lanes, or the host"
+    " between kernels perform the network, with queue pairs in the GPU's memory or the host's. Which combination is"
+    " best for which problem, and why?",
+    study_of(__package__),
+    _options,
+)

@@ -19,9 +19,16 @@ STEPS = {"jacobi": 4, "spmv": 4, "training": 2}
 SCHEMES = {"command processor": 0, "host thread": 1, "lanes": 2, "host between kernels": 3}
 PLACEMENTS = {"GPU": 1, "host": 2}
 #: Options of the firmware.
-WORKLOADS = {"jacobi": "work=1 rows=256 columns=1024", "spmv": "work=2 rows=4096", "training": "work=3 rows=4 columns=64"}
+WORKLOADS = {
+    "jacobi": "work=1 rows=256 columns=1024",
+    "spmv": "work=2 rows=4096",
+    "training": "work=3 rows=4 columns=64",
+}
 QUICK = {"jacobi": "work=1 rows=32 columns=256", "spmv": "work=2 rows=1024", "training": "work=3 rows=4 columns=16"}
-OFF = {f"node.fabric.switches.*.netcrafter.{key}": value for key, value in (("stitching", "false"), ("trimming", "false"), ("pooling", "none"), ("sequencing", "none"))}
+OFF = {
+    f"node.fabric.switches.*.netcrafter.{key}": value
+    for key, value in (("stitching", "false"), ("trimming", "false"), ("pooling", "none"), ("sequencing", "none"))
+}
 REGIONS = {"jacobi": "grid", "spmv": "vector", "training": "training"}  #: as the firmware marks them
 _TOLD = re.compile(r"^# \w+ \w+ (\d+) steps (\d+) ps, computing (\d+) ps", re.MULTILINE)
 
@@ -38,7 +45,10 @@ class Point:
     queues: str  #: of `PLACEMENTS`: where queue pairs, completions and doorbell records lie
 
     def __str__(self) -> str:
-        return f"{self.workload}, NetCrafter {'on' if self.netcrafter else 'off'}, lanes {'turn' if self.lanes else 'stay'}, {self.scheme}, queues in {self.queues}"
+        return (
+            f"{self.workload}, NetCrafter {'on' if self.netcrafter else 'off'}, lanes"
+            f" {'turn' if self.lanes else 'stay'}, {self.scheme}, queues in {self.queues}"
+        )
 
 
 @dataclass
@@ -57,13 +67,24 @@ class Found:
 
 def points(workloads: dict[str, str], schemes: Sequence[str], placements: Sequence[str]) -> list[Point]:
     """All combinations."""
-    return [Point(w, o, n, t, s, q) for (w, o), n, t, s, q in itertools.product(workloads.items(), (False, True), (False, True), schemes, placements)]
+    return [
+        Point(w, o, n, t, s, q)
+        for (w, o), n, t, s, q in itertools.product(
+            workloads.items(), (False, True), (False, True), schemes, placements
+        )
+    ]
 
 
 def measure(point: Point) -> Found:
     """Runs it. Raises `InputError` if the firmware does not come to its end."""
-    settings = {"node.images.firmware": "firmware:cluster.elf", "node.host.harts": 2,  # one of them is the thread that may serve
-                "node.images.append": f"nodes=2 {point.options} steps={STEPS[point.workload]} scheme={SCHEMES[point.scheme]} placement={PLACEMENTS[point.queues]}"}
+    settings = {
+        "node.images.firmware": "firmware:cluster.elf",
+        "node.host.harts": 2,  # one of them is the thread that may serve
+        "node.images.append": (
+            f"nodes=2 {point.options} steps={STEPS[point.workload]} scheme={SCHEMES[point.scheme]}"
+            f" placement={PLACEMENTS[point.queues]}"
+        ),
+    }
     if not point.netcrafter:
         settings |= OFF
     if not point.lanes:
@@ -78,6 +99,13 @@ def measure(point: Point) -> Found:
         values = platform.statistics.snapshot()
         region = platform.regions()["node0", REGIONS[point.workload]]
         steps, time, computing = map(int, told.groups())
-        return Found(time / steps / 1e12, computing / steps / 1e12, all("all ok" in t for t in texts), float(region["node0.fabric.inter_cluster.bytes"]),
-                     float(region["node0.fabric.inter_cluster.utilisation"]), values["network.packets.sent"],
-                     values["network.packets.sent"] - values["network.packets.delivered"], sum(values[f"node{n}.fabric.packets_under_way"] for n in (0, 1)))
+        return Found(
+            time / steps / 1e12,
+            computing / steps / 1e12,
+            all("all ok" in t for t in texts),
+            float(region["node0.fabric.inter_cluster.bytes"]),
+            float(region["node0.fabric.inter_cluster.utilisation"]),
+            values["network.packets.sent"],
+            values["network.packets.sent"] - values["network.packets.delivered"],
+            sum(values[f"node{n}.fabric.packets_under_way"] for n in (0, 1)),
+        )

@@ -10,33 +10,78 @@ from . import pictures
 from .points import PLACEMENTS, QUICK, SCHEMES, STEPS, WORKLOADS, Found, Point, measure, points
 
 #: Column → (its two or more settings in words, the one that others are held against).
-FACTORS = {"netcrafter": "NetCrafter", "lanes": "lanes that turn", "scheme": "who performs the network", "queues": "where queue pairs lie"}
+FACTORS = {
+    "netcrafter": "NetCrafter",
+    "lanes": "lanes that turn",
+    "scheme": "who performs the network",
+    "queues": "where queue pairs lie",
+}
 
 
 def study(run: Run) -> None:
     """Adds everything to the report of ``run``."""
     schemes = ("command processor", "host between kernels") if run.quick else tuple(SCHEMES)
     chosen = run.options.only or tuple(WORKLOADS)
-    wanted = points({w: o for w, o in (QUICK if run.quick else WORKLOADS).items() if w in chosen}, schemes, tuple(PLACEMENTS))
+    wanted = points(
+        {w: o for w, o in (QUICK if run.quick else WORKLOADS).items() if w in chosen}, schemes, tuple(PLACEMENTS)
+    )
     found = dict(zip(wanted, run.map("combinations", measure, wanted, name=str)))
     again = run.map("one again", measure, [wanted[0]], name=str, fresh=True)[0]
     frame = _frame(found)
     for p, f in found.items():
-        run.report.row(str(p), "µs/step", f.step_s * 1e6, None, f"{f.computing_s * 1e6:.2f} of them kernels on all GPUs")
+        run.report.row(
+            str(p), "µs/step", f.step_s * 1e6, None, f"{f.computing_s * 1e6:.2f} of them kernels on all GPUs"
+        )
     gains = _gains(frame)
     for line in gains.itertuples(index=False):
-        run.report.row(f"{line.workload}: {FACTORS[line.factor]}: {line.setting}", "% of time saved", line.saved, None, f"mean over all else, against {line.against}; {line.least:.1f} to {line.most:.1f}")
-    run.report.plot("combinations", pictures.combinations(frame), f"Time of a step, mean of {min(STEPS.values())} or more: the best at the bottom")
-    run.report.table("gains", gains.round(2), "What each setting saves against another one, all else being the same.", shown=40)
-    run.report.table("combinations", frame.sort_values(["workload", "step_us"], kind="stable").round(3), "All combinations, the best first.", shown=80)
+        run.report.row(
+            f"{line.workload}: {FACTORS[line.factor]}: {line.setting}",
+            "% of time saved",
+            line.saved,
+            None,
+            f"mean over all else, against {line.against}; {line.least:.1f} to {line.most:.1f}",
+        )
+    run.report.plot(
+        "combinations",
+        pictures.combinations(frame),
+        f"Time of a step, mean of {min(STEPS.values())} or more: the best at the bottom",
+    )
+    run.report.table(
+        "gains", gains.round(2), "What each setting saves against another one, all else being the same.", shown=40
+    )
+    run.report.table(
+        "combinations",
+        frame.sort_values(["workload", "step_us"], kind="stable").round(3),
+        "All combinations, the best first.",
+        shown=80,
+    )
     _check(run, found, again == found[wanted[0]])
-    run.report.conclude(*(_verdict(workload, part, gains[gains["workload"] == workload]) for workload, part in frame.groupby("workload", sort=False)))
+    run.report.conclude(
+        *(
+            _verdict(workload, part, gains[gains["workload"] == workload])
+            for workload, part in frame.groupby("workload", sort=False)
+        )
+    )
 
 
 def _frame(found: dict[Point, Found]) -> pandas.DataFrame:
-    return pandas.DataFrame([{"workload": p.workload, "netcrafter": p.netcrafter, "lanes": p.lanes, "scheme": p.scheme, "queues": p.queues, "step_us": f.step_s * 1e6,
-                              "computing_us": f.computing_s * 1e6, "crossing_KB": f.crossed_bytes / 1e3, "slow_link_busy_%": 100 * f.utilisation,
-                              "network_packets": f.network_packets} for p, f in found.items()])
+    return pandas.DataFrame(
+        [
+            {
+                "workload": p.workload,
+                "netcrafter": p.netcrafter,
+                "lanes": p.lanes,
+                "scheme": p.scheme,
+                "queues": p.queues,
+                "step_us": f.step_s * 1e6,
+                "computing_us": f.computing_s * 1e6,
+                "crossing_KB": f.crossed_bytes / 1e3,
+                "slow_link_busy_%": 100 * f.utilisation,
+                "network_packets": f.network_packets,
+            }
+            for p, f in found.items()
+        ]
+    )
 
 
 def _gains(frame: pandas.DataFrame) -> pandas.DataFrame:
@@ -49,8 +94,17 @@ def _gains(frame: pandas.DataFrame) -> pandas.DataFrame:
             base, *rest = dict.fromkeys(part[factor]) if factor in ("scheme", "queues") else (False, True)
             for setting in rest:
                 saved = 100 * (1 - table[setting] / table[base])
-                lines.append({"workload": workload, "factor": factor, "setting": _word(setting), "against": _word(base), "saved": float(saved.mean()),
-                              "least": float(saved.min()), "most": float(saved.max())})
+                lines.append(
+                    {
+                        "workload": workload,
+                        "factor": factor,
+                        "setting": _word(setting),
+                        "against": _word(base),
+                        "saved": float(saved.mean()),
+                        "least": float(saved.min()),
+                        "most": float(saved.max()),
+                    }
+                )
     return pandas.DataFrame(lines)
 
 
@@ -61,15 +115,27 @@ def _word(setting: object) -> str:
 def _check(run: Run, found: dict[Point, Found], same: bool) -> None:
     check = run.report.check
     wrong = [str(p) for p, f in found.items() if not f.right]
-    check("both nodes find what the host finds, to the bit; of training, the same parameters, and the host's loss", not wrong, ", ".join(wrong) or f"{len(found)} combinations")
+    check(
+        "both nodes find what the host finds, to the bit; of training, the same parameters, and the host's loss",
+        not wrong,
+        ", ".join(wrong) or f"{len(found)} combinations",
+    )
     lost = [str(p) for p, f in found.items() if f.lost or f.under_way]
-    check("nothing is lost or under way at the end, between GPUs and between nodes", not lost, ", ".join(lost) or f"{sum(f.network_packets for f in found.values()):,.0f} packets between nodes")
+    check(
+        "nothing is lost or under way at the end, between GPUs and between nodes",
+        not lost,
+        ", ".join(lost) or f"{sum(f.network_packets for f in found.values()):,.0f} packets between nodes",
+    )
     # What computes does not depend on who performs the network.
     spread = {}
     for p, f in found.items():
         spread.setdefault((p.workload, p.netcrafter, p.lanes), []).append(f.computing_s)
     largest = max(max(times) / min(times) - 1 for times in spread.values())
-    check("kernels take the same whoever performs the network, within 10 %", largest < 0.10, f"{100 * largest:.1f} % at most")
+    check(
+        "kernels take the same whoever performs the network, within 10 %",
+        largest < 0.10,
+        f"{100 * largest:.1f} % at most",
+    )
     check("a second run is the same", same, "every figure")
 
 
@@ -77,11 +143,18 @@ def _verdict(workload: str, part: pandas.DataFrame, gains: pandas.DataFrame) -> 
     best, worst = (part.loc[i] for i in (part["step_us"].idxmin(), part["step_us"].idxmax()))
 
     def words(p: pandas.Series) -> str:
-        return f"NetCrafter {_word(bool(p['netcrafter']))}, lanes {'that turn' if p['lanes'] else 'that stay'}, {p['scheme']}, queues in the {p['queues']}"
+        return (
+            f"NetCrafter {_word(bool(p['netcrafter']))}, lanes {'that turn' if p['lanes'] else 'that stay'},"
+            f" {p['scheme']}, queues in the {p['queues']}"
+        )
 
     ranked = gains.reindex(gains["saved"].abs().sort_values(ascending=False, kind="stable").index).iloc[0]
     crossing = part[~part["netcrafter"]]["slow_link_busy_%"].max()
     share = 100 * part["computing_us"].sum() / part["step_us"].sum()
-    return (f"{workload}: best is {words(best)}: {best['step_us']:.2f} µs a step; worst is {words(worst)}: {worst['step_us']:.2f} µs. What matters most is "
-            f"{FACTORS[ranked['factor']]} ({ranked['setting']} instead of {ranked['against']}: {ranked['saved']:+.1f} % of the time saved on the average). Kernels on all GPUs take {share:.0f} % of a "
-            f"step, and the link between clusters is busy for {crossing:.0f} % of it without NetCrafter.")
+    return (
+        f"{workload}: best is {words(best)}: {best['step_us']:.2f} µs a step; worst is {words(worst)}:"
+        f" {worst['step_us']:.2f} µs. What matters most is {FACTORS[ranked['factor']]} ({ranked['setting']} instead of"
+        f" {ranked['against']}: {ranked['saved']:+.1f} % of the time saved on the average). Kernels on all GPUs take"
+        f" {share:.0f} % of a step, and the link between clusters is busy for {crossing:.0f} % of it without"
+        " NetCrafter."
+    )

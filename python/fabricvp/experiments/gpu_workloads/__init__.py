@@ -14,18 +14,48 @@ if TYPE_CHECKING:
 def _options(parser: argparse.ArgumentParser) -> None:
     from .workloads import WORKLOADS
 
-    parser.add_argument("--machine", default="netcrafter_quad", help="configuration with a slow link between clusters (default: %(default)s)")
+    parser.add_argument(
+        "--machine",
+        default="netcrafter_quad",
+        help="configuration with a slow link between clusters (default: %(default)s)",
+    )
     parser.add_argument("--ideal", default="netcrafter_quad_ideal", help="the same without (default: %(default)s)")
-    parser.add_argument("--only", metavar="NAME", nargs="+", choices=WORKLOADS, help=f"only these workloads, of {', '.join(WORKLOADS)}")
-    parser.add_argument("--no-spans", action="store_true", help="do not record where the latency of loads goes (faster)")
-    parser.add_argument("--no-sizes", action="store_true", help="do not run the four most sensitive workloads at smaller sizes")
-    parser.add_argument("--placement", default="lasp", metavar="POLICY", help="where pages go: contiguous, interleaved, first_touch or lasp (default)")
-    parser.add_argument("--dispatch", default="lasp", metavar="POLICY", help="where work-groups run: contiguous, round_robin or lasp (default)")
-    parser.add_argument("--set", metavar="KEY=VALUE", nargs="+", default=[], action="extend", help="override parameters of both machines, "
-                        "e.g. 'node.gpus.*.memory.l2_tlb.sets=8'")
+    parser.add_argument(
+        "--only", metavar="NAME", nargs="+", choices=WORKLOADS, help=f"only these workloads, of {', '.join(WORKLOADS)}"
+    )
+    parser.add_argument(
+        "--no-spans", action="store_true", help="do not record where the latency of loads goes (faster)"
+    )
+    parser.add_argument(
+        "--no-sizes", action="store_true", help="do not run the four most sensitive workloads at smaller sizes"
+    )
+    parser.add_argument(
+        "--placement",
+        default="lasp",
+        metavar="POLICY",
+        help="where pages go: contiguous, interleaved, first_touch or lasp (default)",
+    )
+    parser.add_argument(
+        "--dispatch",
+        default="lasp",
+        metavar="POLICY",
+        help="where work-groups run: contiguous, round_robin or lasp (default)",
+    )
+    parser.add_argument(
+        "--set",
+        metavar="KEY=VALUE",
+        nargs="+",
+        default=[],
+        action="extend",
+        help="override parameters of both machines, e.g. 'node.gpus.*.memory.l2_tlb.sets=8'",
+    )
 
 
 EXPERIMENT = Experiment(
-    "gpu-workloads", "Workloads on four GPUs in two clusters",
-    "How much does the slow link between clusters cost, what travels over it, and how much of that is of use: page tables, padding, "
-    "bytes that nobody asked for?", study_of(__package__), _options)
+    "gpu-workloads",
+    "Workloads on four GPUs in two clusters",
+    "How much does the slow link between clusters cost, what travels over it, and how much of that is of use: page"
+    " tables, padding, bytes that nobody asked for?",
+    study_of(__package__),
+    _options,
+)

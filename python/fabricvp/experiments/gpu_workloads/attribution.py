@@ -25,8 +25,11 @@ class Attribution:
     returning: float = 0.0  #: latency of everything that brings lanes a value, from the same spans
 
     def add(self, paths: pandas.DataFrame, part_of: Callable[[str, str], str]) -> None:
-        """Adds what `Spans.paths()` gives; ``part_of`` tells the part of a component and stage, as `roles.PartFinder` does."""
-        for (what, reach, component, stage), queueing, service in zip(paths.index, paths["queueing"].tolist(), paths["service"].tolist()):
+        """Adds what `Spans.paths()` gives; ``part_of`` tells the part of a component and stage, as `roles.PartFinder`
+        does."""
+        for (what, reach, component, stage), queueing, service in zip(
+            paths.index, paths["queueing"].tolist(), paths["service"].tolist()
+        ):
             if what in ("load", "atomic", "load reserved", "store conditional"):
                 self.returning += queueing + service
             if what != "load":
@@ -52,7 +55,16 @@ def records(workload: str, a: Attribution) -> list[dict[str, object]]:
         for part in PARTS:
             queueing, service = a.queueing.get((reach, part), 0.0), a.service.get((reach, part), 0.0)
             if loads and queueing + service > 0:
-                rows.append({"workload": workload, "memory": reach, "loads": loads, "mean_ns": round(1e9 * mean, 2), "part": part,
-                             "queueing_ns": round(1e9 * queueing / loads, 3), "service_ns": round(1e9 * service / loads, 3),
-                             "share_%": round(100 * (queueing + service) / (mean * loads), 2)})
+                rows.append(
+                    {
+                        "workload": workload,
+                        "memory": reach,
+                        "loads": loads,
+                        "mean_ns": round(1e9 * mean, 2),
+                        "part": part,
+                        "queueing_ns": round(1e9 * queueing / loads, 3),
+                        "service_ns": round(1e9 * service / loads, 3),
+                        "share_%": round(100 * (queueing + service) / (mean * loads), 2),
+                    }
+                )
     return rows

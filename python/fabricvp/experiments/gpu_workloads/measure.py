@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One workload on one machine: what its measured kernels did, from the statistics of the regions that the firmware marks."""
+"""One workload on one machine: what its measured kernels did, from the statistics of the regions that the firmware
+marks."""
 
 from __future__ import annotations
 
@@ -19,22 +20,48 @@ from .attribution import Attribution
 from .roles import Counts, PartFinder, Roles, roles_of
 from .timeline import lanes_over_time, launches_over_time, series, turning
 
-CLASSES = ("read_request", "read_response", "write_request", "write_response", "page_table_request", "page_table_response")
+CLASSES = (
+    "read_request",
+    "read_response",
+    "write_request",
+    "write_response",
+    "page_table_request",
+    "page_table_response",
+)
 PADDINGS = (0, 25, 50, 75, 100)
 NEEDED = (16, 32, 48, 64)
 PLACES = ("local", "same_cluster", "other_cluster")
-TURNING = {"turns": 1.0, "returns": 1.0, "samples": 1.0, "turning_time": 1e-12}  #: statistics of links whose lanes turn, and their units
-CONTROLLER = ("packets", "left", "wire_flits", "buffer_flits", "padding_bytes", "stitched", "stitched_ends", "trimmed", "went_first", "pooled",
-              "saved_flits.stitching", "saved_flits.ends", "saved_flits.trimming")
-#: Packets that devices handed to the fabric in the measured regions, that arrived, that their devices were told to have failed,
-#: and that were under way when regions began and ended.
+TURNING = {
+    "turns": 1.0,
+    "returns": 1.0,
+    "samples": 1.0,
+    "turning_time": 1e-12,
+}  #: statistics of links whose lanes turn, and their units
+CONTROLLER = (
+    "packets",
+    "left",
+    "wire_flits",
+    "buffer_flits",
+    "padding_bytes",
+    "stitched",
+    "stitched_ends",
+    "trimmed",
+    "went_first",
+    "pooled",
+    "saved_flits.stitching",
+    "saved_flits.ends",
+    "saved_flits.trimming",
+)
+#: Packets that devices handed to the fabric in the measured regions, that arrived, that their devices were told to have
+#: failed, and that were under way when regions began and ended.
 CONSERVED = ("sent", "received", "failed", "under way before", "under way after")
 AT_THE_END = "under way at the end"  #: beside these: when the workload had ended, and nothing should be any more
 
 
 @dataclass(frozen=True)
 class Point:
-    """What to run. ``size`` 0 is the workload's default. With ``spans``, where the latency of loads went is recorded, too."""
+    """What to run. ``size`` 0 is the workload's default. With ``spans``, where the latency of loads went is recorded,
+    too."""
 
     workload: str
     machine: str
@@ -44,7 +71,9 @@ class Point:
     spans: bool = False
     overrides: tuple[tuple[str, str], ...] = ()  #: of parameters of the machine
     timeline: bool = False  #: what every link carried over time, and on how many lanes, is kept, too
-    node: int | None = None  #: that runs the workload, while the others run what their images say; None: a machine's only one
+    node: int | None = (
+        None  #: that runs the workload, while the others run what their images say; None: a machine's only one
+    )
 
     @property
     def place(self) -> int:
@@ -63,28 +92,42 @@ class Measured:
     wavefront_instructions: float
     transactions: float
     l1_misses: float
-    accesses: dict[tuple[int, str], float]  #: by (GPU, place): lines read, written or changed by atomics behind its L1 caches
+    accesses: dict[
+        tuple[int, str], float
+    ]  #: by (GPU, place): lines read, written or changed by atomics behind its L1 caches
     page_table_reads: dict[tuple[int, str], float]
     clusters: int  #: that the GPUs are in. With fewer than two nothing crosses, and what follows is empty
     needed: dict[int, float]  #: reads of lines in the other cluster, by bytes needed of the line
     flits: dict[tuple[str, int], float]  #: on the links between clusters, by class and padding in %
     packets: dict[str, float]  #: there, by class
     utilisation: dict[str, float]  #: of these links, by direction: busy part of the kernels' time
-    load: dict[str, list[float]] = field(default_factory=dict)  #: of the longest region, by direction: bytes in each window. Of links
+    load: dict[str, list[float]] = field(
+        default_factory=dict
+    )  #: of the longest region, by direction: bytes in each window. Of links
     #: between clusters; with `Point.timeline` of all
     window_s: float = 0.0
-    lanes: dict[str, list[float]] = field(default_factory=dict)  #: with `Point.timeline`, where lanes turn: lanes in each window
+    lanes: dict[str, list[float]] = field(
+        default_factory=dict
+    )  #: with `Point.timeline`, where lanes turn: lanes in each window
     busy: dict[str, float] = field(default_factory=dict)  #: part of the kernels' time, by direction of every link
-    turning: dict[str, float] = field(default_factory=dict)  #: sums over all links whose lanes turn: turns, returns, samples, turning_s
+    turning: dict[str, float] = field(
+        default_factory=dict
+    )  #: sums over all links whose lanes turn: turns, returns, samples, turning_s
     launches: float = 0.0  #: of kernels, on all GPUs
     remote_read_s: dict[str, float] = field(default_factory=dict)  #: mean, by place that reads went to
     links: dict[str, float] = field(default_factory=dict)  #: bytes sent, by direction of every link
-    controllers: dict[str, float] = field(default_factory=dict)  #: sums of NetCrafter's controllers, where there are any
-    packets_of_devices: dict[str, float] = field(default_factory=dict)  #: `CONSERVED`, summed over devices; empty without a fabric
+    controllers: dict[str, float] = field(
+        default_factory=dict
+    )  #: sums of NetCrafter's controllers, where there are any
+    packets_of_devices: dict[str, float] = field(
+        default_factory=dict
+    )  #: `CONSERVED`, summed over devices; empty without a fabric
     picture: str = ""  #: SVG of the fabric with what its links carried
     attribution: Attribution | None = None  #: with `Point.spans`
     returning_s: float = 0.0  #: latency of everything that brings lanes a value, by the compute units' own statistics
-    starts: dict[int, list[float]] = field(default_factory=dict)  #: with `Point.timeline`: when kernels were launched, in s, by GPU
+    starts: dict[int, list[float]] = field(
+        default_factory=dict
+    )  #: with `Point.timeline`: when kernels were launched, in s, by GPU
 
 
 def machine(point: Point, build: Callable[..., Platform] = Platform.from_config) -> Platform:
@@ -110,9 +153,11 @@ def observe(platform: Platform, point: Point) -> Measured:
     return observe_all(platform, [point])[0]
 
 
-def observe_all(platform: Platform, points: Sequence[Point], begun: Callable[[], None] = lambda: None) -> list[Measured]:
-    """The same for a machine that runs several workloads one after the other. ``begun()`` is called when the first measured
-    region begins."""
+def observe_all(
+    platform: Platform, points: Sequence[Point], begun: Callable[[], None] = lambda: None
+) -> list[Measured]:
+    """The same for a machine that runs several workloads one after the other. ``begun()`` is called when the first
+    measured region begins."""
     found: list[Measured] = []
     node = points[0].place
     roles = roles_of(platform, node)
@@ -126,7 +171,9 @@ def observe_all(platform: Platform, points: Sequence[Point], begun: Callable[[],
 
     current = regions()
     while True:
-        result = platform.run(until=[Marker("kernels", "reset", node), Marker("kernels", "dump", node), Marker(kind="note", node=node)])
+        result = platform.run(
+            until=[Marker("kernels", "reset", node), Marker("kernels", "dump", node), Marker(kind="note", node=node)]
+        )
         if result.outcome != Outcome.EVENT or len(found) == len(points):
             break
         if "reset" in result.detail:
@@ -142,8 +189,10 @@ def observe_all(platform: Platform, points: Sequence[Point], begun: Callable[[],
             current = regions()
     if len(found) < len(points):
         point = points[len(found)]
-        raise InputError(f"{point.workload} on {point.machine} ended without a verdict: {result.outcome} {result.detail}; "
-                         f"the console ends with {platform.nodes[node].console.output[-300:]!r}")
+        raise InputError(
+            f"{point.workload} on {point.machine} ended without a verdict: {result.outcome} {result.detail}; "
+            f"the console ends with {platform.nodes[node].console.output[-300:]!r}"
+        )
     return found
 
 
@@ -184,8 +233,13 @@ class _Regions:
             platform.spans.stop()
         if length > self.longest:
             self.longest = length
-            self.window, self.load = series(platform, {d.name: d.statistics["load"] for d in (self.roles.directions if self.timeline else
-                                                                                                self.roles.between_clusters)})
+            self.window, self.load = series(
+                platform,
+                {
+                    d.name: d.statistics["load"]
+                    for d in (self.roles.directions if self.timeline else self.roles.between_clusters)
+                },
+            )
             if self.timeline and turning(platform.statistics.series_names()):
                 window, lane_time = series(platform, {d.name: lanes_over_time(d) for d in self.roles.directions})
                 self.lanes = {name: [v / window / 1e12 for v in values] for name, values in lane_time.items()}
@@ -201,9 +255,15 @@ def _summed(platform: Platform, point: Point, right: bool, regions: _Regions) ->
     for number, gpu in enumerate(roles.gpus):
         port = f"{gpu}.fabric."
         # The host and the copy engine reach memory through L2, too.
-        host_reads, host_writes = (sum(counts.of(f"{gpu}.front.{way}.lines_{kind}") for way in ("window", "sdma.memory"))
-                                   for kind in ("read", "written"))
-        written = counts.total([gpu], r"memory\.l2\.bank\d+\.(writes|atomics)") - counts.of(port + "served_writes") - host_writes
+        host_reads, host_writes = (
+            sum(counts.of(f"{gpu}.front.{way}.lines_{kind}") for way in ("window", "sdma.memory"))
+            for kind in ("read", "written")
+        )
+        written = (
+            counts.total([gpu], r"memory\.l2\.bank\d+\.(writes|atomics)")
+            - counts.of(port + "served_writes")
+            - host_writes
+        )
         accesses[number, "local"] = counts.of(port + "local_reads") - host_reads + written
         tables[number, "local"] = counts.of(port + "local_page_table_reads")
         for place in places:
@@ -217,31 +277,59 @@ def _summed(platform: Platform, point: Point, right: bool, regions: _Regions) ->
     between = roles.between_clusters
     sent = [d.statistics["sent"] for d in between]
     fabric = platform.nodes[point.place].fabric
-    reversible = {path.rsplit(".", 1)[0] for path in regions.sums if re.fullmatch(rf"{roles.node}\.fabric\.lanes_\w+\.turns", path)}
+    reversible = {
+        path.rsplit(".", 1)[0]
+        for path in regions.sums
+        if re.fullmatch(rf"{roles.node}\.fabric\.lanes_\w+\.turns", path)
+    }
     egresses = [f"{d.path}_egress" for d in between if f"{d.path}_egress.wire_flits" in regions.sums]
     return Measured(
-        point, right, kernels, platform.statistics["sim.wall_s"] - regions.wall_before,
-        counts.total(roles.gpus, "wavefront_instructions"), counts.total(roles.gpus, r"l1\.transactions"),
-        counts.total(roles.gpus, r"memory\.unit\d+\.l1\.misses"), accesses, tables, roles.clusters,
+        point,
+        right,
+        kernels,
+        platform.statistics["sim.wall_s"] - regions.wall_before,
+        counts.total(roles.gpus, "wavefront_instructions"),
+        counts.total(roles.gpus, r"l1\.transactions"),
+        counts.total(roles.gpus, r"memory\.unit\d+\.l1\.misses"),
+        accesses,
+        tables,
+        roles.clusters,
         {n: counts.total(roles.gpus, rf"fabric\.other_cluster\.reads_needing_{n}") for n in NEEDED if between},
         {(c, p): counts.total(sent, rf"{c}\.padded_{p}_flits") for c in CLASSES for p in PADDINGS if between},
         {c: counts.total(sent, rf"{c}\.packets") for c in CLASSES if between},
-        {d.name: counts.of(d.statistics["busy"]) / 1e12 / kernels for d in between}, regions.load, regions.window,
-        regions.lanes, {d.name: counts.of(d.statistics["busy"]) / 1e12 / kernels for d in roles.directions},
-        {name: unit * sum(counts.of(f"{link}.{name}") for link in reversible) for name, unit in TURNING.items() if reversible},
+        {d.name: counts.of(d.statistics["busy"]) / 1e12 / kernels for d in between},
+        regions.load,
+        regions.window,
+        regions.lanes,
+        {d.name: counts.of(d.statistics["busy"]) / 1e12 / kernels for d in roles.directions},
+        {
+            name: unit * sum(counts.of(f"{link}.{name}") for link in reversible)
+            for name, unit in TURNING.items()
+            if reversible
+        },
         counts.total(roles.gpus, r".*launches\.launch_to_start\.count"),
         remote,
         {d.name: counts.of(d.statistics["bytes"]) for d in roles.directions},
         controllers={name: sum(counts.of(f"{e}.{name}") for e in egresses) for name in CONTROLLER if egresses},
-        packets_of_devices=_conserved(roles, counts, regions.before), picture=fabric.draw(values=dict(regions.sums), seconds=kernels, title=f"{point.workload}: measured kernels") if fabric.exists else "",
-        attribution=regions.attribution, starts=regions.starts, returning_s=counts.total(roles.gpus, r"memory\.unit\d+\.load_latency\.sum") / 1e12)
+        packets_of_devices=_conserved(roles, counts, regions.before),
+        picture=(
+            fabric.draw(values=dict(regions.sums), seconds=kernels, title=f"{point.workload}: measured kernels")
+            if fabric.exists
+            else ""
+        ),
+        attribution=regions.attribution,
+        starts=regions.starts,
+        returning_s=counts.total(roles.gpus, r"memory\.unit\d+\.load_latency\.sum") / 1e12,
+    )
 
 
 def _conserved(roles: Roles, counts: Counts, before: float) -> dict[str, float]:
     if not roles.directions:
         return {}
     devices = [v.path for v in roles.vertices if not v.is_switch]
-    totals = [sum(counts.of(f"{device}.packets_{what}") for device in devices) for what in ("sent", "received", "failed")]
+    totals = [
+        sum(counts.of(f"{device}.packets_{what}") for device in devices) for what in ("sent", "received", "failed")
+    ]
     return dict(zip(CONSERVED, (*totals, before, counts.of(roles.under_way))))
 
 
@@ -251,9 +339,19 @@ def unbalanced(m: Measured) -> str:
     if not found:
         return ""
     if found[AT_THE_END]:
-        return f"{m.point.workload} on {m.point.machine}: {found[AT_THE_END]:.0f} packets have neither arrived nor failed at the end"
-    came, went = found["sent"] + found["under way before"], found["received"] + found["failed"] + found["under way after"]
-    return "" if came == went else f"{m.point.workload} on {m.point.machine}: {came:.0f} sent, {went:.0f} arrived, failed or under way"
+        return (
+            f"{m.point.workload} on {m.point.machine}: {found[AT_THE_END]:.0f} packets have neither arrived nor failed"
+            " at the end"
+        )
+    came, went = (
+        found["sent"] + found["under way before"],
+        found["received"] + found["failed"] + found["under way after"],
+    )
+    return (
+        ""
+        if came == went
+        else f"{m.point.workload} on {m.point.machine}: {came:.0f} sent, {went:.0f} arrived, failed or under way"
+    )
 
 
 #: Why figures of what crosses between clusters may be missing.
@@ -285,16 +383,23 @@ def as_record(m: Measured) -> dict[str, Any]:
         return m.remote_read_s[name] * 1e6 if name in m.remote_read_s else Missing("nothing was read there")
 
     return {
-        "workload": m.point.workload, "machine": m.point.machine, "right": m.right, "kernels_us": m.kernels_s * 1e6,
-        "wavefront_instructions": m.wavefront_instructions, "l1_transactions": m.transactions,
-        "l1_mpki": 1e3 * m.l1_misses / m.wavefront_instructions if m.wavefront_instructions else Missing("no wavefront ran"),
+        "workload": m.point.workload,
+        "machine": m.point.machine,
+        "right": m.right,
+        "kernels_us": m.kernels_s * 1e6,
+        "wavefront_instructions": m.wavefront_instructions,
+        "l1_transactions": m.transactions,
+        "l1_mpki": (
+            1e3 * m.l1_misses / m.wavefront_instructions if m.wavefront_instructions else Missing("no wavefront ran")
+        ),
         **{f"{name}_%": place(name) for name in PLACES},
         "page_table_%_of_slow_packets": crossing(tables, packets, "packets between clusters"),
         "page_table_%_of_slow_flits": crossing(table_flits, flits, "flits between clusters"),
         "flits_padded_25_or_75_%": crossing(padded, flits, "flits between clusters"),
         "lines_needing_16_bytes_%": crossing(m.needed.get(16, 0.0), lines, "lines read from other clusters"),
         "slow_link_busy_%": 100 * max(m.utilisation.values()) if m.utilisation else NO_CLUSTERS,
-        "same_cluster_read_us": read_time("same_cluster"), "other_cluster_read_us": read_time("other_cluster"),
+        "same_cluster_read_us": read_time("same_cluster"),
+        "other_cluster_read_us": read_time("other_cluster"),
         "wall_s": m.wall_s,
     }
 

@@ -20,28 +20,72 @@ _PART_COLOURS = ("C0", "C1", "C2", "C3", "C4", "C5", "C6", "gold", "olive", "C9"
 _COLOURS = {"local": "tab:green", "same_cluster": "tab:blue", "other_cluster": "tab:red"}
 
 
-def draw(slow: dict[str, Measured], ideal: dict[str, Measured], slowdown: dict[str, float]) -> Iterator[tuple[str, Figure, str]]:
+def draw(
+    slow: dict[str, Measured], ideal: dict[str, Measured], slowdown: dict[str, float]
+) -> Iterator[tuple[str, Figure, str]]:
     """(name, figure, caption) of every plot."""
-    yield "slowdown", _bars({"": slowdown}, "run time, all-fast fabric = 1", line=1.0), "What the slow link between clusters costs"
-    yield ("places", _stacked({name: {p: sum(n for (_, q), n in m.accesses.items() if q == p) for p in PLACES} for name, m in slow.items()},
-                              _COLOURS, "% of lines"), "Where the lines lie that are read, written or changed behind L1 caches")
+    yield (
+        "slowdown",
+        _bars({"": slowdown}, "run time, all-fast fabric = 1", line=1.0),
+        "What the slow link between clusters costs",
+    )
+    yield (
+        "places",
+        _stacked(
+            {
+                name: {p: sum(n for (_, q), n in m.accesses.items() if q == p) for p in PLACES}
+                for name, m in slow.items()
+            },
+            _COLOURS,
+            "% of lines",
+        ),
+        "Where the lines lie that are read, written or changed behind L1 caches",
+    )
     crossing = {name: m for name, m in slow.items() if m.clusters > 1}
     if crossing:
         yield from _between_clusters(crossing)
     attributed = {name: m.attribution for name, m in slow.items() if m.attribution}
     if attributed:
-        yield "attribution", _attribution(attributed), ("Where the latency of loads went, by where the farthest of their lines lay; hatched: queueing. "
-                                                        "Above each bar the mean latency")
+        yield (
+            "attribution",
+            _attribution(attributed),
+            (
+                "Where the latency of loads went, by where the farthest of their lines lay; hatched: queueing. "
+                "Above each bar the mean latency"
+            ),
+        )
 
 
 def _between_clusters(slow: dict[str, Measured]) -> Iterator[tuple[str, Figure, str]]:
-    yield ("needed", _stacked({name: {f"≤ {n} bytes": m.needed[n] for n in NEEDED} for name, m in slow.items()}, {}, "% of lines"),
-           "Bytes needed of each line that comes from the other cluster")
-    yield ("padding", _stacked({name: {f"{p} % padding": sum(m.flits[c, p] for c in CLASSES) for p in PADDINGS} for name, m in slow.items()}, {},
-                               "% of flits"), "Padding of the flits between clusters")
-    yield ("classes", _stacked({name: {c.replace("_", " "): m.packets[c] for c in CLASSES} for name, m in slow.items()}, {}, "% of packets"),
-           "Packets between clusters by class")
-    yield "utilisation", _utilisation(slow), "The links between clusters over time, each direction, in the longest measured region"
+    yield (
+        "needed",
+        _stacked({name: {f"≤ {n} bytes": m.needed[n] for n in NEEDED} for name, m in slow.items()}, {}, "% of lines"),
+        "Bytes needed of each line that comes from the other cluster",
+    )
+    yield (
+        "padding",
+        _stacked(
+            {
+                name: {f"{p} % padding": sum(m.flits[c, p] for c in CLASSES) for p in PADDINGS}
+                for name, m in slow.items()
+            },
+            {},
+            "% of flits",
+        ),
+        "Padding of the flits between clusters",
+    )
+    yield (
+        "classes",
+        _stacked(
+            {name: {c.replace("_", " "): m.packets[c] for c in CLASSES} for name, m in slow.items()}, {}, "% of packets"
+        ),
+        "Packets between clusters by class",
+    )
+    yield (
+        "utilisation",
+        _utilisation(slow),
+        "The links between clusters over time, each direction, in the longest measured region",
+    )
 
 
 def against_size(frame: pandas.DataFrame) -> Figure:
@@ -49,7 +93,9 @@ def against_size(frame: pandas.DataFrame) -> Figure:
     figure = Figure(figsize=(7, 3.4), layout="constrained")
     axes = figure.subplots()
     for name, rows in frame.groupby("workload", sort=False):
-        axes.plot(rows["size"] / rows["size"].max(), rows["slowdown"], marker="o", label=f"{name}, up to {rows['size'].max()}")
+        axes.plot(
+            rows["size"] / rows["size"].max(), rows["slowdown"], marker="o", label=f"{name}, up to {rows['size'].max()}"
+        )
     axes.set_xscale("log", base=2)
     axes.axhline(1, color="grey", linewidth=0.8)
     axes.set_xlabel("size, of the largest")
@@ -72,7 +118,9 @@ def _attribution(found: dict[str, Attribution]) -> Figure:
                 heights = [100 * getattr(found[name], kind).get((reach, part), 0.0) / whole[name] for name in names]
                 if not any(heights):
                     continue
-                bars = panel.bar(names, heights, bottom=bottom, color=colour, hatch=hatch, edgecolor="white", linewidth=0.3)
+                bars = panel.bar(
+                    names, heights, bottom=bottom, color=colour, hatch=hatch, edgecolor="white", linewidth=0.3
+                )
                 bottom = [b + h for b, h in zip(bottom, heights)]
                 shown.setdefault(f"{part}{', waiting' if hatch else ''}", bars)
         for at, name in enumerate(names):
@@ -123,12 +171,16 @@ def _utilisation(slow: dict[str, Measured]) -> Figure:
     lines = max(1, -(-len(shown) // columns))
     figure = Figure(figsize=(12, 1.7 * lines + 0.4), layout="constrained")
     panels = figure.subplots(lines, columns, squeeze=False)
-    for panel in panels.flat[len(shown):]:
+    for panel in panels.flat[len(shown) :]:
         panel.set_axis_off()
     for panel, (name, m) in zip(panels.flat, shown.items()):
         for direction, values in m.load.items():
-            panel.plot([1e6 * m.window_s * i for i in range(len(values))], [v / m.window_s / 1e9 for v in values], linewidth=0.9,
-                       label=direction)
+            panel.plot(
+                [1e6 * m.window_s * i for i in range(len(values))],
+                [v / m.window_s / 1e9 for v in values],
+                linewidth=0.9,
+                label=direction,
+            )
         panel.set_title(name, fontsize="small")
         panel.tick_params(labelsize="x-small")
         panel.set_ylabel("GB/s", fontsize="x-small")

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What parts a machine has, by the model's own account: GPUs, links and their directions, clusters. Nothing here goes by what a
-configuration calls its switches."""
+"""What parts a machine has, by the model's own account: GPUs, links and their directions, clusters. Nothing here goes
+by what a configuration calls its switches."""
 
 from __future__ import annotations
 
@@ -16,18 +16,34 @@ if TYPE_CHECKING:
     from ...platform import Platform
 
 #: Parts of a GPU that a load passes, and what of its path below the GPU they are.
-_GPU_PARTS = [(part, re.compile(pattern)) for part, pattern in (
-    ("translation", r"memory\.(unit\d+\.tlb|l2_tlb|gmmu)(\..*)?"),
-    ("L1", r"memory\.(unit\d+|scalar_cache\d+)(\..*)?"),
-    ("crossbar", r"memory\.router"),
-    ("L2", r"memory\.l2\.bank\d+"),
-    ("HBM", r"memory\.hbm(\..*)?"),
-    ("GPU's port", r"fabric(\..*)?"),
-    ("PCIe", r"(system|link)(\..*)?"),
-)]
+_GPU_PARTS = [
+    (part, re.compile(pattern))
+    for part, pattern in (
+        ("translation", r"memory\.(unit\d+\.tlb|l2_tlb|gmmu)(\..*)?"),
+        ("L1", r"memory\.(unit\d+|scalar_cache\d+)(\..*)?"),
+        ("crossbar", r"memory\.router"),
+        ("L2", r"memory\.l2\.bank\d+"),
+        ("HBM", r"memory\.hbm(\..*)?"),
+        ("GPU's port", r"fabric(\..*)?"),
+        ("PCIe", r"(system|link)(\..*)?"),
+    )
+]
 #: In the order in which a load passes them.
-PARTS = ["translation", "L1", "crossbar", "GPU's port", "GPU's link", "link between switches", "switch's link to a GPU", "L2", "HBM", "PCIe",
-         "switch", "other", "unaccounted"]
+PARTS = [
+    "translation",
+    "L1",
+    "crossbar",
+    "GPU's port",
+    "GPU's link",
+    "link between switches",
+    "switch's link to a GPU",
+    "L2",
+    "HBM",
+    "PCIe",
+    "switch",
+    "other",
+    "unaccounted",
+]
 
 
 @dataclass(frozen=True)
@@ -81,13 +97,19 @@ class PartFinder:
         switches = {v.name for v in self.roles.vertices if v.is_switch}
         for d in self.roles.directions:
             if _inside(component, d.path):
-                return "link between switches" if d.between_switches else "switch's link to a GPU" if d.source in switches else "GPU's link"
+                return (
+                    "link between switches"
+                    if d.between_switches
+                    else "switch's link to a GPU"
+                    if d.source in switches
+                    else "GPU's link"
+                )
         for v in self.roles.vertices:
             if _inside(component, v.path):
                 return "switch" if v.is_switch else "GPU's port"
         for gpu in self.roles.gpus:
             if _inside(component, gpu):
-                below = component[len(gpu) + 1:]
+                below = component[len(gpu) + 1 :]
                 return next((part for part, pattern in _GPU_PARTS if pattern.fullmatch(below)), "other")
         return "PCIe" if _inside(component, f"{self.roles.node}.pcie") else "other"
 
@@ -109,12 +131,19 @@ class Counts:
         return self._values[path]
 
     def total(self, prefixes: Iterable[str], pattern: str) -> float:
-        """Sum over the statistics whose path is one of ``prefixes``, a dot, and what matches ``pattern``. Raises `LookupError` if
-        one of the prefixes has none."""
+        """Sum over the statistics whose path is one of ``prefixes``, a dot, and what matches ``pattern``. Raises
+        `LookupError` if one of the prefixes has none."""
         matches, found = re.compile(pattern).fullmatch, 0.0
         for prefix in prefixes:
-            values = [value for path, value in self._values.items() if path.startswith(prefix + ".") and matches(path[len(prefix) + 1:])]
+            values = [
+                value
+                for path, value in self._values.items()
+                if path.startswith(prefix + ".") and matches(path[len(prefix) + 1 :])
+            ]
             if not values:
-                raise LookupError(f"the machine counts no '{prefix}.{pattern}': the experiment asks for what the model calls otherwise")
+                raise LookupError(
+                    f"the machine counts no '{prefix}.{pattern}': the experiment asks for what the model calls"
+                    " otherwise"
+                )
             found += sum(values)
         return found

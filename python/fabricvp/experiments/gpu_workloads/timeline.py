@@ -16,13 +16,15 @@ def series(platform: Platform, paths: Mapping[str, str]) -> tuple[float, dict[st
     found = {name: platform.statistics.series(path) for name, path in paths.items()}
     windows = {name: float(starts[1] - starts[0]) for name, (starts, _) in found.items() if len(starts) > 1}
     widest = max(windows.values(), default=0.0)
-    return widest, {name: _widened([float(v) for v in values], round(widest / windows[name]) if name in windows else 1)
-                    for name, (_, values) in found.items()}
+    return widest, {
+        name: _widened([float(v) for v in values], round(widest / windows[name]) if name in windows else 1)
+        for name, (_, values) in found.items()
+    }
 
 
 def _widened(values: list[float], times: int) -> list[float]:
     """Sums of as many windows each."""
-    return [sum(values[i:i + times]) for i in range(0, len(values), times)] if times > 1 else values
+    return [sum(values[i : i + times]) for i in range(0, len(values), times)] if times > 1 else values
 
 
 def lanes_over_time(direction: Direction) -> str:

@@ -7,7 +7,7 @@ import pandas
 
 from ..frame import Run
 from . import pictures, published
-from .service import GROUPS, Service, WORKERS, measure
+from .service import GROUPS, WORKERS, Service, measure
 
 US = 1e6
 VECTOR = 128  #: bytes
@@ -20,38 +20,112 @@ SLIDES = "ComP-Net slides: 20 µs a launch by a vendor's driver"
 def study(run: Run) -> None:
     """Adds everything to the report of ``run``."""
     batches = [n for n in published.MATVEC if not run.quick or n in (480, 1920)]
-    def service(who: str, vectors: int, launch: str = "0 us") -> Service:
-        return Service(f"{WORKERS[who]} groups={GROUPS} multiply=1 items={ITEMS} bytes={vectors * VECTOR} rounds={2 if run.quick or vectors > 2000 else 6}", launch, vectors / 1000 + 2)
 
-    points = {(name, n): service(who, n, launch) for n in batches
-              for name, who, launch in (("a kernel for each batch", "CPU", "0 us"), (f"… and {SLIDES_LAUNCH} a launch", "CPU", SLIDES_LAUNCH), ("one kernel", "one kernel", "0 us"),
-                                      (PARTS, "each work-group by itself", "0 us"))}
-    found = dict(zip(points, run.map("batches", measure, list(points.values()), lambda s: s.cost, lambda s: f"{s.options}, {s.launch} a launch")))
-    again = run.map("the same again", measure, [points["one kernel", batches[0]]], name=lambda s: s.options, fresh=True)[0]
+    def service(who: str, vectors: int, launch: str = "0 us") -> Service:
+        return Service(
+            f"{WORKERS[who]} groups={GROUPS} multiply=1 items={ITEMS} bytes={vectors * VECTOR}"
+            f" rounds={2 if run.quick or vectors > 2000 else 6}",
+            launch,
+            vectors / 1000 + 2,
+        )
+
+    points = {
+        (name, n): service(who, n, launch)
+        for n in batches
+        for name, who, launch in (
+            ("a kernel for each batch", "CPU", "0 us"),
+            (f"… and {SLIDES_LAUNCH} a launch", "CPU", SLIDES_LAUNCH),
+            ("one kernel", "one kernel", "0 us"),
+            (PARTS, "each work-group by itself", "0 us"),
+        )
+    }
+    found = dict(
+        zip(
+            points,
+            run.map(
+                "batches",
+                measure,
+                list(points.values()),
+                lambda s: s.cost,
+                lambda s: f"{s.options}, {s.launch} a launch",
+            ),
+        )
+    )
+    again = run.map(
+        "the same again", measure, [points["one kernel", batches[0]]], name=lambda s: s.options, fresh=True
+    )[0]
     lines = []
     for (name, n), f in found.items():
         rate = n / f.each / 1e6
         known = published.MATVEC[n][name in ("one kernel", PARTS)]
-        run.report.row(f"{name}, {n} vectors", "M/s", rate, known, published.MATVEC_SOURCE if "launch" not in name else f"{published.MATVEC_SOURCE}; {SLIDES}")
-        lines.append({"worker": name, "vectors": n, "us": f.each * US, "million_vectors_per_s": rate, "published": known})
+        run.report.row(
+            f"{name}, {n} vectors",
+            "M/s",
+            rate,
+            known,
+            published.MATVEC_SOURCE if "launch" not in name else f"{published.MATVEC_SOURCE}; {SLIDES}",
+        )
+        lines.append(
+            {"worker": name, "vectors": n, "us": f.each * US, "million_vectors_per_s": rate, "published": known}
+        )
     frame = pandas.DataFrame(lines)
     for n in batches:
-        one, per_batch, driver = (found[name, n].each for name in ("one kernel", "a kernel for each batch", f"… and {SLIDES_LAUNCH} a launch"))
+        one, per_batch, driver = (
+            found[name, n].each for name in ("one kernel", "a kernel for each batch", f"… and {SLIDES_LAUNCH} a launch")
+        )
         cpu, gpu = published.MATVEC[n]
-        run.report.row(f"one kernel over a kernel for each batch, {n} vectors", "1", per_batch / one, gpu / cpu, published.MATVEC_SOURCE)
-        run.report.row(f"the same with {SLIDES_LAUNCH} a launch, {n} vectors", "1", driver / one, gpu / cpu, f"{published.MATVEC_SOURCE}; {SLIDES}")
-    run.report.plot("matvec", pictures.matvec(frame), "Million vectors a second by batch: simulated (lines), published (marks)")
-    run.report.table("matvec", frame.round(3), f"{GROUPS} work-groups of {ITEMS} work-items; the master waits for all results before it sends the next batch.")
+        run.report.row(
+            f"one kernel over a kernel for each batch, {n} vectors",
+            "1",
+            per_batch / one,
+            gpu / cpu,
+            published.MATVEC_SOURCE,
+        )
+        run.report.row(
+            f"the same with {SLIDES_LAUNCH} a launch, {n} vectors",
+            "1",
+            driver / one,
+            gpu / cpu,
+            f"{published.MATVEC_SOURCE}; {SLIDES}",
+        )
+    run.report.plot(
+        "matvec", pictures.matvec(frame), "Million vectors a second by batch: simulated (lines), published (marks)"
+    )
+    run.report.table(
+        "matvec",
+        frame.round(3),
+        f"{GROUPS} work-groups of {ITEMS} work-items; the master waits for all results before it sends the next batch.",
+    )
     check = run.report.check
-    check("every product is right", all(f.right for f in found.values()), f"{len(found)} runs, both parities of rounds, all vectors")
-    check("no doorbell is lost, nothing is sent twice", not sum(f.troubles for f in found.values()), "retries, dropped doorbells, unreadable entries, on both nodes")
-    check("a second run is the same to the picosecond", again == found["one kernel", batches[0]], points["one kernel", batches[0]].options)
+    check(
+        "every product is right",
+        all(f.right for f in found.values()),
+        f"{len(found)} runs, both parities of rounds, all vectors",
+    )
+    check(
+        "no doorbell is lost, nothing is sent twice",
+        not sum(f.troubles for f in found.values()),
+        "retries, dropped doorbells, unreadable entries, on both nodes",
+    )
+    check(
+        "a second run is the same to the picosecond",
+        again == found["one kernel", batches[0]],
+        points["one kernel", batches[0]].options,
+    )
     counts = {name: {found[name, n].launches for n in batches} for name, _ in points}
-    check("one kernel is one launch", counts["one kernel"] == {1.0} and min(counts["a kernel for each batch"]) > 2, str(counts))
+    check(
+        "one kernel is one launch",
+        counts["one kernel"] == {1.0} and min(counts["a kernel for each batch"]) > 2,
+        str(counts),
+    )
     first, last = batches[0], batches[-1]
     rates = {key: n / found[key].each / 1e6 for key in found for n in (key[1],)}
     run.report.conclude(
-        f"With {first} vectors a batch one kernel serves {rates['one kernel', first]:.1f} M vectors/s, a kernel for each batch {rates['a kernel for each batch', first]:.1f}, "
-        f"with {SLIDES_LAUNCH} of a driver's time a launch {rates[f'… and {SLIDES_LAUNCH} a launch', first]:.1f} (published: 11.7 and 2.6); with {last} "
-        f"{rates['one kernel', last]:.1f} ({rates[PARTS, last]:.1f} if each work-group gets its part with a notification of its own), {rates['a kernel for each batch', last]:.1f} and {rates[f'… and {SLIDES_LAUNCH} a launch', last]:.1f} "
-        f"({published.MATVEC[last][1]} and {published.MATVEC[last][0]}).")
+        f"With {first} vectors a batch one kernel serves {rates['one kernel', first]:.1f} M vectors/s, a kernel for"
+        f" each batch {rates['a kernel for each batch', first]:.1f}, with {SLIDES_LAUNCH} of a driver's time a launch"
+        f" {rates[f'… and {SLIDES_LAUNCH} a launch', first]:.1f} (published: 11.7 and 2.6); with {last}"
+        f" {rates['one kernel', last]:.1f} ({rates[PARTS, last]:.1f} if each work-group gets its part with a"
+        f" notification of its own), {rates['a kernel for each batch', last]:.1f} and"
+        f" {rates[f'… and {SLIDES_LAUNCH} a launch', last]:.1f} ({published.MATVEC[last][1]} and"
+        f" {published.MATVEC[last][0]})."
+    )

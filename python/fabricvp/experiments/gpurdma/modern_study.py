@@ -34,8 +34,11 @@ def _points(quick: bool) -> dict[Key, Point]:
     points: dict[Key, Point] = {}
     messages, pairs = (64, 32) if quick else (512, PAIRS)
     for machine in MACHINES:
+
         def add(what: str, which: object, options: str, machine: str = machine) -> None:
-            points[machine, what, which] = Point(f"runs=2 {options}", "own", machine=machine, cost=4 if "groups" in options else 1)
+            points[machine, what, which] = Point(
+                f"runs=2 {options}", "own", machine=machine, cost=4 if "groups" in options else 1
+            )
 
         for name, fence in FENCES.items():
             add("alone", name, f"messages={messages} inline=1 timed=1 fence={fence}")
@@ -43,9 +46,18 @@ def _points(quick: bool) -> dict[Key, Point]:
         for batch in QUICK_BATCHES if quick else BATCHES:
             add("batch", batch, f"messages=1024 inline=1 window=256 fence=1 batch={batch} signal=64")
         add("rate", "32 lanes, one queue pair", "messages=1024 inline=1 window=256 fence=1 lanes=32 batch=32 signal=32")
-        add("rate", "many queue pairs", f"groups={pairs} lanes=32 messages=64 inline=1 fence=1 batch=32 signal=32 window=64")
+        add(
+            "rate",
+            "many queue pairs",
+            f"groups={pairs} lanes=32 messages=64 inline=1 fence=1 batch=32 signal=32 window=64",
+        )
         for size in QUICK_SIZES if quick else SIZES:
-            add("size, 32 lanes, one queue pair", size, f"messages={max(32, min(1024, MOST_BYTES // size))} size={size} window=256 fence=1 reuse=1 lanes=32 batch=32 signal=32")
+            add(
+                "size, 32 lanes, one queue pair",
+                size,
+                f"messages={max(32, min(1024, MOST_BYTES // size))} size={size} window=256 fence=1 reuse=1 lanes=32"
+                " batch=32 signal=32",
+            )
             add("size, many queue pairs", size, _many(size, pairs))
     return points
 
@@ -53,18 +65,37 @@ def _points(quick: bool) -> dict[Key, Point]:
 def study(run: Run) -> None:
     """Adds everything to the report of ``run``."""
     points = _points(run.quick)
-    found = dict(zip(points, run.map("ways and machines", measure, list(points.values()), lambda p: p.cost, lambda p: f"{MACHINES[p.machine]}: {p.options}")))
+    found = dict(
+        zip(
+            points,
+            run.map(
+                "ways and machines",
+                measure,
+                list(points.values()),
+                lambda p: p.cost,
+                lambda p: f"{MACHINES[p.machine]}: {p.options}",
+            ),
+        )
+    )
     first = (NEW, "alone", "a fence of the GPU")
     again = run.map("the same again", measure, [points[first]], name=lambda p: p.options, fresh=True)[0]
     _rows(run, found)
     _tables(run, found)
     check = run.report.check
     check("every byte is right at the far side", all(f.right for f in found.values()), f"{len(found)} runs")
-    check("no doorbell is lost, nothing is sent twice", not sum(f.troubles for f in found.values()), "retries, dropped doorbells, unreadable entries")
+    check(
+        "no doorbell is lost, nothing is sent twice",
+        not sum(f.troubles for f in found.values()),
+        "retries, dropped doorbells, unreadable entries",
+    )
     check("a second run is the same to the picosecond", again == found[first], points[first].options)
     for machine, line in LINE_GBPS.items():
         most = max(f.gbps for (m, *_), f in found.items() if m == machine)
-        check(f"no more than the link carries, {MACHINES[machine]}", most < line, f"at most {most:.1f} Gb/s of payload of {line:g}")
+        check(
+            f"no more than the link carries, {MACHINES[machine]}",
+            most < line,
+            f"at most {most:.1f} Gb/s of payload of {line:g}",
+        )
     _conclude(run, found)
 
 
@@ -74,7 +105,11 @@ def _rate(f: Found) -> float:
 
 def _nine_tenths(found: dict[Key, Found], machine: str, what: str) -> float:
     """Smallest size that moves nine tenths of the line rate; nan if none does."""
-    sizes = [which for (m, w, which), f in found.items() if m == machine and w == what and isinstance(which, int) and f.gbps > 0.9 * LINE_GBPS[machine]]
+    sizes = [
+        which
+        for (m, w, which), f in found.items()
+        if m == machine and w == what and isinstance(which, int) and f.gbps > 0.9 * LINE_GBPS[machine]
+    ]
     return float(min(sizes)) if sizes else float("nan")
 
 
@@ -82,8 +117,16 @@ def _rows(run: Run, found: dict[Key, Found]) -> None:
     for machine, name in MACHINES.items():
         modern = machine == NEW
 
-        def row(figure: str, unit: str, measured: float, known: float | None = None, name: str = name, modern: bool = modern) -> None:
-            run.report.row(f"{name}: {figure}", unit, measured, known if modern else None, published.MODERN if modern and known else "the same kernel")
+        def row(
+            figure: str, unit: str, measured: float, known: float | None = None, name: str = name, modern: bool = modern
+        ) -> None:
+            run.report.row(
+                f"{name}: {figure}",
+                unit,
+                measured,
+                known if modern else None,
+                published.MODERN if modern and known else "the same kernel",
+            )
 
         for fence, (issue, whole) in published.FENCES.items():
             f = found[machine, "alone", fence]
@@ -91,19 +134,48 @@ def _rows(run: Run, found: dict[Key, Found]) -> None:
             row(f"until its completion is seen, {fence}", "µs", f.each * US, whole)
         f = found[machine, "alone", "a fence of the GPU"]
         row("from the doorbell to the completion", "µs", f.polling * US, published.SEEN)
-        row("payload that does not stand in the entry: more", "µs", (found[machine, "alone", "not inline"].each - f.each) * US, published.NOT_INLINE)
+        row(
+            "payload that does not stand in the entry: more",
+            "µs",
+            (found[machine, "alone", "not inline"].each - f.each) * US,
+            published.NOT_INLINE,
+        )
         row("one lane", "M/s", _rate(found[machine, "batch", 1]), published.MODERN_RATES["one lane"])
         row("one lane, 32 entries a doorbell", "M/s", _rate(found[machine, "batch", 32]))
         for way in ("32 lanes, one queue pair", "many queue pairs"):
             row(way, "M/s", _rate(found[machine, "rate", way]), published.MODERN_RATES[way])
         for way, known in zip(("many queue pairs", "32 lanes, one queue pair"), published.NINE_TENTHS):
-            row(f"nine tenths of the line rate from, {way}", "B", _nine_tenths(found, machine, f"size, {way}"), float(known))
+            row(
+                f"nine tenths of the line rate from, {way}",
+                "B",
+                _nine_tenths(found, machine, f"size, {way}"),
+                float(known),
+            )
 
 
 def _tables(run: Run, found: dict[Key, Found]) -> None:
-    frame = pandas.DataFrame([{"machine": MACHINES[machine], "what": what, "which": str(which), "bytes": f.size, "us": f.each * US, "writing_us": f.writing * US,
-                               "ringing_us": f.ringing * US, "polling_us": f.polling * US, "million_per_s": _rate(f), "gbps": f.gbps} for (machine, what, which), f in found.items()])
-    run.report.plot("modern", pictures.modern(frame), "Messages a second of one lane by entries a doorbell, and bandwidth by size, on both machines")
+    frame = pandas.DataFrame(
+        [
+            {
+                "machine": MACHINES[machine],
+                "what": what,
+                "which": str(which),
+                "bytes": f.size,
+                "us": f.each * US,
+                "writing_us": f.writing * US,
+                "ringing_us": f.ringing * US,
+                "polling_us": f.polling * US,
+                "million_per_s": _rate(f),
+                "gbps": f.gbps,
+            }
+            for (machine, what, which), f in found.items()
+        ]
+    )
+    run.report.plot(
+        "modern",
+        pictures.modern(frame),
+        "Messages a second of one lane by entries a doorbell, and bandwidth by size, on both machines",
+    )
     run.report.table("modern", frame.round(4), "All runs. `batch`: one lane, by entries a doorbell.", shown=80)
 
 
@@ -112,10 +184,20 @@ def _conclude(run: Run, found: dict[Key, Found]) -> None:
     issue = {fence: (f.writing + f.ringing) * US for fence, f in new.items()}
     one, batched = _rate(found[NEW, "batch", 1]), _rate(found[NEW, "batch", 32])
     warp, many = (_rate(found[NEW, "rate", way]) for way in ("32 lanes, one queue pair", "many queue pairs"))
-    ordered = 1.02 * issue["no fence"] < issue["a fence of the GPU"] and 1.02 * issue["a fence of the GPU"] < issue["a fence of system scope"]
+    ordered = (
+        1.02 * issue["no fence"] < issue["a fence of the GPU"]
+        and 1.02 * issue["a fence of the GPU"] < issue["a fence of system scope"]
+    )
     run.report.conclude(
-        f"To issue a write takes {issue['no fence']:.2f} µs without fences (published 0.19), {issue['a fence of the GPU']:.2f} with fences of the GPU (0.70), "
-        f"{issue['a fence of system scope']:.2f} with fences of system scope (2.62): "
-        + ("the order is the published one." if ordered else "both kinds of fences wait for L2 here, and none for PCIe, so the last one costs too little."),
-        f"One lane posts {one:.2f} M messages a second (1.8), with 32 entries a doorbell {batched:.2f}; 32 lanes on one queue pair {warp:.1f} (21.6), many queue pairs {many:.0f} (260): "
-        + ("the published order." if one < warp < many else "not the published order."))
+        f"To issue a write takes {issue['no fence']:.2f} µs without fences (published 0.19),"
+        f" {issue['a fence of the GPU']:.2f} with fences of the GPU (0.70), {issue['a fence of system scope']:.2f} with"
+        " fences of system scope (2.62): "
+        + (
+            "the order is the published one."
+            if ordered
+            else "both kinds of fences wait for L2 here, and none for PCIe, so the last one costs too little."
+        ),
+        f"One lane posts {one:.2f} M messages a second (1.8), with 32 entries a doorbell {batched:.2f}; 32 lanes on one"
+        f" queue pair {warp:.1f} (21.6), many queue pairs {many:.0f} (260): "
+        + ("the published order." if one < warp < many else "not the published order."),
+    )

@@ -23,9 +23,18 @@ def placement(frame: pandas.DataFrame) -> Figure:
     panels = figure.subplots(1, 2, sharey=True, sharex=True)
     for panel, (topology, part) in zip(panels, frame.groupby("topology", sort=False)):
         names = [f"QP {p}, CQ {c}" for p, c in zip(part["queue_pair"], part["completion_queue"])]
-        stacked(panel, names, {key[:-3]: part[key] for key in _STEPS}, {key[:-3]: color for key, color in _STEPS.items()})
+        stacked(
+            panel, names, {key[:-3]: part[key] for key in _STEPS}, {key[:-3]: color for key, color in _STEPS.items()}
+        )
         if topology == "switch":
-            panel.plot([published.PLACEMENT[p, c] for p, c in zip(part["queue_pair"], part["completion_queue"])], names, "kD", markersize=5, fillstyle="none", label="published")
+            panel.plot(
+                [published.PLACEMENT[p, c] for p, c in zip(part["queue_pair"], part["completion_queue"])],
+                names,
+                "kD",
+                markersize=5,
+                fillstyle="none",
+                label="published",
+            )
         panel.set(xlabel="µs", title="one switch" if topology == "switch" else "root ports")
     panels[0].legend(fontsize="x-small")
     return figure
@@ -38,7 +47,14 @@ def throughput(frame: pandas.DataFrame) -> Figure:
     colors = colormaps["tab20"].colors
     for i, (way, part) in enumerate(frame.groupby("way", sort=False)):
         for panel, key in zip(panels, ("gbps", "million_per_s")):
-            panel.plot(part["bytes"], part[key], marker=".", color=colors[(2 * i) % 20 + i // 10], linestyle="--" if way.startswith("CPU") else "-", label=way)
+            panel.plot(
+                part["bytes"],
+                part[key],
+                marker=".",
+                color=colors[(2 * i) % 20 + i // 10],
+                linestyle="--" if way.startswith("CPU") else "-",
+                label=way,
+            )
     for (_, size), gbps in published.GBPS.items():
         panels[0].plot([size], [gbps], "kD", markersize=4, fillstyle="none")
     for panel, label in zip(panels, ("Gb/s (diamonds: published)", "million messages/s")):
@@ -56,7 +72,15 @@ def matvec(frame: pandas.DataFrame) -> Figure:
     for i, (worker, part) in enumerate(frame.groupby("worker", sort=False)):
         axes.plot(part["vectors"], part["million_vectors_per_s"], marker=".", color=f"C{i}", label=worker)
         if not worker.startswith("…"):
-            axes.plot(part["vectors"], part["published"], "D", color=f"C{i}", markersize=4, fillstyle="none", label=f"{worker}, published")
+            axes.plot(
+                part["vectors"],
+                part["published"],
+                "D",
+                color=f"C{i}",
+                markersize=4,
+                fillstyle="none",
+                label=f"{worker}, published",
+            )
     axes.set_xscale("log", base=2)
     axes.set_ylim(bottom=0)
     axes.set(xlabel="vectors a batch", ylabel="million vectors/s")
@@ -67,10 +91,21 @@ def matvec(frame: pandas.DataFrame) -> Figure:
 def what_if(frame: pandas.DataFrame) -> Figure:
     """A panel a measure: groups of trees and generations, a bar for each placement."""
     figure = Figure(figsize=(12, 3.4), layout="constrained")
-    groups = [f"{tree}\ngen {generation}" for (tree, generation), _ in frame.groupby(["tree", "generation"], sort=False)]
-    for panel, (key, label) in zip(figure.subplots(1, 3), {"us": "µs a message, one at a time", "million_per_s": "million messages/s, 32 lanes", "gbps": "Gb/s, 16 KiB"}.items()):
+    groups = [
+        f"{tree}\ngen {generation}" for (tree, generation), _ in frame.groupby(["tree", "generation"], sort=False)
+    ]
+    for panel, (key, label) in zip(
+        figure.subplots(1, 3),
+        {
+            "us": "µs a message, one at a time",
+            "million_per_s": "million messages/s, 32 lanes",
+            "gbps": "Gb/s, 16 KiB",
+        }.items(),
+    ):
         for i, ((pair, cq), part) in enumerate(frame.groupby(["queue_pair", "completion_queue"], sort=False)):
-            panel.bar([place + (i - 1.5) * 0.2 for place in range(len(groups))], part[key], 0.2, label=f"QP {pair}, CQ {cq}")
+            panel.bar(
+                [place + (i - 1.5) * 0.2 for place in range(len(groups))], part[key], 0.2, label=f"QP {pair}, CQ {cq}"
+            )
         panel.set_xticks(range(len(groups)), groups, fontsize="xx-small")
         panel.set_title(label, fontsize="small")
     figure.legend(*figure.axes[0].get_legend_handles_labels(), fontsize="x-small", loc="outside lower center", ncols=4)

@@ -7,7 +7,7 @@ import pandas
 
 from ..frame import Run
 from . import published
-from .service import GROUPS, Service, WORKERS, measure
+from .service import GROUPS, WORKERS, Service, measure
 
 US = 1e6
 
@@ -17,26 +17,72 @@ def study(run: Run) -> None:
     rounds, size = (16, 16 << 10) if run.quick else (200, 64 << 10)
     small = {"CPU": Service(f"serve=1 rounds={rounds}"), "one work-group": Service(f"serve=2 rounds={rounds}")}
     replies = {"CPU": f"{WORKERS['CPU']} replies={GROUPS}"}
-    large = {who: Service(f"{replies.get(who, how)} groups={GROUPS} bytes={GROUPS * size} rounds={1 if run.quick else 2}", cost=10) for who, how in WORKERS.items()}
+    large = {
+        who: Service(
+            f"{replies.get(who, how)} groups={GROUPS} bytes={GROUPS * size} rounds={1 if run.quick else 2}", cost=10
+        )
+        for who, how in WORKERS.items()
+    }
     values = run.map("services", measure, [*small.values(), *large.values()], lambda s: s.cost, lambda s: s.options)
     quick = dict(zip(small, values))
-    found = dict(zip(large, values[len(small):]))
+    found = dict(zip(large, values[len(small) :]))
     again = run.map("the same again", measure, [small["one work-group"]], name=lambda s: s.options, fresh=True)[0]
     row = run.report.row
-    row("a notification there and back, answered by a CPU", "µs", quick["CPU"].each * US, None, "both ends poll their memory")
-    row("a notification there and back, answered by one work-group", "µs", quick["one work-group"].each * US, published.ROUND_TRIP, published.PAPER)
+    row(
+        "a notification there and back, answered by a CPU",
+        "µs",
+        quick["CPU"].each * US,
+        None,
+        "both ends poll their memory",
+    )
+    row(
+        "a notification there and back, answered by one work-group",
+        "µs",
+        quick["one work-group"].each * US,
+        published.ROUND_TRIP,
+        published.PAPER,
+    )
     lines = []
     for who, f in found.items():
         gbps = 2 * 8e-9 * f.bytes / f.each
-        row(f"there by one queue pair and back by {GROUPS}, answered by {who}", "Gb/s", gbps, published.PINGPONG[who], f"{published.PAPER}: 180 MB; here {f.bytes >> 10} KiB, both ways counted")
+        row(
+            f"there by one queue pair and back by {GROUPS}, answered by {who}",
+            "Gb/s",
+            gbps,
+            published.PINGPONG[who],
+            f"{published.PAPER}: 180 MB; here {f.bytes >> 10} KiB, both ways counted",
+        )
         lines.append({"answered_by": who, "bytes": f.bytes, "us": f.each * US, "gbps": gbps})
-    run.report.table("throughput", pandas.DataFrame(lines).round(3), "Batches from the master's host memory to the worker's GPU memory and back; bytes both ways by the time from sending to the last notification.")
+    run.report.table(
+        "throughput",
+        pandas.DataFrame(lines).round(3),
+        "Batches from the master's host memory to the worker's GPU memory and back; bytes both ways by the time from"
+        " sending to the last notification.",
+    )
     check = run.report.check
-    check("every byte has come back", all(f.right for f in values), f"{len(values)} runs, batches of even and odd rounds differ")
-    check("no doorbell is lost, nothing is sent twice", not sum(f.troubles for f in values), "retries, dropped doorbells, unreadable entries, on both nodes")
-    check("a second run is the same to the picosecond", again == quick["one work-group"], small["one work-group"].options)
+    check(
+        "every byte has come back",
+        all(f.right for f in values),
+        f"{len(values)} runs, batches of even and odd rounds differ",
+    )
+    check(
+        "no doorbell is lost, nothing is sent twice",
+        not sum(f.troubles for f in values),
+        "retries, dropped doorbells, unreadable entries, on both nodes",
+    )
+    check(
+        "a second run is the same to the picosecond", again == quick["one work-group"], small["one work-group"].options
+    )
     most = max(line["gbps"] for line in lines)
     check("no more than the link carries, both ways", most < 2 * 54.55, f"at most {most:.1f} Gb/s")
     run.report.conclude(
-        f"A notification comes back after {quick['one work-group'].each * US:.2f} µs if a work-group answers it (published: 10), after {quick['CPU'].each * US:.2f} if a CPU does.",
-        "There and back, " + ", ".join(f"{line['answered_by']}: {line['gbps']:.1f} Gb/s (published: {published.PINGPONG[str(line['answered_by'])]:g})" for line in lines) + ".")
+        f"A notification comes back after {quick['one work-group'].each * US:.2f} µs if a work-group answers it"
+        f" (published: 10), after {quick['CPU'].each * US:.2f} if a CPU does.",
+        "There and back, "
+        + ", ".join(
+            f"{line['answered_by']}: {line['gbps']:.1f} Gb/s (published:"
+            f" {published.PINGPONG[str(line['answered_by'])]:g})"
+            for line in lines
+        )
+        + ".",
+    )

@@ -7,7 +7,7 @@ import pandas
 
 from ..frame import Run
 from . import pictures, published
-from .points import Found, Point, TOPOLOGIES, measure
+from .points import TOPOLOGIES, Found, Point, measure
 
 US = 1e6
 #: (queue pair, completion queue); doorbell records lie with their queue
@@ -17,18 +17,35 @@ NAMES = {"switch": "below one switch", "root": "below root ports"}
 
 def options(pair: str, cq: str, messages: int, more: str = "") -> str:
     """Of the firmware."""
-    return f"messages={messages} runs=2 gpu_queues={int(pair == 'GPU')} gpu_records={int(pair == 'GPU')} gpu_cqs={int(cq == 'GPU')} {more}".rstrip()
+    return (
+        f"messages={messages} runs=2 gpu_queues={int(pair == 'GPU')} gpu_records={int(pair == 'GPU')}"
+        f" gpu_cqs={int(cq == 'GPU')} {more}".rstrip()
+    )
 
 
 def study(run: Run) -> None:
     """Adds everything to the report of ``run``."""
     messages = 64 if run.quick else 1024
-    points = {(t, *place): Point(options(*place, messages, "timed=1"), t, spans=True) for t in TOPOLOGIES for place in PLACES}
-    together = {(t, *place): Point(options(*place, messages, "window=256 batch=32 signal=32 lanes=32"), t) for t in TOPOLOGIES[:1] for place in PLACES}
-    values = run.map("placements", measure, [*points.values(), *together.values()], lambda p: p.cost, lambda p: f"{p.topology}, {p.options}")
+    points = {
+        (t, *place): Point(options(*place, messages, "timed=1"), t, spans=True) for t in TOPOLOGIES for place in PLACES
+    }
+    together = {
+        (t, *place): Point(options(*place, messages, "window=256 batch=32 signal=32 lanes=32"), t)
+        for t in TOPOLOGIES[:1]
+        for place in PLACES
+    }
+    values = run.map(
+        "placements",
+        measure,
+        [*points.values(), *together.values()],
+        lambda p: p.cost,
+        lambda p: f"{p.topology}, {p.options}",
+    )
     found = dict(zip(points, values))
-    many = dict(zip(together, values[len(points):]))
-    again = run.map("the same again", measure, [points["switch", "GPU", "GPU"]], name=lambda p: p.options, fresh=True)[0]
+    many = dict(zip(together, values[len(points) :]))
+    again = run.map("the same again", measure, [points["switch", "GPU", "GPU"]], name=lambda p: p.options, fresh=True)[
+        0
+    ]
     _rows(run, found, many)
     _tables(run, found)
     _checks(run, [*found.values(), *many.values()], found["switch", "GPU", "GPU"], again)
@@ -39,40 +56,116 @@ def _rows(run: Run, found: dict[tuple[str, str, str], Found], many: dict[tuple[s
     row = run.report.row
     for (topology, pair, cq), f in found.items():
         known = published.PLACEMENT[pair, cq] if topology == "switch" else None
-        row(f"{NAMES[topology]}: queue pair {pair}, completion queue {cq}", "µs", f.each * US, known, published.SLIDES if known else "write of 8 B, one lane, to its completion")
+        row(
+            f"{NAMES[topology]}: queue pair {pair}, completion queue {cq}",
+            "µs",
+            f.each * US,
+            known,
+            published.SLIDES if known else "write of 8 B, one lane, to its completion",
+        )
     for topology in TOPOLOGIES:
+
         def each(pair: str, cq: str, topology: str = topology) -> float:
             return found[topology, pair, cq].each * US
 
         pairs = {cq: each("host", cq) - each("GPU", cq) for cq in ("host", "GPU")}
         cqs = {pair: each(pair, "host") - each(pair, "GPU") for pair in ("host", "GPU")}
         shown = topology == "switch"
-        row(f"{NAMES[topology]}: the queue pair in the GPU saves, completion queue in the host", "µs", pairs["host"], 2.4 if shown else None, published.SLIDES)
-        row(f"{NAMES[topology]}: the queue pair in the GPU saves, completion queue in the GPU", "µs", pairs["GPU"], 2.0 if shown else None, published.SLIDES)
-        row(f"{NAMES[topology]}: the completion queue in the GPU saves, queue pair in the host", "µs", cqs["host"], 1.8 if shown else None, published.SLIDES)
-        row(f"{NAMES[topology]}: the completion queue in the GPU saves, queue pair in the GPU", "µs", cqs["GPU"], 1.4 if shown else None, published.SLIDES)
+        row(
+            f"{NAMES[topology]}: the queue pair in the GPU saves, completion queue in the host",
+            "µs",
+            pairs["host"],
+            2.4 if shown else None,
+            published.SLIDES,
+        )
+        row(
+            f"{NAMES[topology]}: the queue pair in the GPU saves, completion queue in the GPU",
+            "µs",
+            pairs["GPU"],
+            2.0 if shown else None,
+            published.SLIDES,
+        )
+        row(
+            f"{NAMES[topology]}: the completion queue in the GPU saves, queue pair in the host",
+            "µs",
+            cqs["host"],
+            1.8 if shown else None,
+            published.SLIDES,
+        )
+        row(
+            f"{NAMES[topology]}: the completion queue in the GPU saves, queue pair in the GPU",
+            "µs",
+            cqs["GPU"],
+            1.4 if shown else None,
+            published.SLIDES,
+        )
     best = found["switch", "GPU", "GPU"]
     for name in ("writing", "ringing", "polling"):
         row(f"both in the GPU: {name}", "µs", getattr(best, name) * US, published.STEPS[name], published.PAPER)
     for (_, pair, cq), f in many.items():
-        row(f"32 lanes together, 32 a doorbell: queue pair {pair}, completion queue {cq}", "M/s", 1e-6 / f.each, None, "writes of 8 B; published: throughput does not depend on the place")
+        row(
+            f"32 lanes together, 32 a doorbell: queue pair {pair}, completion queue {cq}",
+            "M/s",
+            1e-6 / f.each,
+            None,
+            "writes of 8 B; published: throughput does not depend on the place",
+        )
 
 
 def _tables(run: Run, found: dict[tuple[str, str, str], Found]) -> None:
-    steps = pandas.DataFrame([{"topology": t, "queue_pair": pair, "completion_queue": cq, "us": f.each * US, "writing_us": f.writing * US, "ringing_us": f.ringing * US,
-                               "polling_us": f.polling * US, "polls": f.polls, "message_us": sum(s for *_, s in f.stages) * US, "lane_reads_host_us": f.host_read * US,
-                               "adapter_reads_us": f.dma_read * US} for (t, pair, cq), f in found.items()])
-    run.report.plot("placement", pictures.placement(steps), "One lane, one write of 8 bytes after the other: simulated (bars), published (marks)")
-    run.report.table("placement", steps.round(3), "Time a message, by the lane's steps; `message`: of it, from the store to the doorbell until the completion is in memory.")
-    stages = pandas.DataFrame([{"topology": t, "queue_pair": pair, "completion_queue": cq, "component": c, "stage": s, "ns": seconds * 1e9}
-                               for (t, pair, cq), f in found.items() for c, s, seconds in f.stages])
-    run.report.table("spans", stages.round(2), "Where the time from the store to the doorbell until the completion is in memory goes; mean of a run's messages.", shown=60)
+    steps = pandas.DataFrame(
+        [
+            {
+                "topology": t,
+                "queue_pair": pair,
+                "completion_queue": cq,
+                "us": f.each * US,
+                "writing_us": f.writing * US,
+                "ringing_us": f.ringing * US,
+                "polling_us": f.polling * US,
+                "polls": f.polls,
+                "message_us": sum(s for *_, s in f.stages) * US,
+                "lane_reads_host_us": f.host_read * US,
+                "adapter_reads_us": f.dma_read * US,
+            }
+            for (t, pair, cq), f in found.items()
+        ]
+    )
+    run.report.plot(
+        "placement",
+        pictures.placement(steps),
+        "One lane, one write of 8 bytes after the other: simulated (bars), published (marks)",
+    )
+    run.report.table(
+        "placement",
+        steps.round(3),
+        "Time a message, by the lane's steps; `message`: of it, from the store to the doorbell until the completion is"
+        " in memory.",
+    )
+    stages = pandas.DataFrame(
+        [
+            {"topology": t, "queue_pair": pair, "completion_queue": cq, "component": c, "stage": s, "ns": seconds * 1e9}
+            for (t, pair, cq), f in found.items()
+            for c, s, seconds in f.stages
+        ]
+    )
+    run.report.table(
+        "spans",
+        stages.round(2),
+        "Where the time from the store to the doorbell until the completion is in memory goes; mean of a run's"
+        " messages.",
+        shown=60,
+    )
 
 
 def _checks(run: Run, all_found: list[Found], first: Found, again: Found) -> None:
     check = run.report.check
     check("every byte is right at the far side", all(f.right for f in all_found), f"{len(all_found)} runs")
-    check("no doorbell is lost, nothing is sent twice", not sum(f.troubles for f in all_found), "retries, dropped doorbells, unreadable entries")
+    check(
+        "no doorbell is lost, nothing is sent twice",
+        not sum(f.troubles for f in all_found),
+        "retries, dropped doorbells, unreadable entries",
+    )
     check("a second run is the same to the picosecond", again == first, "both in the GPU")
     apart = [abs(f.writing + f.ringing + f.polling - f.each) / f.each for f in all_found if f.writing]
     check("a lane's steps add up to its time", max(apart) < 0.01, f"{100 * max(apart):.2f} % apart at most")
@@ -83,9 +176,12 @@ def _checks(run: Run, all_found: list[Found], first: Found, again: Found) -> Non
 def _conclude(run: Run, found: dict[tuple[str, str, str], Found]) -> None:
     us = {key: f.each * US for key, f in found.items()}
     run.report.conclude(
-        f"One lane writes 8 bytes to the other node and sees the completion after {us['switch', 'GPU', 'GPU']:.2f} µs with everything in the GPU's memory (published: 4.8), "
-        f"{us['switch', 'host', 'GPU']:.2f} with the queue pair in the host's (6.8), {us['switch', 'GPU', 'host']:.2f} with the completion queue there (6.2), "
-        f"{us['switch', 'host', 'host']:.2f} with both (8.6). Below root ports it is {us['root', 'GPU', 'GPU']:.2f}, {us['root', 'host', 'GPU']:.2f}, "
-        f"{us['root', 'GPU', 'host']:.2f}, {us['root', 'host', 'host']:.2f} µs.",
-        "A completion queue in the host's memory makes each look a read across PCIe. A queue pair there costs the lane nothing here: its stores are posted, and a fence does not "
-        "wait for what has been posted across PCIe, since nothing that follows on the same way can overtake it.")
+        f"One lane writes 8 bytes to the other node and sees the completion after {us['switch', 'GPU', 'GPU']:.2f} µs"
+        f" with everything in the GPU's memory (published: 4.8), {us['switch', 'host', 'GPU']:.2f} with the queue pair"
+        f" in the host's (6.8), {us['switch', 'GPU', 'host']:.2f} with the completion queue there (6.2),"
+        f" {us['switch', 'host', 'host']:.2f} with both (8.6). Below root ports it is {us['root', 'GPU', 'GPU']:.2f},"
+        f" {us['root', 'host', 'GPU']:.2f}, {us['root', 'GPU', 'host']:.2f}, {us['root', 'host', 'host']:.2f} µs.",
+        "A completion queue in the host's memory makes each look a read across PCIe. A queue pair there costs the lane"
+        " nothing here: its stores are posted, and a fence does not wait for what has been posted across PCIe, since"
+        " nothing that follows on the same way can overtake it.",
+    )

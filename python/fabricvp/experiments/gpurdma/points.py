@@ -14,7 +14,10 @@ from ...platform import Platform
 from ...results import Outcome
 from ..machines import use
 
-_WRITES = re.compile(r"^# writes (\d+) messages (\d+) bytes (\d+) ps, writing (\d+) ringing (\d+) polling (\d+) ps, (\d+) polls", re.MULTILINE)
+_WRITES = re.compile(
+    r"^# writes (\d+) messages (\d+) bytes (\d+) ps, writing (\d+) ringing (\d+) polling (\d+) ps, (\d+) polls",
+    re.MULTILINE,
+)
 #: GPU and adapter below one PCIe switch, or each below a root port.
 TOPOLOGIES = ("switch", "root")
 #: What stands for `switch0` of the configuration, by topology; "switches": each below a switch of its own.
@@ -72,15 +75,24 @@ def text_of(point: Point) -> str:
     gpu, adapter = _BELOW[point.topology]
     switches = "  pcie:\n    switches:\n      - name: switch0\n"
     text = text.replace(switches, f"{switches}      - name: switch1\n" if point.topology == "switches" else "")
-    return text.replace("gpus:\n    - below: switch0", f"gpus:\n    - below: {gpu}").replace("hcas:\n    - below: switch0", f"hcas:\n    - below: {adapter}")
+    return text.replace("gpus:\n    - below: switch0", f"gpus:\n    - below: {gpu}").replace(
+        "hcas:\n    - below: switch0", f"hcas:\n    - below: {adapter}"
+    )
 
 
 def overrides(point: Point) -> dict[str, object]:
     """What else is set of the machine."""
     if point.generation == 3:
         return {}
-    ports = [f"node.pcie.switches.*.{port}" for port in ("upstream_port", "downstream_port")] if point.topology != "root" else []
-    return {f"{place}.generation": point.generation for place in ("node.pcie.root.root_port", "node.gpus.0.link", "node.hcas.0.link", *ports)}
+    ports = (
+        [f"node.pcie.switches.*.{port}" for port in ("upstream_port", "downstream_port")]
+        if point.topology != "root"
+        else []
+    )
+    return {
+        f"{place}.generation": point.generation
+        for place in ("node.pcie.root.root_port", "node.gpus.0.link", "node.hcas.0.link", *ports)
+    }
 
 
 def measure(point: Point) -> Found:
@@ -101,10 +113,20 @@ def measure(point: Point) -> Found:
         values = platform.statistics.snapshot()
         messages, size, ps, writing, ringing, polling, polls = (int(v) for v in _WRITES.findall(texts[0])[-1])
         each = 1e-12 / messages
-        return Found(messages, size, ps * 1e-12, writing * each, ringing * each, polling * each, polls / messages, stages,
-                     values["node0.gpu0.system.read_latency.mean"] * 1e-12, values["node0.hca0.dma.read_latency.mean"] * 1e-12,
-                     all("all ok" in text for text in texts),
-                     sum(values[f"node0.hca0.{what}"] for what in ("retries", "bad_doorbells", "sends.failures")))
+        return Found(
+            messages,
+            size,
+            ps * 1e-12,
+            writing * each,
+            ringing * each,
+            polling * each,
+            polls / messages,
+            stages,
+            values["node0.gpu0.system.read_latency.mean"] * 1e-12,
+            values["node0.hca0.dma.read_latency.mean"] * 1e-12,
+            all("all ok" in text for text in texts),
+            sum(values[f"node0.hca0.{what}"] for what in ("retries", "bad_doorbells", "sends.failures")),
+        )
 
 
 def _stages(platform: Platform) -> list[tuple[str, str, float]]:

@@ -12,8 +12,13 @@ NAIVE = 5.8
 STEPS = {"writing": 1.6, "ringing": 1.5, "polling": 3.1}
 REUSE_SAVES = 0.76
 #: Gb/s by (way, size)
-GBPS = {("one at a time", 32 << 10): 15.0, ("one at a time", 1 << 20): 43.0, ("pipelined", 32 << 10): 45.0, ("queue pair a warp", 16 << 10): 50.0,
-        ("queue pair a block", 16 << 10): 50.0}
+GBPS = {
+    ("one at a time", 32 << 10): 15.0,
+    ("one at a time", 1 << 20): 43.0,
+    ("pipelined", 32 << 10): 45.0,
+    ("queue pair a warp", 16 << 10): 50.0,
+    ("queue pair a block", 16 << 10): 50.0,
+}
 #: of many queue pairs over the CPU with as many, 2 B … 1 KB: introduction and abstract
 SPEEDUP = (3.8, 4.5)
 #: µs, one block against a CPU
@@ -21,11 +26,19 @@ ROUND_TRIP = 10.0
 #: Gb/s, 180 MB from CPU memory to GPU memory and back, by who answers
 PINGPONG = {"CPU": 38.0, "one kernel": 40.5, "each work-group by itself": 52.0}
 #: Vectors a batch: (GPI-2, GPUrdma), M vectors/s
-MATVEC = {480: (2.6, 11.7), 960: (4.8, 18.8), 1920: (8.4, 25.2), 3840: (13.9, 29.1), 7680: (19.9, 30.3), 15360: (24.3, 31.5)}
+MATVEC = {
+    480: (2.6, 11.7),
+    960: (4.8, 18.8),
+    1920: (8.4, 25.2),
+    3840: (13.9, 29.1),
+    7680: (19.9, 30.3),
+    15360: (24.3, 31.5),
+}
 MATVEC_SOURCE = "GPUrdma slides: GPI-2, GPUrdma"
 
 MODERN = "Baydamirli et al., GPU-initiated communication on H200 and ConnectX-7, 200 Gb/s"
-#: By what stands in front of the doorbell: µs to issue a write of 8 bytes, until its completion is seen (None: not published)
+#: By what stands in front of the doorbell: µs to issue a write of 8 bytes, until its completion is seen (None: not
+#: published)
 FENCES = {"no fence": (0.19, None), "a fence of the GPU": (0.70, 4.00), "a fence of system scope": (2.62, 5.92)}
 SEEN = 3.30  #: µs, from the doorbell's store to the completion
 NOT_INLINE = 0.61  #: µs more

@@ -15,7 +15,11 @@ from . import points
 _SERVE = re.compile(r"^# serve (\d+) rounds (\d+) bytes (\d+) ps", re.MULTILINE)
 GROUPS = 30
 #: Who answers: what the firmware is told.
-WORKERS = {"CPU": "serve=1", "one kernel": f"serve=2 replies={GROUPS}", "each work-group by itself": f"serve=2 replies={GROUPS} own=1"}
+WORKERS = {
+    "CPU": "serve=1",
+    "one kernel": f"serve=2 replies={GROUPS}",
+    "each work-group by itself": f"serve=2 replies={GROUPS} own=1",
+}
 
 
 @dataclass(frozen=True)
@@ -46,7 +50,9 @@ class Served:
 
 def measure(service: Service) -> Served:
     """Runs it. Raises `InputError` if the firmware does not come to its end."""
-    text = points.text_of(points.Point(service.options)).replace("      clock: 745 MHz\n", f"      clock: 745 MHz\n      launches: {{software_overhead: {service.launch}}}\n")
+    text = points.text_of(points.Point(service.options)).replace(
+        "      clock: 745 MHz\n", f"      clock: 745 MHz\n      launches: {{software_overhead: {service.launch}}}\n"
+    )
     with Platform.from_text(text) as platform:
         use(f"{service.options}, {service.launch} a launch", platform)
         ended = platform.run("20 s")
@@ -55,6 +61,15 @@ def measure(service: Service) -> Served:
             raise InputError(f"{service}: {ended.detail}: {texts[0][-300:]}")
         values = platform.statistics.snapshot()
         rounds, size, ps = (int(v) for v in _SERVE.findall(texts[0])[-1])
-        return Served(rounds, size, ps * 1e-12, all("all ok" in text for text in texts),
-                      sum(values[f"node{n}.hca0.{what}"] for n in (0, 1) for what in ("retries", "bad_doorbells", "sends.failures")),
-                      values["node1.gpu0.dispatcher.dispatches"])
+        return Served(
+            rounds,
+            size,
+            ps * 1e-12,
+            all("all ok" in text for text in texts),
+            sum(
+                values[f"node{n}.hca0.{what}"]
+                for n in (0, 1)
+                for what in ("retries", "bad_doorbells", "sends.failures")
+            ),
+            values["node1.gpu0.dispatcher.dispatches"],
+        )

@@ -20,7 +20,8 @@ WARP = 32
 
 
 def runs(size: int) -> int:
-    """The last one counts; what the first one has to find out once, translations above all, matters to small messages only."""
+    """The last one counts; what the first one has to find out once, translations above all, matters to small messages
+    only."""
     return 2 if size <= 4096 else 1
 
 
@@ -47,37 +48,70 @@ def _together(size: int, shape: str) -> str:
 WAYS = {
     "CPU, one at a time": lambda size: f"{BY_HART} gpu_payload=0 messages={single(size)}",
     "CPU, pipelined": lambda size: f"{BY_HART} gpu_payload=0 messages={single(size)} window={RING} reuse=1",
-    "CPU, pipelined, payload in the GPU": lambda size: f"{BY_HART} gpu_payload=1 messages={single(size)} window={RING} reuse=1",
+    "CPU, pipelined, payload in the GPU": lambda size: (
+        f"{BY_HART} gpu_payload=1 messages={single(size)} window={RING} reuse=1"
+    ),
     "CPU, 30 queue pairs": lambda size: _together(size, f"{BY_HART} gpu_payload=1 reuse=1 teams={PAIRS}"),
     "one at a time": lambda size: f"messages={single(size)}",
     "entries reused": lambda size: f"messages={single(size)} reuse=1",
     "pipelined": lambda size: f"messages={single(size)} reuse=1 window={RING}",
     "doorbells batched": lambda size: f"messages={single(size)} reuse=1 window={RING} batch={min(128, single(size))}",
-    "32 lanes, one queue pair": lambda size: f"messages={single(size)} reuse=1 window={RING} lanes={WARP} batch={min(WARP, single(size))} signal={min(WARP, single(size))}",
+    "32 lanes, one queue pair": lambda size: (
+        f"messages={single(size)} reuse=1 window={RING} lanes={WARP} batch={min(WARP, single(size))}"
+        f" signal={min(WARP, single(size))}"
+    ),
     "queue pair a warp": lambda size: _together(size, f"reuse=1 teams={PAIRS} lanes={WARP}"),
     "queue pair a block": lambda size: _together(size, f"reuse=1 groups={PAIRS} lanes={WARP}"),
 }
-QUICK_WAYS = ("CPU, one at a time", "CPU, 30 queue pairs", "one at a time", "pipelined", "32 lanes, one queue pair", "queue pair a block")
+QUICK_WAYS = (
+    "CPU, one at a time",
+    "CPU, 30 queue pairs",
+    "one at a time",
+    "pipelined",
+    "32 lanes, one queue pair",
+    "queue pair a block",
+)
 BELOW_ROOT = ("one at a time", "queue pair a block")
 
 
 def study(run: Run) -> None:
     """Adds everything to the report of ``run``."""
     sizes, ways = (QUICK_SIZES, QUICK_WAYS) if run.quick else (SIZES, tuple(WAYS))
-    points = {(way, size): Point(f"size={size} runs={runs(size)} {WAYS[way](size)}", cost=2 if "queue pair" in way else 1) for way in ways for size in sizes}
-    timed = {f"timed, {how}": Point(f"size=8 runs=2 messages={64 if run.quick else RING} timed=1 {how}".rstrip()) for how in ("", "reuse=1")}
-    root = {(way, size): Point(f"size={size} runs={runs(size)} {WAYS[way](size)}", "root", cost=2) for way in BELOW_ROOT for size in sizes}
-    values = run.map("ways and sizes", measure, [*points.values(), *timed.values(), *root.values()], lambda p: p.cost, lambda p: f"{p.topology}, {p.options}")
+    points = {
+        (way, size): Point(f"size={size} runs={runs(size)} {WAYS[way](size)}", cost=2 if "queue pair" in way else 1)
+        for way in ways
+        for size in sizes
+    }
+    timed = {
+        f"timed, {how}": Point(f"size=8 runs=2 messages={64 if run.quick else RING} timed=1 {how}".rstrip())
+        for how in ("", "reuse=1")
+    }
+    root = {
+        (way, size): Point(f"size={size} runs={runs(size)} {WAYS[way](size)}", "root", cost=2)
+        for way in BELOW_ROOT
+        for size in sizes
+    }
+    values = run.map(
+        "ways and sizes",
+        measure,
+        [*points.values(), *timed.values(), *root.values()],
+        lambda p: p.cost,
+        lambda p: f"{p.topology}, {p.options}",
+    )
     found = dict(zip(points, values))
-    steps = dict(zip(timed, values[len(points):]))
-    below = dict(zip(root, values[len(points) + len(timed):]))
+    steps = dict(zip(timed, values[len(points) :]))
+    below = dict(zip(root, values[len(points) + len(timed) :]))
     again_point = points["one at a time", sizes[0]]
     again = run.map("the same again", measure, [again_point], name=lambda p: p.options, fresh=True)[0]
     _rows(run, found, steps, below, sizes)
     _tables(run, found, below)
     check = run.report.check
     check("every byte is right at the far side", all(f.right for f in values), f"{len(values)} runs")
-    check("no doorbell is lost, nothing is sent twice", not sum(f.troubles for f in values), "retries, dropped doorbells, unreadable entries")
+    check(
+        "no doorbell is lost, nothing is sent twice",
+        not sum(f.troubles for f in values),
+        "retries, dropped doorbells, unreadable entries",
+    )
     check("a second run is the same to the picosecond", again == found["one at a time", sizes[0]], again_point.options)
     most = max(f.gbps for f in values)
     check("no more than the link carries", most < 54.55, f"at most {most:.1f} Gb/s of payload; FDR 4x has 54.54")
@@ -88,7 +122,13 @@ def _name(size: int) -> str:
     return f"{size} B" if size < 1024 else f"{size >> 10} KiB" if size < 1 << 20 else f"{size >> 20} MiB"
 
 
-def _rows(run: Run, found: dict[tuple[str, int], Found], steps: dict[str, Found], below: dict[tuple[str, int], Found], sizes: tuple[int, ...]) -> None:
+def _rows(
+    run: Run,
+    found: dict[tuple[str, int], Found],
+    steps: dict[str, Found],
+    below: dict[tuple[str, int], Found],
+    sizes: tuple[int, ...],
+) -> None:
     row = run.report.row
     naive, reused = steps.values()
     row("one at a time, 8 B: a message", "µs", naive.each * US, published.NAIVE, published.PAPER)
@@ -101,37 +141,84 @@ def _rows(run: Run, found: dict[tuple[str, int], Found], steps: dict[str, Found]
             row(f"{way}, {_name(size)}", "Gb/s", f.gbps, known, published.PAPER)
     for size in sizes:
         if size <= 1024:
-            row(f"a queue pair a block over the CPU with as many, {_name(size)}", "1", found["queue pair a block", size].gbps / found["CPU, 30 queue pairs", size].gbps,
-                published.SPEEDUP[1], f"{published.PAPER}: up to 3.8 (introduction), 4.5 (abstract)")
-            row(f"a queue pair a block over the CPU, one at a time, {_name(size)}", "1", found["queue pair a block", size].gbps / found["CPU, one at a time", size].gbps, None,
-                "what is compared in the paper is not said in more detail")
+            row(
+                f"a queue pair a block over the CPU with as many, {_name(size)}",
+                "1",
+                found["queue pair a block", size].gbps / found["CPU, 30 queue pairs", size].gbps,
+                published.SPEEDUP[1],
+                f"{published.PAPER}: up to 3.8 (introduction), 4.5 (abstract)",
+            )
+            row(
+                f"a queue pair a block over the CPU, one at a time, {_name(size)}",
+                "1",
+                found["queue pair a block", size].gbps / found["CPU, one at a time", size].gbps,
+                None,
+                "what is compared in the paper is not said in more detail",
+            )
     for way in dict.fromkeys(way for way, _ in found):
         row(f"{way}, {_name(sizes[0])}", "M/s", 1e-6 / found[way, sizes[0]].each, None, "messages a second")
-        row(f"{way}, {_name(sizes[-1])}", "Gb/s", found[way, sizes[-1]].gbps, published.GBPS.get((way, sizes[-1])), published.PAPER if (way, sizes[-1]) in published.GBPS else "payload")
+        row(
+            f"{way}, {_name(sizes[-1])}",
+            "Gb/s",
+            found[way, sizes[-1]].gbps,
+            published.GBPS.get((way, sizes[-1])),
+            published.PAPER if (way, sizes[-1]) in published.GBPS else "payload",
+        )
     for way in BELOW_ROOT:
-        row(f"{way}, {_name(sizes[-1])}, below root ports", "Gb/s", below[way, sizes[-1]].gbps, None,
-            "published: an Intel root complex lets an adapter read a GPU's memory at half the rate at which it writes it")
+        row(
+            f"{way}, {_name(sizes[-1])}, below root ports",
+            "Gb/s",
+            below[way, sizes[-1]].gbps,
+            None,
+            "published: an Intel root complex lets an adapter read a GPU's memory at half the rate at which it"
+            " writes it",
+        )
 
 
 def _tables(run: Run, found: dict[tuple[str, int], Found], below: dict[tuple[str, int], Found]) -> None:
     def lines(part: dict[tuple[str, int], Found], topology: str) -> list[dict[str, object]]:
-        return [{"topology": topology, "way": way, "bytes": size, "messages": f.messages, "us_a_message": f.each * US, "million_per_s": 1e-6 / f.each, "gbps": f.gbps, "polls": f.polls}
-                for (way, size), f in part.items()]
+        return [
+            {
+                "topology": topology,
+                "way": way,
+                "bytes": size,
+                "messages": f.messages,
+                "us_a_message": f.each * US,
+                "million_per_s": 1e-6 / f.each,
+                "gbps": f.gbps,
+                "polls": f.polls,
+            }
+            for (way, size), f in part.items()
+        ]
 
     frame = pandas.DataFrame(lines(found, "switch"))
-    run.report.plot("throughput", pictures.throughput(frame), "Writes to the other node's host memory by size and way to post, GPU and adapter below one PCIe switch")
-    run.report.table("throughput", pandas.DataFrame(lines(found, "switch") + lines(below, "root")).round(4), "The second of two runs; of messages above 4 KiB the first.", shown=130)
+    run.report.plot(
+        "throughput",
+        pictures.throughput(frame),
+        "Writes to the other node's host memory by size and way to post, GPU and adapter below one PCIe switch",
+    )
+    run.report.table(
+        "throughput",
+        pandas.DataFrame(lines(found, "switch") + lines(below, "root")).round(4),
+        "The second of two runs; of messages above 4 KiB the first.",
+        shown=130,
+    )
 
 
 def _conclude(run: Run, found: dict[tuple[str, int], Found], steps: dict[str, Found], sizes: tuple[int, ...]) -> None:
     naive, reused = steps.values()
     small, large = sizes[0], sizes[-1]
     run.report.conclude(
-        f"One lane that does one message after the other needs {naive.each * US:.2f} µs for each (published 5.8): {naive.writing * US:.2f} to write the entry (1.6), "
-        f"{naive.ringing * US:.2f} to ring (1.5), {naive.polling * US:.2f} until it has seen the completion (3.1). Entries that are only renewed save "
-        f"{(naive.each - reused.each) * US:.2f} µs (0.76).",
-        f"Messages of {_name(small)} a second, in millions: one at a time {1e-6 / found['one at a time', small].each:.2f}, pipelined {1e-6 / found['pipelined', small].each:.2f}, "
-        f"32 lanes on one queue pair {1e-6 / found['32 lanes, one queue pair', small].each:.2f}, thirty blocks with a queue pair each "
-        f"{1e-6 / found['queue pair a block', small].each:.1f}; the CPU one at a time {1e-6 / found['CPU, one at a time', small].each:.2f}, over thirty queue pairs "
-        f"{1e-6 / found['CPU, 30 queue pairs', small].each:.1f}.",
-        f"At {_name(large)} thirty queue pairs carry {found['queue pair a block', large].gbps:.1f} Gb/s, one lane one at a time {found['one at a time', large].gbps:.1f}.")
+        f"One lane that does one message after the other needs {naive.each * US:.2f} µs for each (published 5.8):"
+        f" {naive.writing * US:.2f} to write the entry (1.6), {naive.ringing * US:.2f} to ring (1.5),"
+        f" {naive.polling * US:.2f} until it has seen the completion (3.1). Entries that are only renewed save"
+        f" {(naive.each - reused.each) * US:.2f} µs (0.76).",
+        f"Messages of {_name(small)} a second, in millions: one at a time"
+        f" {1e-6 / found['one at a time', small].each:.2f}, pipelined {1e-6 / found['pipelined', small].each:.2f}, 32"
+        f" lanes on one queue pair {1e-6 / found['32 lanes, one queue pair', small].each:.2f}, thirty blocks with a"
+        f" queue pair each {1e-6 / found['queue pair a block', small].each:.1f}; the CPU one at a time"
+        f" {1e-6 / found['CPU, one at a time', small].each:.2f}, over thirty queue pairs"
+        f" {1e-6 / found['CPU, 30 queue pairs', small].each:.1f}.",
+        f"At {_name(large)} thirty queue pairs carry {found['queue pair a block', large].gbps:.1f} Gb/s, one lane one"
+        f" at a time {found['one at a time', large].gbps:.1f}.",
+    )

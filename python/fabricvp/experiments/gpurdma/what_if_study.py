@@ -14,7 +14,11 @@ US = 1e6
 TREES = {"switch": "one switch", "switches": "two switches", "root": "root ports"}
 GENERATIONS = (3, 5)
 #: What is done: what the firmware is told besides its placement, with (messages, fewer of them for --quick).
-WAYS = {"latency": ("", 128, 32), "rate": ("window=256 batch=32 signal=32 lanes=32", 1024, 256), "bandwidth": ("size=16384 window=64 batch=16 signal=16", 64, 32)}
+WAYS = {
+    "latency": ("", 128, 32),
+    "rate": ("window=256 batch=32 signal=32 lanes=32", 1024, 256),
+    "bandwidth": ("size=16384 window=64 batch=16 signal=16", 64, 32),
+}
 #: Placements that are closer than this are as good as each other.
 SAME = 0.02
 Key = tuple[str, str, int, str, str]  #: way, tree, generation, place of the queue pair, of the completion queue
@@ -27,20 +31,56 @@ def study(run: Run) -> None:
         for tree in TREES:
             for generation in GENERATIONS:
                 for place in PLACES:
-                    points[way, tree, generation, *place] = Point(options(*place, few if run.quick else many, how), tree, generation)
-    found = dict(zip(points, run.map("trees", measure, list(points.values()), name=lambda p: f"{p.topology}, generation {p.generation}, {p.options}")))
+                    points[way, tree, generation, *place] = Point(
+                        options(*place, few if run.quick else many, how), tree, generation
+                    )
+    found = dict(
+        zip(
+            points,
+            run.map(
+                "trees",
+                measure,
+                list(points.values()),
+                name=lambda p: f"{p.topology}, generation {p.generation}, {p.options}",
+            ),
+        )
+    )
     first = points["latency", "switch", 3, "GPU", "GPU"]
     again = run.map("the same again", measure, [first], name=lambda p: p.options, fresh=True)[0]
     frame = _frame(found)
     _rows(run, found)
-    run.report.plot("what_if", pictures.what_if(frame), "One write of 8 bytes after the other by one lane, 32 lanes that post together, and messages of 16 KiB, by tree, generation and placement")
-    run.report.table("what_if", frame.round(3), "Every tree, generation and placement. Payload lies in the GPU, doorbell records with their queue.", shown=30)
+    run.report.plot(
+        "what_if",
+        pictures.what_if(frame),
+        "One write of 8 bytes after the other by one lane, 32 lanes that post together, and messages of 16 KiB, by"
+        " tree, generation and placement",
+    )
+    run.report.table(
+        "what_if",
+        frame.round(3),
+        "Every tree, generation and placement. Payload lies in the GPU, doorbell records with their queue.",
+        shown=30,
+    )
     check = run.report.check
     check("every byte is right at the far side", all(f.right for f in found.values()), f"{len(found)} runs")
-    check("no doorbell is lost, nothing is sent twice", not sum(f.troubles for f in found.values()), "retries, dropped doorbells, unreadable entries")
-    check("a second run is the same to the picosecond", again == found["latency", "switch", 3, "GPU", "GPU"], first.options)
-    newer = [key for key, f in found.items() if key[2] == 5 and f.each > (1 + SAME) * found[(*key[:2], 3, *key[3:])].each]  # looks at completions are apart
-    check("a newer generation is not slower", not newer, ", ".join(map(str, newer)) or f"for each tree, placement and way, to {100 * SAME:.0f} %")
+    check(
+        "no doorbell is lost, nothing is sent twice",
+        not sum(f.troubles for f in found.values()),
+        "retries, dropped doorbells, unreadable entries",
+    )
+    check(
+        "a second run is the same to the picosecond",
+        again == found["latency", "switch", 3, "GPU", "GPU"],
+        first.options,
+    )
+    newer = [
+        key for key, f in found.items() if key[2] == 5 and f.each > (1 + SAME) * found[(*key[:2], 3, *key[3:])].each
+    ]  # looks at completions are apart
+    check(
+        "a newer generation is not slower",
+        not newer,
+        ", ".join(map(str, newer)) or f"for each tree, placement and way, to {100 * SAME:.0f} %",
+    )
     most = max(f.gbps for f in found.values())
     check("no more than the link carries", most < 54.55, f"at most {most:.1f} Gb/s of payload; FDR 4x has 54.54")
     _conclude(run, found)
@@ -50,9 +90,19 @@ def _frame(found: dict[Key, Found]) -> pandas.DataFrame:
     lines = []
     for (_, tree, generation, pair, cq), f in [item for item in found.items() if item[0][0] == "latency"]:
         place = (tree, generation, pair, cq)
-        lines.append({"tree": TREES[tree], "generation": generation, "queue_pair": pair, "completion_queue": cq, "us": f.each * US,
-                      "million_per_s": 1e-6 / found["rate", *place].each, "gbps": found["bandwidth", *place].gbps,
-                      "adapter_reads_us": f.dma_read * US, "lane_reads_host_us": f.host_read * US})
+        lines.append(
+            {
+                "tree": TREES[tree],
+                "generation": generation,
+                "queue_pair": pair,
+                "completion_queue": cq,
+                "us": f.each * US,
+                "million_per_s": 1e-6 / found["rate", *place].each,
+                "gbps": found["bandwidth", *place].gbps,
+                "adapter_reads_us": f.dma_read * US,
+                "lane_reads_host_us": f.host_read * US,
+            }
+        )
     return pandas.DataFrame(lines)
 
 
@@ -62,7 +112,9 @@ def _rows(run: Run, found: dict[Key, Found]) -> None:
         if way == "latency":
             run.report.row(name, "µs", f.each * US, None, "write of 8 B, one lane, to its completion")
         elif way == "rate":
-            run.report.row(f"{name}, 32 lanes together", "M/s", 1e-6 / f.each, None, "writes of 8 B, 32 entries a doorbell")
+            run.report.row(
+                f"{name}, 32 lanes together", "M/s", 1e-6 / f.each, None, "writes of 8 B, 32 entries a doorbell"
+            )
         else:
             run.report.row(f"{name}, 16 KiB", "Gb/s", f.gbps, None, "one lane, 16 entries a doorbell")
 
@@ -77,8 +129,12 @@ def _best(found: dict[Key, Found], way: str, tree: str, generation: int) -> tupl
 def _words(places: list[tuple[str, str]]) -> str:
     if len(places) == len(PLACES):
         return "anywhere"
-    both = {("GPU", "GPU"): "both in the GPU", ("host", "host"): "both in the host", ("host", "GPU"): "queue pair in the host, completions in the GPU",
-            ("GPU", "host"): "queue pair in the GPU, completions in the host"}
+    both = {
+        ("GPU", "GPU"): "both in the GPU",
+        ("host", "host"): "both in the host",
+        ("host", "GPU"): "queue pair in the host, completions in the GPU",
+        ("GPU", "host"): "queue pair in the GPU, completions in the host",
+    }
     return " or ".join(both[place] for place in places)
 
 
@@ -89,8 +145,20 @@ def _conclude(run: Run, found: dict[Key, Found]) -> None:
         for tree, name in TREES.items():
             for generation in GENERATIONS:
                 places, worst = _best(found, way, tree, generation)
-                lines.append({"for": words, "tree": name, "generation": generation, "queues": _words(places), "the worst takes": f"{worst:.2f} times as long"})
-    run.report.table("verdict", pandas.DataFrame(lines), f"Where queues should live; placements within {100 * SAME:.0f} % of the best one are named together.")
+                lines.append(
+                    {
+                        "for": words,
+                        "tree": name,
+                        "generation": generation,
+                        "queues": _words(places),
+                        "the worst takes": f"{worst:.2f} times as long",
+                    }
+                )
+    run.report.table(
+        "verdict",
+        pandas.DataFrame(lines),
+        f"Where queues should live; placements within {100 * SAME:.0f} % of the best one are named together.",
+    )
     for way, words in what.items():
         grouped: dict[str, list[tuple[str, float]]] = {}
         for tree, name in TREES.items():
@@ -101,5 +169,7 @@ def _conclude(run: Run, found: dict[Key, Found]) -> None:
         for places_words, where in grouped.items():
             trees = "every tree and generation" if len(grouped) == 1 else "; ".join(name for name, _ in where)
             factors = [worst for _, worst in where]
-            parts.append(f"{places_words} ({trees}: the worst takes {min(factors):.2f} to {max(factors):.2f} times as long)")
+            parts.append(
+                f"{places_words} ({trees}: the worst takes {min(factors):.2f} to {max(factors):.2f} times as long)"
+            )
         run.report.conclude(f"For {words}: {'; '.join(parts)}.")

@@ -12,13 +12,20 @@ from ...results import Outcome
 from ..machines import use
 
 #: What tells the kernel that data have come: options of the firmware.
-FLAGS = {"behind the data, same line": "bytes=56 flag=0", "behind the data, same write": "bytes=4096 flag=0", "a write of its own": "bytes=64 flag=1",
-         "completion in the GPU": "bytes=64 flag=2", "completion in the host": "bytes=64 flag=2 host_cq=1"}
+FLAGS = {
+    "behind the data, same line": "bytes=56 flag=0",
+    "behind the data, same write": "bytes=4096 flag=0",
+    "a write of its own": "bytes=64 flag=1",
+    "completion in the GPU": "bytes=64 flag=2",
+    "completion in the host": "bytes=64 flag=2 host_cq=1",
+}
 #: How it reads them then.
 READS = {"plain": 0, "acquire": 1, "past L1": 2}
 #: When lanes see what arrives: `front.peer_writes`.
 COMMITS = ("on_arrival", "at_bank")
-_LOOKED = re.compile(r"^rounds (\d+) wrong (\d+) stale (\d+) early (\d+) words (\d+) found (\d+) missed (\d+) alarms (\d+)", re.MULTILINE)
+_LOOKED = re.compile(
+    r"^rounds (\d+) wrong (\d+) stale (\d+) early (\d+) words (\d+) found (\d+) missed (\d+) alarms (\d+)", re.MULTILINE
+)
 _CYCLES = re.compile(r"^# cycles at (\d+) MHz: acquiring (\d+) reading (\d+) repairing (\d+) tries (\d+)", re.MULTILINE)
 _ROUND = re.compile(r"^# a round (\d+) ps", re.MULTILINE)
 
@@ -56,8 +63,12 @@ class Found:
 def measure(point: Point) -> Found:
     """Runs it. Raises `InputError` if the firmware does not come to its end."""
     append = f"rounds={point.rounds} {point.options} read={READS[point.read]} load={point.load}"
-    with Platform.from_config("gpurdma_pair", node__images__firmware="firmware:ordering.elf", node__images__append=append,
-                              node__gpus__0__front__peer_writes=point.commit) as platform:
+    with Platform.from_config(
+        "gpurdma_pair",
+        node__images__firmware="firmware:ordering.elf",
+        node__images__append=append,
+        node__gpus__0__front__peer_writes=point.commit,
+    ) as platform:
         use(f"{append}, {point.commit}", platform)
         ended = platform.run("200 ms")
         texts = [node.console.output.replace("\r", "") for node in platform.nodes]
@@ -69,5 +80,18 @@ def measure(point: Point) -> Found:
         values = platform.statistics.snapshot()
         bank = "node0.gpu0.memory.l2.bank0"
         requests = sum(values[f"{bank}.{what}"] for what in ("reads", "writes", "atomics"))
-        return Found(rounds, wrong, stale, early, found, missed, alarms, acquiring / mhz / rounds, reading / mhz / rounds, repairing / mhz / max(wrong, 1),
-                     tries / max(wrong, 1), int(told.group(1)) / 1e6, values[f"{bank}.queueing"] / 1e3 / max(requests, 1))
+        return Found(
+            rounds,
+            wrong,
+            stale,
+            early,
+            found,
+            missed,
+            alarms,
+            acquiring / mhz / rounds,
+            reading / mhz / rounds,
+            repairing / mhz / max(wrong, 1),
+            tries / max(wrong, 1),
+            int(told.group(1)) / 1e6,
+            values[f"{bank}.queueing"] / 1e3 / max(requests, 1),
+        )

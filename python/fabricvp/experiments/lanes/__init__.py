@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Lanes that turn around, as proposed for NUMA-aware GPUs (MICRO 2017): on traffic whose gain arithmetic knows, and on workloads."""
+"""Lanes that turn around, as proposed for NUMA-aware GPUs (MICRO 2017): on traffic whose gain arithmetic knows, and on
+workloads."""
 
 from __future__ import annotations
 
@@ -14,12 +15,20 @@ if TYPE_CHECKING:
 def _options(parser: argparse.ArgumentParser) -> None:
     from .points import WORKLOADS
 
-    parser.add_argument("--only", metavar="NAME", nargs="+", choices=WORKLOADS, help=f"only these workloads, of {', '.join(WORKLOADS)}")
+    parser.add_argument(
+        "--only", metavar="NAME", nargs="+", choices=WORKLOADS, help=f"only these workloads, of {', '.join(WORKLOADS)}"
+    )
     parser.add_argument("--no-sweeps", action="store_true", help="leave out other sample and switch times")
-    parser.add_argument("--no-moves", action="store_true", help="leave out the runs whose pages move while they are measured")
+    parser.add_argument(
+        "--no-moves", action="store_true", help="leave out the runs whose pages move while they are measured"
+    )
 
 
 EXPERIMENT = Experiment(
-    "lanes", "Lanes that turn around between four sockets",
-    "What does a link gain if its lanes turn to the direction that needs them, beside links of twice the bandwidth, and which rule turns them best?",
-    study_of(__package__), _options)
+    "lanes",
+    "Lanes that turn around between four sockets",
+    "What does a link gain if its lanes turn to the direction that needs them, beside links of twice the bandwidth, and"
+    " which rule turns them best?",
+    study_of(__package__),
+    _options,
+)

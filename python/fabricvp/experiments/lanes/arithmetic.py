@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 FIXED = "none"
 SILENT = {"start": "1000 s"}
 FULL = LANES * LANE  #: bytes a second
-#: Of writes from right to left that use 6 of 8 lanes once 10 lead to the right: acknowledgements of either use the other way.
+#: Of writes from right to left that use 6 of 8 lanes once 10 lead to the right: acknowledgements of either use the
+#: other way.
 _RATIO = ACKNOWLEDGEMENT / WRITE
 SIX_LANES = (6 * LANE - _RATIO * 10 * LANE) / (1 - _RATIO**2)
 UNDER_WAY = 170  #: writes of each of three: together 41 kB, twice what fills the way there and back
@@ -46,24 +47,34 @@ def _to(peer: int, requests: int, **more: Any) -> dict[str, Any]:
 
 def _all_to_one(flit: int, requests: int, length_us: float, outstanding: int) -> Callable[[str], list[Traffic]]:
     senders = (("right", SILENT), *(("left", _to(0, requests, outstanding=outstanding)) for _ in range(3)))
-    return lambda policy: [Traffic(f"all to one, flits of {flit} B", policy, flit, senders, 60, length_us, switch=False)]
+    return lambda policy: [
+        Traffic(f"all to one, flits of {flit} B", policy, flit, senders, 60, length_us, switch=False)
+    ]
 
 
-def _both(name: str, back: Mapping[str, Any], length_us: float, requests: int, begin_us: float) -> Callable[[str], list[Traffic]]:
+def _both(
+    name: str, back: Mapping[str, Any], length_us: float, requests: int, begin_us: float
+) -> Callable[[str], list[Traffic]]:
     senders = (("left", _to(1, requests)), ("right", SILENT), ("right", back), ("left", SILENT))
     return lambda policy: [Traffic(name, policy, NARROW, senders, begin_us, length_us)]
 
 
 def _half(policy: str) -> list[Traffic]:
-    """Even phases: to the right as much as there is, to the left six lanes. Odd ones: to the right what eight lanes carry."""
+    """Even phases: to the right as much as there is, to the left six lanes. Odd ones: to the right what eight lanes
+    carry."""
+
     def phase(**options: Any) -> dict[str, Any]:
         return {"pattern": "alternating", "phase": f"{PHASE_US} us", "outstanding": 2048, **options}
 
     def requests(rate: float) -> int:
         return int(PHASE_US * 1e-6 * rate / WRITE)
 
-    senders = (("left", phase(requests=requests(10.2 * LANE))), ("right", phase(requests=requests(SIX_LANES), interval=_interval(SIX_LANES))),
-               ("right", SILENT), ("left", phase(requests=requests(FULL) - 500, interval=_interval(FULL))))
+    senders = (
+        ("left", phase(requests=requests(10.2 * LANE))),
+        ("right", phase(requests=requests(SIX_LANES), interval=_interval(SIX_LANES))),
+        ("right", SILENT),
+        ("left", phase(requests=requests(FULL) - 500, interval=_interval(FULL))),
+    )
     return [Traffic("half of the time", policy, NARROW, senders, 0, 2 * PHASE_US)]
 
 
@@ -73,14 +84,28 @@ def _half_fixed(policy: str) -> list[Traffic]:
     back = _to(3, int(PHASE_US * 1e-6 * SIX_LANES / WRITE), interval=_interval(SIX_LANES))
     first = (("left", _to(1, requests)), ("right", SILENT), ("right", back), ("left", SILENT))
     second = (("left", _to(1, requests, interval=_interval(FULL))), ("right", SILENT))
-    return [Traffic("fixed work, first half", policy, NARROW, first), Traffic("fixed work, second half", policy, NARROW, second)]
+    return [
+        Traffic("fixed work, first half", policy, NARROW, first),
+        Traffic("fixed work, second half", policy, NARROW, second),
+    ]
 
 
 CASES = (
     Case("all write to one, acknowledged by 4 bytes", _all_to_one(NARROW, 90_000, 100, 512), 15 / 8, 0.01, 2.0),
-    Case("all write to one, acknowledged by a flit of 16 bytes", _all_to_one(WIDE, 130_000, 200, UNDER_WAY), 13 / 8, 0.02, 2.0),
-    Case("one way saturated, the other needs 6 of 8 lanes", _both("six of eight", _to(3, 120_000, interval=_interval(SIX_LANES)), 100, 150_000, 40),
-         10 / 8, 0.02, 1.25),
+    Case(
+        "all write to one, acknowledged by a flit of 16 bytes",
+        _all_to_one(WIDE, 130_000, 200, UNDER_WAY),
+        13 / 8,
+        0.02,
+        2.0,
+    ),
+    Case(
+        "one way saturated, the other needs 6 of 8 lanes",
+        _both("six of eight", _to(3, 120_000, interval=_interval(SIX_LANES)), 100, 150_000, 40),
+        10 / 8,
+        0.02,
+        1.25,
+    ),
     Case("the same for half of the time, bytes in equal time", _half, 1.125, 0.01, 1.125),
     Case("the same for half of the time, fixed work", _half_fixed, 10 / 9, 0.01, None, True),
     Case("both ways saturated", _both("both saturated", _to(3, 90_000), 60, 90_000, 20), 1.0, 0.01, 1.0),
@@ -100,13 +125,39 @@ def synthetic(run: Run) -> dict[tuple[str, str], list[Carried]]:
         for policy in POLICIES:
             gain, here = _gain(case, found, policy), found[case.what, policy]
             within = abs(gain / case.bound - 1) <= case.tolerance
-            rows.append({"traffic": case.what, "policy": policy, "gain": gain, "bound": case.bound, "tolerance_%": 100 * case.tolerance, "within": within,
-                         "turns": sum(c.turns for c in here), "samples": sum(c.samples for c in here)})
-            run.report.row(f"{case.what}, {policy}: gain", "1", gain, case.published if policy == "published" else None,
-                           f"{MICRO}; bound {case.bound:.4g}, {'within' if within else 'not within'} {100 * case.tolerance:.0f} % of it"
-                           if policy == "published" else f"bound {case.bound:.4g}, {'within' if within else 'not within'} {100 * case.tolerance:.0f} % of it")
-    run.report.table("synthetic", pandas.DataFrame(rows).round(4),
-                     "What the saturated direction carries, over what it carries on lanes that do not turn. Turns and samples: in the part that is measured.")
+            rows.append(
+                {
+                    "traffic": case.what,
+                    "policy": policy,
+                    "gain": gain,
+                    "bound": case.bound,
+                    "tolerance_%": 100 * case.tolerance,
+                    "within": within,
+                    "turns": sum(c.turns for c in here),
+                    "samples": sum(c.samples for c in here),
+                }
+            )
+            run.report.row(
+                f"{case.what}, {policy}: gain",
+                "1",
+                gain,
+                case.published if policy == "published" else None,
+                (
+                    f"{MICRO}; bound {case.bound:.4g}, {'within' if within else 'not within'}"
+                    f" {100 * case.tolerance:.0f} % of it"
+                    if policy == "published"
+                    else (
+                        f"bound {case.bound:.4g}, {'within' if within else 'not within'} {100 * case.tolerance:.0f} %"
+                        " of it"
+                    )
+                ),
+            )
+    run.report.table(
+        "synthetic",
+        pandas.DataFrame(rows).round(4),
+        "What the saturated direction carries, over what it carries on lanes that do not turn. Turns and samples: in"
+        " the part that is measured.",
+    )
     _checks(run, runs)
     return found
 
@@ -119,9 +170,20 @@ def _gain(case: Case, found: dict[tuple[str, str], list[Carried]], policy: str) 
 
 
 def _checks(run: Run, runs: list[Carried]) -> None:
-    lost = [f"{c.traffic.name}, {c.traffic.policy}: {c.requests:.0f} sent, {c.responses:.0f} answered, {c.under_way:.0f} under way" for c in runs
-            if c.requests != c.responses or c.under_way]
-    run.report.check("synthetic traffic: every request is answered once, nothing stays under way", not lost,
-                     "; ".join(lost) or f"{sum(c.requests for c in runs):,.0f} requests in {len(runs)} runs")
+    lost = [
+        f"{c.traffic.name}, {c.traffic.policy}: {c.requests:.0f} sent, {c.responses:.0f} answered, {c.under_way:.0f}"
+        " under way"
+        for c in runs
+        if c.requests != c.responses or c.under_way
+    ]
+    run.report.check(
+        "synthetic traffic: every request is answered once, nothing stays under way",
+        not lost,
+        "; ".join(lost) or f"{sum(c.requests for c in runs):,.0f} requests in {len(runs)} runs",
+    )
     wrong = [f"{c.traffic.name}, {c.traffic.policy}: {c.wrong:.0f}" for c in runs if c.wrong]
-    run.report.check("synthetic traffic: every byte arrives as it was sent", not wrong, "; ".join(wrong) or "signatures of all sectors compared")
+    run.report.check(
+        "synthetic traffic: every byte arrives as it was sent",
+        not wrong,
+        "; ".join(wrong) or "signatures of all sectors compared",
+    )

@@ -26,7 +26,13 @@ def bars(gains: pandas.DataFrame) -> Figure:
     axes = figure.subplots()
     places, width = numpy.arange(len(gains)), 0.8 / len(gains.columns)
     for i, at in enumerate(gains.columns):
-        axes.bar(places + (i - (len(gains.columns) - 1) / 2) * width, gains[at], width, label=at, color="tab:red" if at == DOUBLED else None)
+        axes.bar(
+            places + (i - (len(gains.columns) - 1) / 2) * width,
+            gains[at],
+            width,
+            label=at,
+            color="tab:red" if at == DOUBLED else None,
+        )
     axes.axhline(1, color="black", linewidth=0.8)
     axes.set_xticks(places, list(gains.index), rotation=30, ha="right")
     axes.set_ylabel("speed-up")
@@ -35,22 +41,45 @@ def bars(gains: pandas.DataFrame) -> Figure:
 
 
 def timeline(fixed: Measured, turned: Measured) -> Figure:
-    """A pair of panels for each GPU: its link's directions with lanes that do not turn, and the lanes that turn; dotted, its
-    kernel launches, at each of which lanes go back."""
+    """A pair of panels for each GPU: its link's directions with lanes that do not turn, and the lanes that turn;
+    dotted, its kernel launches, at each of which lanes go back."""
     gpus = sorted({d.split(" → ")[0] for d in fixed.load if d.split(" → ")[0].startswith("gpu")})
     figure = Figure(figsize=(11, 1.9 * len(gpus) + 0.5), layout="constrained")
     panels = figure.subplots(len(gpus), 2, sharex="col", squeeze=False)
     for (left, right), gpu in zip(panels, gpus):
-        ways = {"from it": next(d for d in fixed.load if d.startswith(f"{gpu} → ")), "to it": next(d for d in fixed.load if d.endswith(f" → {gpu}"))}
+        ways = {
+            "from it": next(d for d in fixed.load if d.startswith(f"{gpu} → ")),
+            "to it": next(d for d in fixed.load if d.endswith(f" → {gpu}")),
+        }
         for (label, way), colour in zip(ways.items(), ("tab:orange", "tab:blue")):
             values = fixed.load[way]
-            left.plot([1e6 * fixed.window_s * i for i in range(len(values))], [100 * v / fixed.window_s / FULL for v in values], colour, linewidth=0.9, label=label)
+            left.plot(
+                [1e6 * fixed.window_s * i for i in range(len(values))],
+                [100 * v / fixed.window_s / FULL for v in values],
+                colour,
+                linewidth=0.9,
+                label=label,
+            )
             lanes = turned.lanes.get(way, [])
             lanes = lanes[:-1]  # the last window is cut by the end
-            right.step([1e6 * turned.window_s * i for i in range(len(lanes))], lanes, colour, linewidth=0.9, where="post", label=label)
+            right.step(
+                [1e6 * turned.window_s * i for i in range(len(lanes))],
+                lanes,
+                colour,
+                linewidth=0.9,
+                where="post",
+                label=label,
+            )
         for panel, run in ((left, fixed), (right, turned)):
             for n, start in enumerate(run.starts.get(int(gpu.removeprefix("gpu")), ())):
-                panel.axvline(1e6 * start, color="0.5", linewidth=0.9, linestyle=":", zorder=0, label="kernel launched" if n == 0 else None)
+                panel.axvline(
+                    1e6 * start,
+                    color="0.5",
+                    linewidth=0.9,
+                    linestyle=":",
+                    zorder=0,
+                    label="kernel launched" if n == 0 else None,
+                )
         left.set_ylabel(f"{gpu}\n% of 64 GB/s")
         left.set_ylim(0, 105)
         right.set_ylabel("lanes")
@@ -69,9 +98,14 @@ def oscillation(what: str, carried: dict[str, Carried]) -> Figure:
     panels = figure.subplots(len(carried), 1, sharex=True, squeeze=False)[:, 0]
     for panel, (policy, c) in zip(panels, carried.items()):
         shown = int((c.traffic.begin_us + c.traffic.length_us) * 1e-6 / c.window_s)
-        panel.step([1e6 * c.window_s * i for i in range(len(c.lanes[:shown]))], c.lanes[:shown], where="post", linewidth=0.9)
+        panel.step(
+            [1e6 * c.window_s * i for i in range(len(c.lanes[:shown]))], c.lanes[:shown], where="post", linewidth=0.9
+        )
         panel.set_ylabel("lanes")
-        panel.set_title(f"{policy}: {c.bytes[0] / c.seconds / 1e9:.1f} GB/s, {c.turns:.0f} turns in {c.samples:.0f} samples", fontsize="small")
+        panel.set_title(
+            f"{policy}: {c.bytes[0] / c.seconds / 1e9:.1f} GB/s, {c.turns:.0f} turns in {c.samples:.0f} samples",
+            fontsize="small",
+        )
     panels[-1].set_xlabel("µs")
     return figure
 
@@ -80,11 +114,23 @@ def sweeps(gains: pandas.DataFrame) -> Figure:
     """Speed-up against SampleTime and against SwitchTime."""
     figure = Figure(figsize=(11, 3.6), layout="constrained")
     panels = figure.subplots(1, 2)
-    for panel, values, name, label in ((panels[0], SAMPLE_TIMES, sample_point, "SampleTime, thousands of cycles"), (panels[1], SWITCH_TIMES, switch_point, "SwitchTime, cycles")):
+    for panel, values, name, label in (
+        (panels[0], SAMPLE_TIMES, sample_point, "SampleTime, thousands of cycles"),
+        (panels[1], SWITCH_TIMES, switch_point, "SwitchTime, cycles"),
+    ):
         values = [v for v in values if name(v) in gains]
         for workload in gains.index:
-            panel.plot(values, [gains.loc[workload, name(v)] for v in values], linewidth=0.8, alpha=0.7, marker=".", label=workload)
-        panel.plot(values, [fmean(gains[name(v)]) for v in values], color="black", linewidth=2, marker="o", label="mean")
+            panel.plot(
+                values,
+                [gains.loc[workload, name(v)] for v in values],
+                linewidth=0.8,
+                alpha=0.7,
+                marker=".",
+                label=workload,
+            )
+        panel.plot(
+            values, [fmean(gains[name(v)]) for v in values], color="black", linewidth=2, marker="o", label="mean"
+        )
         panel.set_xscale("log")
         panel.set_xticks(values, [str(v) for v in values])
         panel.minorticks_off()

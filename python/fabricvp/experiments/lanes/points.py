@@ -36,7 +36,9 @@ WORKLOADS: dict[str, Workload] = {
     "transpose": Workload("", 1024, 256, 3),
 }
 QUICK = ("sp_like", "hpgmg_like", "pagerank")
-SWEPT = "comd_like"  #: is run with other sample and switch times even if its lanes do not turn, since the study speaks of it
+SWEPT = (  #: is run with other sample and switch times even if its lanes do not turn, since the study speaks of it
+    "comd_like"
+)
 
 FIXED, DOUBLED = "fixed", "doubled"
 POLICIES = ("published", "symmetric", "predictive")

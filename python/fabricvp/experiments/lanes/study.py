@@ -12,7 +12,23 @@ from ..gpu_workloads.measure import Measured, Point, measure
 from ..invariants import check_workloads
 from . import pictures
 from .arithmetic import OSCILLATES, synthetic
-from .points import DOUBLED, FIXED, MACHINE, MICRO, POLICIES, QUICK, SAMPLE, SAMPLE_TIMES, SWEPT, SWITCH, SWITCH_TIMES, WORKLOADS, points, sample_point, switch_point
+from .points import (
+    DOUBLED,
+    FIXED,
+    MACHINE,
+    MICRO,
+    POLICIES,
+    QUICK,
+    SAMPLE,
+    SAMPLE_TIMES,
+    SWEPT,
+    SWITCH,
+    SWITCH_TIMES,
+    WORKLOADS,
+    points,
+    sample_point,
+    switch_point,
+)
 from .words import verdict
 
 SETTLED, MOVING = "first_touch_settled", "first_touch"
@@ -34,7 +50,15 @@ def study(run: Run) -> None:
 
     def point(name: str, at: str, placement: str) -> Point:
         size = WORKLOADS[name].quick if run.quick else WORKLOADS[name].size
-        return Point(name, MACHINE, size, placement, "contiguous", overrides=designs[at], timeline=placement == SETTLED and at in at_least)
+        return Point(
+            name,
+            MACHINE,
+            size,
+            placement,
+            "contiguous",
+            overrides=designs[at],
+            timeline=placement == SETTLED and at in at_least,
+        )
 
     asked: dict[Point, str] = {}
 
@@ -58,57 +82,109 @@ def study(run: Run) -> None:
     _rows(run, gains, gains_of(moving, names, [at for at in MOVES if moving]), swept if sweeps else pandas.DataFrame())
     run.report.plot("speedup", pictures.bars(gains), "Speed-up over lanes that do not turn, by workload")
     for plot, name in _shown(settled, names).items():
-        run.report.plot(plot, pictures.timeline(settled[name, FIXED], settled[name, "published"]),
-                        f"{name}, the longest measured region: what each GPU's link carries from it and to it, and the lanes of both ways if they turn")
-    run.report.plot("oscillation", pictures.oscillation(OSCILLATES.what, {p: carried[OSCILLATES.what, p][0] for p in POLICIES}),
-                    "All write to one: lanes that lead to it. The published rule turns a lane too many and back in every other sample")
+        run.report.plot(
+            plot,
+            pictures.timeline(settled[name, FIXED], settled[name, "published"]),
+            f"{name}, the longest measured region: what each GPU's link carries from it and to it, and the lanes of"
+            " both ways if they turn",
+        )
+    run.report.plot(
+        "oscillation",
+        pictures.oscillation(OSCILLATES.what, {p: carried[OSCILLATES.what, p][0] for p in POLICIES}),
+        "All write to one: lanes that lead to it. The published rule turns a lane too many and back in every other"
+        " sample",
+    )
     if sweeps and not run.quick:
-        run.report.plot("sweeps", pictures.sweeps(swept), "Speed-up against SampleTime and SwitchTime: workloads whose lanes turn, and their mean")
-    run.report.table("speedups", gains.round(3).rename_axis("workload").reset_index(), "Run time of the kernels on lanes that do not turn over that at each point; pages have settled.")
+        run.report.plot(
+            "sweeps",
+            pictures.sweeps(swept),
+            "Speed-up against SampleTime and SwitchTime: workloads whose lanes turn, and their mean",
+        )
+    run.report.table(
+        "speedups",
+        gains.round(3).rename_axis("workload").reset_index(),
+        "Run time of the kernels on lanes that do not turn over that at each point; pages have settled.",
+    )
     if sweeps:
-        run.report.table("times", swept.round(3).rename_axis("workload").reset_index(), "The same with other sample and switch times: workloads whose lanes turn, and comd_like.")
-    run.report.table("directions", pandas.DataFrame([_line(settled, n, gains) for n in names]).round(3),
-                     "Lanes that do not turn: the busiest and the other direction of the busiest link; shares of its windows of time in which one direction "
-                     "alone, and both, are at least 99 % busy; length of a kernel in samples of 5 µs. Then the published rule.")
-    run.report.table("runs", pandas.DataFrame([_run_line(asked[m.point], m) for m in runs]).round(3), "Every run.", shown=30)
+        run.report.table(
+            "times",
+            swept.round(3).rename_axis("workload").reset_index(),
+            "The same with other sample and switch times: workloads whose lanes turn, and comd_like.",
+        )
+    run.report.table(
+        "directions",
+        pandas.DataFrame([_line(settled, n, gains) for n in names]).round(3),
+        "Lanes that do not turn: the busiest and the other direction of the busiest link; shares of its windows of time"
+        " in which one direction alone, and both, are at least 99 % busy; length of a kernel in samples of 5 µs. Then"
+        " the published rule.",
+    )
+    run.report.table(
+        "runs", pandas.DataFrame([_run_line(asked[m.point], m) for m in runs]).round(3), "Every run.", shown=30
+    )
     run.report.conclude(*verdict(gains, settled, names))
 
 
 def gains_of(found: Runs, names: list[str], columns: list[str]) -> pandas.DataFrame:
     """Speed-up over lanes that do not turn, by workload and design point."""
-    return pandas.DataFrame({at: {n: found[n, FIXED].kernels_s / found[n, at].kernels_s for n in names} for at in columns if at != FIXED})
+    return pandas.DataFrame(
+        {at: {n: found[n, FIXED].kernels_s / found[n, at].kernels_s for n in names} for at in columns if at != FIXED}
+    )
 
 
 def _shown(found: Runs, names: list[str]) -> dict[str, str]:
-    """Workloads whose links are shown over time: the published one, and the one whose links are most often saturated one way alone."""
+    """Workloads whose links are shown over time: the published one, and the one whose links are most often saturated
+    one way alone."""
     busiest = max(names, key=lambda n: opportunity(found[n, FIXED])["one_saturated_%"])
     return {"timeline_hpgmg": "hpgmg_like", "timeline": busiest} if "hpgmg_like" in names else {"timeline": busiest}
 
 
 def opportunity(m: Measured) -> dict[str, float]:
-    """Of the busiest link without turning: part of the time that each direction is busy, and parts of its windows in which one
-    direction alone, and both, are saturated."""
+    """Of the busiest link without turning: part of the time that each direction is busy, and parts of its windows in
+    which one direction alone, and both, are saturated."""
     pairs = [(d, " → ".join(reversed(d.split(" → ")))) for d in m.busy]
     there, back = max(pairs, key=lambda p: m.busy[p[0]])
     rate = 64e9 * m.window_s
-    windows = [(a >= SATURATED * rate, b >= SATURATED * rate) for a, b in zip(m.load.get(there, []), m.load.get(back, []))]
+    windows = [
+        (a >= SATURATED * rate, b >= SATURATED * rate) for a, b in zip(m.load.get(there, []), m.load.get(back, []))
+    ]
     count = len(windows) or 1
-    return {"busier_%": 100 * m.busy[there], "other_%": 100 * m.busy[back], "one_saturated_%": 100 * sum(a != b for a, b in windows) / count,
-            "both_saturated_%": 100 * sum(a and b for a, b in windows) / count}
+    return {
+        "busier_%": 100 * m.busy[there],
+        "other_%": 100 * m.busy[back],
+        "one_saturated_%": 100 * sum(a != b for a, b in windows) / count,
+        "both_saturated_%": 100 * sum(a and b for a, b in windows) / count,
+    }
 
 
 def _line(found: Runs, name: str, gains: pandas.DataFrame) -> dict[str, object]:
     fixed, turned = found[name, FIXED], found[name, "published"]
     kernel = fixed.kernels_s / max(1.0, fixed.launches / 4)
-    return {"workload": name, "published as": WORKLOADS[name].published, **opportunity(fixed), "kernel_samples": kernel / (SAMPLE * 1e-6),
-            "turns": turned.turning.get("turns", 0.0), "returns": turned.turning.get("returns", 0.0), "published": gains.loc[name, "published"],
-            "doubled": gains.loc[name, DOUBLED]}
+    return {
+        "workload": name,
+        "published as": WORKLOADS[name].published,
+        **opportunity(fixed),
+        "kernel_samples": kernel / (SAMPLE * 1e-6),
+        "turns": turned.turning.get("turns", 0.0),
+        "returns": turned.turning.get("returns", 0.0),
+        "published": gains.loc[name, "published"],
+        "doubled": gains.loc[name, DOUBLED],
+    }
 
 
 def _run_line(what: str, m: Measured) -> dict[str, object]:
-    return {"run": what, "size": m.point.size, "right": m.right, "kernels_us": 1e6 * m.kernels_s, "busiest_%": 100 * max(m.busy.values()),
-            "packets": m.packets_of_devices["sent"], "failed": m.packets_of_devices["failed"], "turns": m.turning.get("turns"), "returns": m.turning.get("returns"),
-            "lane_time_turning_us": 1e6 * m.turning["turning_time"] if m.turning else None, "wall_s": m.wall_s}
+    return {
+        "run": what,
+        "size": m.point.size,
+        "right": m.right,
+        "kernels_us": 1e6 * m.kernels_s,
+        "busiest_%": 100 * max(m.busy.values()),
+        "packets": m.packets_of_devices["sent"],
+        "failed": m.packets_of_devices["failed"],
+        "turns": m.turning.get("turns"),
+        "returns": m.turning.get("returns"),
+        "lane_time_turning_us": 1e6 * m.turning["turning_time"] if m.turning else None,
+        "wall_s": m.wall_s,
+    }
 
 
 def _rows(run: Run, gains: pandas.DataFrame, moved: pandas.DataFrame, swept: pandas.DataFrame) -> None:
@@ -116,31 +192,83 @@ def _rows(run: Run, gains: pandas.DataFrame, moved: pandas.DataFrame, swept: pan
     row("doubled bandwidth: speed-up, mean", "1", fmean(gains[DOUBLED]), 1.5, MICRO)
     row("doubled bandwidth: speed-up, largest", "1", gains[DOUBLED].max(), 2.0, f"{MICRO}; {gains[DOUBLED].idxmax()}")
     row("published rule: speed-up, mean", "1", fmean(gains["published"]), 1.15, f"{MICRO} (its conclusion: 1.14)")
-    row("published rule: speed-up, largest", "1", gains["published"].max(), 1.8, f"{MICRO}; {gains['published'].idxmax()}")
+    row(
+        "published rule: speed-up, largest",
+        "1",
+        gains["published"].max(),
+        1.8,
+        f"{MICRO}; {gains['published'].idxmax()}",
+    )
     for policy in POLICIES:
         row(f"{policy}: speed-up, geometric mean", "1", geometric_mean(gains[policy]), None, "5,000 cycles, 100 cycles")
         row(f"{policy}: speed-up, smallest", "1", gains[policy].min(), None, str(gains[policy].idxmin()))
     for name in gains.index:
         w = WORKLOADS[name]
-        row(f"{name}: speed-up by the published rule", "1", gains.loc[name, "published"], w.gain, f"{MICRO}: {w.published}" if w.published else "no workload of the study")
-        row(f"{name}: speed-up by doubled bandwidth", "1", gains.loc[name, DOUBLED], 2.0 if w.gain == 1.0 else None, f"{MICRO}: {w.published}" if w.published else "")
+        row(
+            f"{name}: speed-up by the published rule",
+            "1",
+            gains.loc[name, "published"],
+            w.gain,
+            f"{MICRO}: {w.published}" if w.published else "no workload of the study",
+        )
+        row(
+            f"{name}: speed-up by doubled bandwidth",
+            "1",
+            gains.loc[name, DOUBLED],
+            2.0 if w.gain == 1.0 else None,
+            f"{MICRO}: {w.published}" if w.published else "",
+        )
     for policy in ("symmetric", "predictive"):
         won = sum(gains[policy] > gains["published"] + 0.005)
         lost = sum(gains[policy] < gains["published"] - 0.005)
-        row(f"{policy}: workloads on which it beats the published rule by 0.5 %", "1", won, None, f"loses on {lost} of {len(gains)}")
+        row(
+            f"{policy}: workloads on which it beats the published rule by 0.5 %",
+            "1",
+            won,
+            None,
+            f"loses on {lost} of {len(gains)}",
+        )
     if not moved.empty:
-        row("pages move while measured, published rule: speed-up, mean", "1", fmean(moved["published"]), None, "first touch without a pass that places pages")
-        row("pages move while measured, doubled bandwidth: speed-up, mean", "1", fmean(moved[DOUBLED]), None, "first touch without a pass that places pages")
+        row(
+            "pages move while measured, published rule: speed-up, mean",
+            "1",
+            fmean(moved["published"]),
+            None,
+            "first touch without a pass that places pages",
+        )
+        row(
+            "pages move while measured, doubled bandwidth: speed-up, mean",
+            "1",
+            fmean(moved[DOUBLED]),
+            None,
+            "first touch without a pass that places pages",
+        )
     if swept.empty:
         return
     over = f"over {len(swept)} workloads whose lanes turn"
     for t in SAMPLE_TIMES:
         if sample_point(t) in swept:
-            row(f"SampleTime {t}K cycles: speed-up, mean", "1", fmean(swept[sample_point(t)]), None, f"{over}; {MICRO}: longer samples lose, shorter ones gain little")
+            row(
+                f"SampleTime {t}K cycles: speed-up, mean",
+                "1",
+                fmean(swept[sample_point(t)]),
+                None,
+                f"{over}; {MICRO}: longer samples lose, shorter ones gain little",
+            )
     for t in SWITCH_TIMES:
         if switch_point(t) in swept and t != SWITCH:
             change = swept[switch_point(t)] / swept["published"]
-            row(f"SwitchTime {t} cycles beside 100: speed, mean change", "%", 100 * (fmean(change) - 1), 0.0 if t == 10 else -2.0,
-                f"{over}; {MICRO}: " + ("no gain" if t == 10 else "less than 2 % lost"))
-            row(f"SwitchTime {t} cycles beside 100: largest loss", "%", 100 * (change.min() - 1), -25.0 if t == 500 else None,
-                f"{change.idxmin()}" + (f"; {MICRO}: HPC-CoMD-Ta, -Wa" if t == 500 else ""))
+            row(
+                f"SwitchTime {t} cycles beside 100: speed, mean change",
+                "%",
+                100 * (fmean(change) - 1),
+                0.0 if t == 10 else -2.0,
+                f"{over}; {MICRO}: " + ("no gain" if t == 10 else "less than 2 % lost"),
+            )
+            row(
+                f"SwitchTime {t} cycles beside 100: largest loss",
+                "%",
+                100 * (change.min() - 1),
+                -25.0 if t == 500 else None,
+                f"{change.idxmin()}" + (f"; {MICRO}: HPC-CoMD-Ta, -Wa" if t == 500 else ""),
+            )

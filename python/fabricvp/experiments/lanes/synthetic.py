@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Traffic whose gain arithmetic knows: generators around one link of 8 and 8 lanes of 8 GB/s, all other links wide enough.
+"""Traffic whose gain arithmetic knows: generators around one link of 8 and 8 lanes of 8 GB/s, all other links wide
+enough.
 
-Packets have the published sizes. Where a flit has 4 bytes, an acknowledgement takes 4 bytes for the 76 of a write, which is as
-good as one way only; where it has the published 16, it takes 16 for 80.
-"""
+Packets have the published sizes. Where a flit has 4 bytes, an acknowledgement takes 4 bytes for the 76 of a write,
+which is as good as one way only; where it has the published 16, it takes 16 for 80."""
 
 from __future__ import annotations
 
@@ -31,7 +31,9 @@ class Traffic:
     senders: tuple[tuple[str, Mapping[str, Any]], ...]  #: ("left" or "right", options of a generator), by number
     begin_us: float = 0.0  #: of what is measured
     length_us: float = 0.0  #: 0: until the requests of generator 0 have been answered
-    switch: bool = True  #: the link joins two switches; otherwise it is that of generator 0, and all others are on its switch
+    switch: bool = (
+        True  #: the link joins two switches; otherwise it is that of generator 0, and all others are on its switch
+    )
 
     def __hash__(self) -> int:
         return hash((self.name, self.policy))
@@ -61,16 +63,24 @@ def text(traffic: Traffic) -> str:
     link = {"lanes": LANES, "lane_rate": "8 GB/s", "reversible": {"policy": traffic.policy}}
     names = [f"g{i}" for i in range(len(traffic.senders))]
     fabric: dict[str, Any] = {
-        "packet": {"flit": f"{traffic.flit} B"}, "device": {"latency": "0 ns", "serving": 4096, "input": {"entries": 16384}},
-        "generators": [{"name": n, "service": "1 ns", "writes": 1, "random_intervals": False, **options}
-                       for n, (_, options) in zip(names, traffic.senders)]}
+        "packet": {"flit": f"{traffic.flit} B"},
+        "device": {"latency": "0 ns", "serving": 4096, "input": {"entries": 16384}},
+        "generators": [
+            {"name": n, "service": "1 ns", "writes": 1, "random_intervals": False, **options}
+            for n, (_, options) in zip(names, traffic.senders)
+        ],
+    }
     buffers = {"latency": "10 cycles", "input": {"entries": 16384}, "output_entries": 16384}
     if traffic.switch:
         fabric["switches"] = [{"name": side, "cluster": 0, **buffers} for side in ("left", "right")]
-        fabric["links"] = [{"from": "left", "to": "right", **link}] + [{"from": n, "to": side, **wide} for n, (side, _) in zip(names, traffic.senders)]
+        fabric["links"] = [{"from": "left", "to": "right", **link}] + [
+            {"from": n, "to": side, **wide} for n, (side, _) in zip(names, traffic.senders)
+        ]
     else:
         fabric["switches"] = [{"name": "hub", "cluster": 0, **buffers}]
-        fabric["links"] = [{"from": "hub", "to": names[0], **link}] + [{"from": n, "to": "hub", **wide} for n in names[1:]]
+        fabric["links"] = [{"from": "hub", "to": names[0], **link}] + [
+            {"from": n, "to": "hub", **wide} for n in names[1:]
+        ]
     import yaml
 
     return yaml.safe_dump({"node": {"fabric": fabric}}, sort_keys=False)
@@ -104,10 +114,20 @@ def carry(traffic: Traffic) -> Carried:
         return sum(last[f"{v.path}.{n}"] for v in roles.vertices if not v.is_switch for n in names)
 
     controller = next((path.rsplit(".", 1)[0] for path in last if path.endswith(".turns")), "")
-    return Carried(traffic, seconds, (during(ways[0].statistics["bytes"]), during(ways[1].statistics["bytes"])), during(f"{controller}.turns"),
-                   during(f"{controller}.samples"), of_generators("requests"), of_generators("responses"),
-                   of_generators("refused", "corrupt", "unexpected"), last[roles.under_way], window,
-                   [v / lanes_window / 1e12 for v in lanes[""]], tuple(load[d.name] for d in ways))  # type: ignore[arg-type]
+    return Carried(
+        traffic,
+        seconds,
+        (during(ways[0].statistics["bytes"]), during(ways[1].statistics["bytes"])),
+        during(f"{controller}.turns"),
+        during(f"{controller}.samples"),
+        of_generators("requests"),
+        of_generators("responses"),
+        of_generators("refused", "corrupt", "unexpected"),
+        last[roles.under_way],
+        window,
+        [v / lanes_window / 1e12 for v in lanes[""]],
+        tuple(load[d.name] for d in ways),
+    )  # type: ignore[arg-type]
 
 
 def _finish(platform: Platform, traffic: Traffic, names: list[str]) -> float:

@@ -24,11 +24,20 @@ def verdict(gains: pandas.DataFrame, found: dict[tuple[str, str], Measured], nam
     mean = {p: fmean(gains[p]) for p in (DOUBLED, *POLICIES)}
     best = max(POLICIES, key=lambda p: mean[p])
     published = gains["published"]
-    first = (f"Over {len(names)} workloads with settled pages the published rule changes the kernels' speed by {percent(mean['published'])} on average, from "
-             f"{percent(published.min())} ({published.idxmin()}) to {percent(published.max())} ({published.idxmax()}); links of twice the bandwidth by "
-             f"{percent(mean[DOUBLED])}. Published: +15 % (or +14 %), up to +80 %, and +50 %.")
+    first = (
+        f"Over {len(names)} workloads with settled pages the published rule changes the kernels' speed by"
+        f" {percent(mean['published'])} on average, from {percent(published.min())} ({published.idxmin()}) to"
+        f" {percent(published.max())} ({published.idxmax()}); links of twice the bandwidth by {percent(mean[DOUBLED])}."
+        " Published: +15 % (or +14 %), up to +80 %, and +50 %."
+    )
     idle = [n for n in names if max(found[n, FIXED].busy.values()) < 0.5]
-    second = (f"Links are less than half busy in {', '.join(idle)}: there is nothing to gain from lanes. " if idle else "")
-    second += "Among the rules, " + ", ".join(f"{p} has {percent(mean[p])}" for p in POLICIES) + f", so {best} is the best on average"
+    second = (
+        f"Links are less than half busy in {', '.join(idle)}: there is nothing to gain from lanes. " if idle else ""
+    )
+    second += (
+        "Among the rules, "
+        + ", ".join(f"{p} has {percent(mean[p])}" for p in POLICIES)
+        + f", so {best} is the best on average"
+    )
     second += "." if best == "predictive" else "; our own, predictive, is not."
     return [first, second]

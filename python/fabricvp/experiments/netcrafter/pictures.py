@@ -32,7 +32,11 @@ def bars(gains: pandas.DataFrame) -> Figure:
 
 def saved(found: dict[tuple[str, str], Measured], names: list[str], points: list[str]) -> Figure:
     """For each workload, and each point that saves anything, a bar of shares by mechanism."""
-    shown = [at for at in points if any(sum(found[n, at].controllers.get(f"saved_flits.{k}", 0) for k in _MECHANISMS) for n in names)]
+    shown = [
+        at
+        for at in points
+        if any(sum(found[n, at].controllers.get(f"saved_flits.{k}", 0) for k in _MECHANISMS) for n in names)
+    ]
     figure = Figure(figsize=(max(8.0, 1.1 * len(names)), 2.2 * max(1, len(shown))), layout="constrained")
     panels = figure.subplots(max(1, len(shown)), 1, sharex=True, squeeze=False)[:, 0]
     for panel, at in zip(panels, shown):

@@ -19,7 +19,9 @@ PUBLISHED = {IDEAL: (1.5, 2.3), "all": (1.16, 1.64)}  #: speed-ups: mean, larges
 
 def speed_ups(found: Runs, names: list[str], points: list[str]) -> pandas.DataFrame:
     """Run time of the kernels at the baseline over that at each point; a line for each workload."""
-    return pandas.DataFrame({at: {n: found[n, BASELINE].kernels_s / found[n, at].kernels_s for n in names} for at in points})
+    return pandas.DataFrame(
+        {at: {n: found[n, BASELINE].kernels_s / found[n, at].kernels_s for n in names} for at in points}
+    )
 
 
 def saved_share(m: Measured, mechanism: str) -> Figure:
@@ -46,25 +48,68 @@ def add_rows(report: Report, found: Runs, gains: pandas.DataFrame) -> None:
         row(f"{at}: speed-up, arithmetic mean", "1", fmean(values), mean, f"{ISCA}; {WORDS[at]}" if mean else WORDS[at])
         row(f"{at}: speed-up, geometric mean", "1", geometric_mean(values), None, WORDS[at])
         row(f"{at}: speed-up, median", "1", median(values), None, WORDS[at])
-        row(f"{at}: speed-up, largest", "1", max(values), most, f"{ISCA}; here {gains[at].idxmax()}" if most else str(gains[at].idxmax()))
+        row(
+            f"{at}: speed-up, largest",
+            "1",
+            max(values),
+            most,
+            f"{ISCA}; here {gains[at].idxmax()}" if most else str(gains[at].idxmax()),
+        )
         row(f"{at}: speed-up, smallest", "1", min(values), None, str(gains[at].idxmin()))
     at_point = {at: [m for (_, p), m in found.items() if p == at] for at in gains.columns}
     slow = at_point[BASELINE]
-    row("baseline: flits between clusters with 25 or 75 % padding, mean", "%", mean_of(slow, "flits_padded_25_or_75_%"), 42, ISCA + " (its slides: about 40)")
-    row("baseline: page-table flits between clusters, mean", "%", mean_of(slow, "page_table_%_of_slow_flits"), 13,
-        ISCA + ": of the traffic; of flits, if 42 % are padded, since plain reads and writes pad a third")
-    row("baseline: page-table packets between clusters, mean", "%", mean_of(slow, "page_table_%_of_slow_packets"), None, "31 % if 13 % of the flits are page tables'")
-    row("baseline: lines from the other cluster of which at most 16 bytes are needed, mean", "%", mean_of(slow, "lines_needing_16_bytes_%"), None, ISCA + ": most lines")
+    row(
+        "baseline: flits between clusters with 25 or 75 % padding, mean",
+        "%",
+        mean_of(slow, "flits_padded_25_or_75_%"),
+        42,
+        ISCA + " (its slides: about 40)",
+    )
+    row(
+        "baseline: page-table flits between clusters, mean",
+        "%",
+        mean_of(slow, "page_table_%_of_slow_flits"),
+        13,
+        ISCA + ": of the traffic; of flits, if 42 % are padded, since plain reads and writes pad a third",
+    )
+    row(
+        "baseline: page-table packets between clusters, mean",
+        "%",
+        mean_of(slow, "page_table_%_of_slow_packets"),
+        None,
+        "31 % if 13 % of the flits are page tables'",
+    )
+    row(
+        "baseline: lines from the other cluster of which at most 16 bytes are needed, mean",
+        "%",
+        mean_of(slow, "lines_needing_16_bytes_%"),
+        None,
+        ISCA + ": most lines",
+    )
     for at, runs in at_point.items():
-        row(f"{at}: the busier direction between clusters busy, mean", "%", mean_of(runs, "slow_link_busy_%"), None, "of the kernels' time")
+        row(
+            f"{at}: the busier direction between clusters busy, mean",
+            "%",
+            mean_of(runs, "slow_link_busy_%"),
+            None,
+            "of the kernels' time",
+        )
     for at, runs in at_point.items():
-        row(f"{at}: L1 misses per thousand wavefront-instructions, mean", "1", mean_of(runs, "l1_mpki"), None, WORDS[at])
+        row(
+            f"{at}: L1 misses per thousand wavefront-instructions, mean", "1", mean_of(runs, "l1_mpki"), None, WORDS[at]
+        )
     for at, runs in at_point.items():
         for mechanism in MECHANISMS:
             values = [saved_share(m, mechanism) for m in runs]
             shares = [v for v in values if not isinstance(v, Missing)]
             if any(shares):
-                row(f"{at}: flits saved by {mechanism}, mean", "%", fmean(shares), None, "of what the link would have carried")
+                row(
+                    f"{at}: flits saved by {mechanism}, mean",
+                    "%",
+                    fmean(shares),
+                    None,
+                    "of what the link would have carried",
+                )
 
 
 def verdict(found: Runs, gains: pandas.DataFrame) -> list[str]:
@@ -72,20 +117,42 @@ def verdict(found: Runs, gains: pandas.DataFrame) -> list[str]:
     said = []
     if IDEAL in gains:
         slow = gains[IDEAL].sort_values(ascending=False)
-        said.append(f"The slow link costs {_times(fmean(slow))} on average (published 1.5), from {_times(slow.iloc[-1])} ({slow.index[-1]}) "
-                    f"to {_times(slow.iloc[0])} ({slow.index[0]}; published at most 2.3).")
+        said.append(
+            f"The slow link costs {_times(fmean(slow))} on average (published 1.5), from {_times(slow.iloc[-1])}"
+            f" ({slow.index[-1]}) to {_times(slow.iloc[0])} ({slow.index[0]}; published at most 2.3)."
+        )
     if "all" in gains:
         values = gains["all"]
         lost = [name for name, v in values.items() if v < 0.995]
-        said.append(f"All parts of NetCrafter together gain {_percent(fmean(values))} on average (published +16 %), {_percent(values.max())} at most "
-                    f"({values.idxmax()}; published +64 %). " + (f"They lose in {', '.join(lost)}." if lost else "No workload loses."))
-    parts = [at for at in ("stitching", "pooling", "selective-pooling", "trimming", "sequencing", "sector-cache", "data-first") if at in gains]
+        said.append(
+            f"All parts of NetCrafter together gain {_percent(fmean(values))} on average (published +16 %),"
+            f" {_percent(values.max())} at most ({values.idxmax()}; published +64 %). "
+            + (f"They lose in {', '.join(lost)}." if lost else "No workload loses.")
+        )
+    parts = [
+        at
+        for at in ("stitching", "pooling", "selective-pooling", "trimming", "sequencing", "sector-cache", "data-first")
+        if at in gains
+    ]
     if parts:
-        said.append("Alone: " + ", ".join(f"{at} {_percent(fmean(gains[at]))} (largest {_percent(gains[at].max())}, {gains[at].idxmax()})" for at in parts) + ".")
+        said.append(
+            "Alone: "
+            + ", ".join(
+                f"{at} {_percent(fmean(gains[at]))} (largest {_percent(gains[at].max())}, {gains[at].idxmax()})"
+                for at in parts
+            )
+            + "."
+        )
     if "trimming" in gains and "sector-cache" in gains:
-        base, trimmed, sectors = (mean_of([m for (_, p), m in found.items() if p == at], "l1_mpki") for at in (BASELINE, "trimming", "sector-cache"))
+        base, trimmed, sectors = (
+            mean_of([m for (_, p), m in found.items() if p == at], "l1_mpki")
+            for at in (BASELINE, "trimming", "sector-cache")
+        )
         if not any(isinstance(v, Missing) for v in (base, trimmed, sectors)):
-            said.append(f"L1 misses per thousand wavefront-instructions: {base:,.0f} at the baseline, {trimmed:,.0f} with trimming, {sectors:,.0f} with a sector cache.")
+            said.append(
+                f"L1 misses per thousand wavefront-instructions: {base:,.0f} at the baseline, {trimmed:,.0f} with"
+                f" trimming, {sectors:,.0f} with a sector cache."
+            )
     return said
 
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The same packets with and without the controllers: generators on four devices in two clusters send a fixed number of requests
-whatever the fabric does, so flits can be compared packet by packet."""
+"""The same packets with and without the controllers: generators on four devices in two clusters send a fixed number of
+requests whatever the fabric does, so flits can be compared packet by packet."""
 
 from __future__ import annotations
 
@@ -12,7 +12,14 @@ from ...platform import Platform
 from ..frame import Report
 from ..machines import use
 
-GENERATOR = {"pattern": "uniform", "outstanding": 64, "writes": 0.3, "page_tables": 0.15, "one_sector": 0.5, "service": "100 ns"}
+GENERATOR = {
+    "pattern": "uniform",
+    "outstanding": 64,
+    "writes": 0.3,
+    "page_tables": 0.15,
+    "one_sector": 0.5,
+    "service": "100 ns",
+}
 MECHANISMS = ("stitching", "ends", "trimming")
 TIME = "20 ms"  #: of simulation, far more than the requests take
 
@@ -29,7 +36,12 @@ class FixedTraffic:
     @property
     def alone(self) -> FixedTraffic:
         """The same traffic without controllers."""
-        return FixedTraffic("without controllers" + "".join(f", {key} {value}" for key, value in self.packet), (), self.requests, self.packet)
+        return FixedTraffic(
+            "without controllers" + "".join(f", {key} {value}" for key, value in self.packet),
+            (),
+            self.requests,
+            self.packet,
+        )
 
 
 @dataclass(frozen=True)
@@ -42,14 +54,24 @@ class Carried:
     sent: float  #: packets, by all devices
     received: float
     failed: float
-    wrong: float  #: requests without a response, lines that came otherwise than they were sent, responses that nobody waited for
+    #: requests without a response, lines that came otherwise than they were sent, responses that nobody waited for
+    wrong: float
 
 
 def carry(point: FixedTraffic) -> Carried:
     """Runs it."""
-    shape = topology.clusters(2, 2, inner={"lane_rate": "16 GB/s"}, outer={"lane_rate": "2 GB/s"},
-                              switch={"netcrafter": {key: _value(text) for key, text in point.parts}} if point.parts else None)
-    with Platform.from_text(shape.traffic_machine({**GENERATOR, "requests": point.requests}, fabric={"packet": dict(point.packet)} if point.packet else None)) as platform:
+    shape = topology.clusters(
+        2,
+        2,
+        inner={"lane_rate": "16 GB/s"},
+        outer={"lane_rate": "2 GB/s"},
+        switch={"netcrafter": {key: _value(text) for key, text in point.parts}} if point.parts else None,
+    )
+    with Platform.from_text(
+        shape.traffic_machine(
+            {**GENERATOR, "requests": point.requests}, fabric={"packet": dict(point.packet)} if point.packet else None
+        )
+    ) as platform:
         use(f"fixed traffic, {point.name}", platform)
         platform.run(TIME)
         values = platform.statistics.snapshot("node0.fabric.")
@@ -61,22 +83,44 @@ def carry(point: FixedTraffic) -> Carried:
             return sum(values[f"{device}.{what}"] for device in devices)
 
         return Carried(
-            point, values["node0.fabric.inter_cluster.flits"],
+            point,
+            values["node0.fabric.inter_cluster.flits"],
             {m: sum(values.get(f"{d.path}_egress.saved_flits.{m}", 0.0) for d in between) for m in MECHANISMS},
-            total("packets_sent"), total("packets_received"), total("packets_failed"),
-            point.requests * len(devices) - total("responses") + total("corrupt") + total("unexpected") + total("refused"))
+            total("packets_sent"),
+            total("packets_received"),
+            total("packets_failed"),
+            point.requests * len(devices)
+            - total("responses")
+            + total("corrupt")
+            + total("unexpected")
+            + total("refused"),
+        )
 
 
 def check_fixed_traffic(report: Report, carried: Sequence[Carried]) -> None:
-    """Adds the checks: every packet arrived as it was sent, and what each point spares beside its `FixedTraffic.alone`, which must be among
-    them, is the sum of what its mechanisms saved, to the flit."""
-    lost = [f"{c.traffic.name}: {c.sent:.0f} sent, {c.received:.0f} arrived, {c.failed:.0f} failed, {c.wrong:.0f} wrong"
-            for c in carried if c.sent != c.received + c.failed or c.wrong]
-    report.check("fixed traffic arrives once and as it was sent", not lost, "; ".join(lost) or f"{sum(c.sent for c in carried):,.0f} packets")
+    """Adds the checks: every packet arrived as it was sent, and what each point spares beside its `FixedTraffic.alone`,
+    which must be among them, is the sum of what its mechanisms saved, to the flit."""
+    lost = [
+        f"{c.traffic.name}: {c.sent:.0f} sent, {c.received:.0f} arrived, {c.failed:.0f} failed, {c.wrong:.0f} wrong"
+        for c in carried
+        if c.sent != c.received + c.failed or c.wrong
+    ]
+    report.check(
+        "fixed traffic arrives once and as it was sent",
+        not lost,
+        "; ".join(lost) or f"{sum(c.sent for c in carried):,.0f} packets",
+    )
     without = {c.traffic: c.flits for c in carried}
-    off = [f"{c.traffic.name}: {without[c.traffic.alone]:.0f} - {c.flits:.0f}, {sum(c.saved.values()):.0f}" for c in carried
-           if without[c.traffic.alone] - c.flits != sum(c.saved.values())]
-    report.check("on fixed traffic, flits saved are the sum by mechanism", not off, "; ".join(off) or f"{len(carried)} runs, to the flit")
+    off = [
+        f"{c.traffic.name}: {without[c.traffic.alone]:.0f} - {c.flits:.0f}, {sum(c.saved.values()):.0f}"
+        for c in carried
+        if without[c.traffic.alone] - c.flits != sum(c.saved.values())
+    ]
+    report.check(
+        "on fixed traffic, flits saved are the sum by mechanism",
+        not off,
+        "; ".join(off) or f"{len(carried)} runs, to the flit",
+    )
 
 
 def _value(text: str) -> object:

@@ -14,10 +14,17 @@ if TYPE_CHECKING:
 def _options(parser: argparse.ArgumentParser) -> None:
     from .plan import SWEEPS
 
-    parser.add_argument("--only", metavar="SWEEP", nargs="+", choices=SWEEPS, help=f"only these, of {', '.join(SWEEPS)}")
+    parser.add_argument(
+        "--only", metavar="SWEEP", nargs="+", choices=SWEEPS, help=f"only these, of {', '.join(SWEEPS)}"
+    )
 
 
 EXPERIMENT = Experiment(
-    "netcrafter-sensitivity", "What NetCrafter's gains depend on",
-    "How do the gains of NetCrafter's parts, and what the slow link costs, move with the pooling window, the flit, the rates of the links, the reach of "
-    "the TLBs, where pages and work-groups go, queues by destination, and the size of the input? Do the published orderings come out?", study_of(__package__), _options)
+    "netcrafter-sensitivity",
+    "What NetCrafter's gains depend on",
+    "How do the gains of NetCrafter's parts, and what the slow link costs, move with the pooling window, the flit, the"
+    " rates of the links, the reach of the TLBs, where pages and work-groups go, queues by destination, and the size of"
+    " the input? Do the published orderings come out?",
+    study_of(__package__),
+    _options,
+)

@@ -17,29 +17,62 @@ def judge(frame: pandas.DataFrame) -> list[Judged]:
     """Rows: what is said, 1 or 0, what was published, the times behind it."""
 
     def time(sweep: str, setting: str, workload: str, at: str) -> float:
-        rows = frame[(frame["sweep"] == sweep) & (frame["setting"] == setting) & (frame["workload"] == workload) & (frame["point"] == at)]["kernels_us"]
+        rows = frame[
+            (frame["sweep"] == sweep)
+            & (frame["setting"] == setting)
+            & (frame["workload"] == workload)
+            & (frame["point"] == at)
+        ]["kernels_us"]
         return float(rows.iloc[0]) if len(rows) else float("nan")
 
     def gains(sweep: str, setting: str, at: str) -> list[float]:
-        return list(frame[(frame["sweep"] == sweep) & (frame["setting"] == setting) & (frame["point"] == at)]["speed_up"])
+        return list(
+            frame[(frame["sweep"] == sweep) & (frame["setting"] == setting) & (frame["point"] == at)]["speed_up"]
+        )
 
     def ordering(text: str, smaller: float, larger: float, what: str) -> Judged:
         if smaller != smaller or larger != larger:
             return text, Missing("its points were not run"), 1, ISCA
         return text, float(smaller < larger), 1, f"{ISCA}; {what} {smaller:.4g} against {larger:.4g}"
 
-    stitching, plain, selective = (time(s, n, "pagerank", at) for s, n, at in (
-        ("parts", "as it is", "stitching"), ("window", "32 cycles", "pooling"), ("window", "32 cycles", "selective-pooling")))
-    found = [ordering("plain pooling of 32 cycles hurts PR, which stitching alone does not", stitching, plain, "µs"),
-             ordering("selective pooling repairs it", selective, plain, "µs")]
+    stitching, plain, selective = (
+        time(s, n, "pagerank", at)
+        for s, n, at in (
+            ("parts", "as it is", "stitching"),
+            ("window", "32 cycles", "pooling"),
+            ("window", "32 cycles", "selective-pooling"),
+        )
+    )
+    found = [
+        ordering("plain pooling of 32 cycles hurts PR, which stitching alone does not", stitching, plain, "µs"),
+        ordering("selective pooling repairs it", selective, plain, "µs"),
+    ]
     first = gains("parts", "as it is", "data-first")
-    found.append(ordering("priority for as many data packets hurts a workload", min(first) if first else float("nan"), 1.0, "speed-up"))
+    found.append(
+        ordering(
+            "priority for as many data packets hurts a workload", min(first) if first else float("nan"), 1.0, "speed-up"
+        )
+    )
     tables = gains("parts", "as it is", "sequencing")
     if first and tables:
-        found.append(ordering("priority for page tables gains more than for as much data", geometric_mean(first), geometric_mean(tables), "speed-up"))
+        found.append(
+            ordering(
+                "priority for page tables gains more than for as much data",
+                geometric_mean(first),
+                geometric_mean(tables),
+                "speed-up",
+            )
+        )
     near, far = gains("rates", "128 : 128", "all"), gains("rates", "128 : 16", "all")
     if near and far:
-        found.append(ordering("NetCrafter gains more at 8 : 1 than where all links are alike", geometric_mean(near), geometric_mean(far), "speed-up"))
+        found.append(
+            ordering(
+                "NetCrafter gains more at 8 : 1 than where all links are alike",
+                geometric_mean(near),
+                geometric_mean(far),
+                "speed-up",
+            )
+        )
     return found
 
 
@@ -48,4 +81,6 @@ def words(results: list[Judged]) -> list[str]:
     judged = [(text, measured) for text, measured, _, _ in results if not isinstance(measured, Missing)]
     if not judged:
         return []
-    return ["Published orderings: " + "; ".join(f"{text}: {'yes' if measured else 'NO'}" for text, measured in judged) + "."]
+    return [
+        "Published orderings: " + "; ".join(f"{text}: {'yes' if measured else 'NO'}" for text, measured in judged) + "."
+    ]

@@ -29,7 +29,12 @@ def draw(frame: pandas.DataFrame, sweep: Sweep) -> Figure:
         workloads = list(dict.fromkeys(frame["workload"]))
         for number, workload in enumerate(workloads):
             rows = frame[(frame["workload"] == workload) & (frame["point"] != BASELINE)]
-            axes.bar([n + 0.8 * (number / len(workloads) - 0.4) for n in range(len(rows))], rows["speed_up"], 0.8 / len(workloads), label=workload)
+            axes.bar(
+                [n + 0.8 * (number / len(workloads) - 0.4) for n in range(len(rows))],
+                rows["speed_up"],
+                0.8 / len(workloads),
+                label=workload,
+            )
         axes.set_xticks(range(len(points)), points)
         axes.axhline(1, color="black", linewidth=0.8)
         axes.set_ylabel("speed-up")

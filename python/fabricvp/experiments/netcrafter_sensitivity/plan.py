@@ -10,17 +10,26 @@ from ..gpu_workloads.measure import Point
 from ..netcrafter.points import BASELINE, IDEAL, POINTS, Overrides
 
 MACHINE, IDEAL_MACHINE = "netcrafter_quad", "netcrafter_quad_ideal"
-#: Sizes: (default, with --quick, seconds at the default). Much smaller than those of `netcrafter`, so that sweeps end in minutes; every one
-#: of the main workloads still has more pages than a TLB has entries, or more lines than an L1, and the slow link busy.
-SIZES = {"gups": (1 << 20, 1 << 16, 5), "spmv": (8192, 2048, 2), "pagerank": (16384, 4096, 4), "mis": (65536, 8192, 4), "syr2k": (128, 64, 1),
-         "mm2": (128, 64, 1), "mvt": (1024, 256, 3)}
+#: Sizes: (default, with --quick, seconds at the default). Much smaller than those of `netcrafter`, so that sweeps end
+#: in minutes; every one of the main workloads still has more pages than a TLB has entries, or more lines than an L1,
+#: and the slow link busy.
+SIZES = {
+    "gups": (1 << 20, 1 << 16, 5),
+    "spmv": (8192, 2048, 2),
+    "pagerank": (16384, 4096, 4),
+    "mis": (65536, 8192, 4),
+    "syr2k": (128, 64, 1),
+    "mm2": (128, 64, 1),
+    "mvt": (1024, 256, 3),
+}
 MAIN = ("gups", "spmv", "pagerank", "mis", "syr2k")
 BETWEEN, INSIDE = 4, (0, 1, 2, 3)  #: links of the machine by number
 
 
 @dataclass(frozen=True)
 class Setting:
-    """A value of what a sweep varies. ``with_controllers``: it concerns the controllers alone, so points without stay as they are."""
+    """A value of what a sweep varies. ``with_controllers``: it concerns the controllers alone, so points without stay
+    as they are."""
 
     name: str
     overrides: Overrides = ()
@@ -53,38 +62,92 @@ class Case:
 
 def _rates(inside: int, between: int) -> Overrides:
     """GB/s each way on eight lanes."""
-    return (*((f"node.fabric.links.{n}.lane_rate", f"{inside / 8:g} GB/s") for n in INSIDE), (f"node.fabric.links.{BETWEEN}.lane_rate", f"{between / 8:g} GB/s"))
+    return (
+        *((f"node.fabric.links.{n}.lane_rate", f"{inside / 8:g} GB/s") for n in INSIDE),
+        (f"node.fabric.links.{BETWEEN}.lane_rate", f"{between / 8:g} GB/s"),
+    )
 
 
 def _reach(sets: int, ways: int, cached: bool) -> Overrides:
-    return (("node.gpus.*.memory.l2_tlb.sets", str(sets)), ("node.gpus.*.memory.l2_tlb.ways", str(ways)),
-            ("node.gpus.*.memory.gmmu.walk_cache_entries", "64" if cached else "0"))
+    return (
+        ("node.gpus.*.memory.l2_tlb.sets", str(sets)),
+        ("node.gpus.*.memory.l2_tlb.ways", str(ways)),
+        ("node.gpus.*.memory.gmmu.walk_cache_entries", "64" if cached else "0"),
+    )
 
 
-_WINDOWS = tuple(Setting(f"{w} cycles", (("node.fabric.switches.*.netcrafter.window", f"{w} cycles"),), True) for w in (8, 16, 32, 64, 128))
+_WINDOWS = tuple(
+    Setting(f"{w} cycles", (("node.fabric.switches.*.netcrafter.window", f"{w} cycles"),), True)
+    for w in (8, 16, 32, 64, 128)
+)
 _TLBS = {"512": (32, 16), "1 K": (64, 16), "4 K": (256, 16), "all memory": (8192, 64)}
 
 SWEEPS: dict[str, Sweep] = {
-    "parts": Sweep("Each part alone, and the control of sequencing", (Setting("as it is"),), ("as it is",),
-                   (IDEAL, "stitching", "trimming", "sequencing", "data-first", "all")),
-    "window": Sweep("The pooling window; 0 is stitching without pooling", _WINDOWS, ("32 cycles", "128 cycles"), ("pooling", "selective-pooling")),
-    "flit": Sweep("The flit", tuple(Setting(f"{n} bytes", (("node.fabric.packet.flit", f"{n} B"),)) for n in (8, 16, 32)), ("8 bytes", "16 bytes"),
-                  ("stitching", "all")),
-    "rates": Sweep("GB/s inside and between clusters", tuple(Setting(f"{a} : {b}", _rates(a, b)) for a, b in (
-        (128, 16), (128, 32), (128, 64), (128, 128), (256, 16), (512, 16), (32, 32))), ("128 : 16", "128 : 128"), ("all",)),
-    "tlb": Sweep("Entries of a GPU's TLB, with and without page-walk caches",
-                 tuple(Setting(f"{name}{'' if cached else ', no walk cache'}", _reach(*size, cached)) for cached in (True, False) for name, size in _TLBS.items()),
-                 ("512", "all memory"), ("sequencing", "all"), ("gups", "pagerank", "mvt")),
-    "policies": Sweep("Where pages go and work-groups run", tuple(Setting(f"{p}, {d}", placement=p, dispatch=d)
-                      for p in ("contiguous", "interleaved", "lasp", "first_touch_settled") for d in ("contiguous", "round_robin", "lasp")),
-                      ("interleaved, round_robin", "lasp, lasp"), (IDEAL, "all"), ("spmv", "mis", "syr2k", "mvt")),
-    "queues": Sweep("Queues of a device", (Setting("one a channel"), Setting("by destination", (("node.fabric.device.queues_by_destination", "true"),))),
-                    ("one a channel", "by destination"), (IDEAL, "all")),
+    "parts": Sweep(
+        "Each part alone, and the control of sequencing",
+        (Setting("as it is"),),
+        ("as it is",),
+        (IDEAL, "stitching", "trimming", "sequencing", "data-first", "all"),
+    ),
+    "window": Sweep(
+        "The pooling window; 0 is stitching without pooling",
+        _WINDOWS,
+        ("32 cycles", "128 cycles"),
+        ("pooling", "selective-pooling"),
+    ),
+    "flit": Sweep(
+        "The flit",
+        tuple(Setting(f"{n} bytes", (("node.fabric.packet.flit", f"{n} B"),)) for n in (8, 16, 32)),
+        ("8 bytes", "16 bytes"),
+        ("stitching", "all"),
+    ),
+    "rates": Sweep(
+        "GB/s inside and between clusters",
+        tuple(
+            Setting(f"{a} : {b}", _rates(a, b))
+            for a, b in ((128, 16), (128, 32), (128, 64), (128, 128), (256, 16), (512, 16), (32, 32))
+        ),
+        ("128 : 16", "128 : 128"),
+        ("all",),
+    ),
+    "tlb": Sweep(
+        "Entries of a GPU's TLB, with and without page-walk caches",
+        tuple(
+            Setting(f"{name}{'' if cached else ', no walk cache'}", _reach(*size, cached))
+            for cached in (True, False)
+            for name, size in _TLBS.items()
+        ),
+        ("512", "all memory"),
+        ("sequencing", "all"),
+        ("gups", "pagerank", "mvt"),
+    ),
+    "policies": Sweep(
+        "Where pages go and work-groups run",
+        tuple(
+            Setting(f"{p}, {d}", placement=p, dispatch=d)
+            for p in ("contiguous", "interleaved", "lasp", "first_touch_settled")
+            for d in ("contiguous", "round_robin", "lasp")
+        ),
+        ("interleaved, round_robin", "lasp, lasp"),
+        (IDEAL, "all"),
+        ("spmv", "mis", "syr2k", "mvt"),
+    ),
+    "queues": Sweep(
+        "Queues of a device",
+        (Setting("one a channel"), Setting("by destination", (("node.fabric.device.queues_by_destination", "true"),))),
+        ("one a channel", "by destination"),
+        (IDEAL, "all"),
+    ),
     "size": Sweep("Slow-down against size", (), (), (IDEAL,), ("spmv", "mis", "syr2k", "mm2")),
 }
-#: Of the sweep `size`: (by default, with --quick). Rows of `syr2k` of 256 words lie in few sets of an L1; those of 240 and 272 do not.
-AGAINST_SIZE = {"spmv": ((2048, 4096, 8192, 16384), (1024, 2048)), "mis": ((16384, 65536, 262144), (4096, 8192)),
-                "syr2k": ((64, 128, 192, 240, 256, 272), (64, 80)), "mm2": ((64, 128, 256), (32, 64))}
+#: Of the sweep `size`: (by default, with --quick). Rows of `syr2k` of 256 words lie in few sets of an L1; those of 240
+#: and 272 do not.
+AGAINST_SIZE = {
+    "spmv": ((2048, 4096, 8192, 16384), (1024, 2048)),
+    "mis": ((16384, 65536, 262144), (4096, 8192)),
+    "syr2k": ((64, 128, 192, 240, 256, 272), (64, 80)),
+    "mm2": ((64, 128, 256), (32, 64)),
+}
 
 
 def cases(names: list[str], quick: bool) -> Iterator[Case]:
@@ -105,7 +168,12 @@ def _sizes(points: tuple[str, ...], quick: bool) -> Iterator[Case]:
     for workload, sizes in AGAINST_SIZE.items():
         for size in sizes[1 if quick else 0]:
             for at in (BASELINE, *points):
-                yield Case("size", str(size), at, Point(workload, IDEAL_MACHINE if at == IDEAL else MACHINE, size, "lasp", "lasp"))
+                yield Case(
+                    "size",
+                    str(size),
+                    at,
+                    Point(workload, IDEAL_MACHINE if at == IDEAL else MACHINE, size, "lasp", "lasp"),
+                )
 
 
 def seconds(point: Point) -> float:
@@ -118,9 +186,20 @@ def _point(workload: str, setting: Setting, at: str, quick: bool) -> Point:
     own = POINTS.get(at, ())
     given = () if setting.with_controllers and not any(".netcrafter." in key for key, _ in own) else setting.overrides
     given = tuple(pair for pair in given if pair not in _STOCK)
-    return Point(workload, IDEAL_MACHINE if at == IDEAL else MACHINE, SIZES[workload][1 if quick else 0], setting.placement, setting.dispatch,
-                 overrides=own + given)
+    return Point(
+        workload,
+        IDEAL_MACHINE if at == IDEAL else MACHINE,
+        SIZES[workload][1 if quick else 0],
+        setting.placement,
+        setting.dispatch,
+        overrides=own + given,
+    )
 
 
 #: What the machine has anyway: the same point then has one name.
-_STOCK = {*_rates(128, 16), *_reach(32, 16, True), ("node.fabric.packet.flit", "16 B"), ("node.fabric.switches.*.netcrafter.window", "32 cycles")}
+_STOCK = {
+    *_rates(128, 16),
+    *_reach(32, 16, True),
+    ("node.fabric.packet.flit", "16 B"),
+    ("node.fabric.switches.*.netcrafter.window", "32 cycles"),
+}

@@ -37,8 +37,12 @@ def study(run: Run) -> None:
         part = frame[frame["sweep"] == name]
         run.report.plot(name, pictures.draw(part, SWEEPS[name]), SWEEPS[name].title)
     for name in names:
-        run.report.table(name, frame[frame["sweep"] == name].drop(columns="sweep"),
-                         f"{SWEEPS[name].title}. Speed-up: over the baseline with the same setting.", shown=120)
+        run.report.table(
+            name,
+            frame[frame["sweep"] == name].drop(columns="sweep"),
+            f"{SWEEPS[name].title}. Speed-up: over the baseline with the same setting.",
+            shown=120,
+        )
 
 
 def table(wanted: list[Case], found: dict[Point, Measured]) -> pandas.DataFrame:
@@ -49,34 +53,76 @@ def table(wanted: list[Case], found: dict[Point, Measured]) -> pandas.DataFrame:
         record = for_table(as_record(m))
         base = runs[sweep, setting, workload, BASELINE]
         saved = [share for k in MECHANISMS if not isinstance(share := saved_share(m, k), Missing)]
-        rows.append({"sweep": sweep, "setting": setting, "workload": workload, "size": m.point.size, "point": at, "kernels_us": round(1e6 * m.kernels_s, 3),
-                     "speed_up": round(base.kernels_s / m.kernels_s, 4),
-                     **{key: None if record[key] is None else round(record[key], 3) for key in
-                        ("slow_link_busy_%", "page_table_%_of_slow_packets", "page_table_%_of_slow_flits", "flits_padded_25_or_75_%", "same_cluster_read_us",
-                         "other_cluster_read_us")}, "saved_%": round(sum(saved), 3) if saved else None})
+        rows.append(
+            {
+                "sweep": sweep,
+                "setting": setting,
+                "workload": workload,
+                "size": m.point.size,
+                "point": at,
+                "kernels_us": round(1e6 * m.kernels_s, 3),
+                "speed_up": round(base.kernels_s / m.kernels_s, 4),
+                **{
+                    key: None if record[key] is None else round(record[key], 3)
+                    for key in (
+                        "slow_link_busy_%",
+                        "page_table_%_of_slow_packets",
+                        "page_table_%_of_slow_flits",
+                        "flits_padded_25_or_75_%",
+                        "same_cluster_read_us",
+                        "other_cluster_read_us",
+                    )
+                },
+                "saved_%": round(sum(saved), 3) if saved else None,
+            }
+        )
     return pandas.DataFrame(rows)
 
 
 def _name(point: Point) -> str:
     changed = ", ".join(f"{key.rpartition('.')[2]}={value}" for key, value in dict.fromkeys(point.overrides))
-    return f"{point.workload} of {point.size} on {point.machine}, {point.placement}, {point.dispatch}" + (f", {changed}" if changed else "")
+    return f"{point.workload} of {point.size} on {point.machine}, {point.placement}, {point.dispatch}" + (
+        f", {changed}" if changed else ""
+    )
 
 
 def _checks(run: Run, found: dict[Point, Measured], again: Measured) -> None:
     check_workloads(run.report, {_name(p): m for p, m in found.items()}, again)
-    traffic = [FixedTraffic(f"all parts, flits of {n} bytes", parts_of("all"), REQUESTS, (("flit", f"{n} B"),)) for n in (8, 16, 32)]
-    check_fixed_traffic(run.report, run.map("fixed traffic", carry, [*(t.alone for t in traffic), *traffic], name=lambda t: t.name))
+    traffic = [
+        FixedTraffic(f"all parts, flits of {n} bytes", parts_of("all"), REQUESTS, (("flit", f"{n} B"),))
+        for n in (8, 16, 32)
+    ]
+    check_fixed_traffic(
+        run.report, run.map("fixed traffic", carry, [*(t.alone for t in traffic), *traffic], name=lambda t: t.name)
+    )
 
 
 def _rows(run: Run, frame: pandas.DataFrame) -> None:
     """Geometric means over a sweep's workloads."""
-    for (sweep, setting, at), rows in frame[frame["point"] != BASELINE].groupby(["sweep", "setting", "point"], sort=False):
+    for (sweep, setting, at), rows in frame[frame["point"] != BASELINE].groupby(
+        ["sweep", "setting", "point"], sort=False
+    ):
         if sweep == "size":
             for _, line in rows.iterrows():
-                run.report.row(f"size: {line['workload']} of {line['size']}, slow-down", "1", line["speed_up"], None, "over the all-fast fabric")
+                run.report.row(
+                    f"size: {line['workload']} of {line['size']}, slow-down",
+                    "1",
+                    line["speed_up"],
+                    None,
+                    "over the all-fast fabric",
+                )
             continue
-        run.report.row(f"{sweep}, {setting}: {at}, speed-up, geometric mean", "1", geometric_mean(rows["speed_up"]), None,
-                       "slow-down of the baseline" if at == IDEAL else f"{len(rows)} workloads, over the baseline with this setting")
+        run.report.row(
+            f"{sweep}, {setting}: {at}, speed-up, geometric mean",
+            "1",
+            geometric_mean(rows["speed_up"]),
+            None,
+            (
+                "slow-down of the baseline"
+                if at == IDEAL
+                else f"{len(rows)} workloads, over the baseline with this setting"
+            ),
+        )
 
 
 def _words(frame: pandas.DataFrame) -> list[str]:
@@ -89,9 +135,19 @@ def _words(frame: pandas.DataFrame) -> list[str]:
     for sweep in ("rates", "flit", "tlb", "queues"):
         settings = list(dict.fromkeys(frame[frame["sweep"] == sweep]["setting"]))
         if settings:
-            said.append(f"All parts together, {SWEEPS[sweep].title.lower()}: " + ", ".join(f"{s} → {100 * (mean(sweep, s, 'all') - 1):+.1f} %" for s in settings) + ".")
+            said.append(
+                f"All parts together, {SWEEPS[sweep].title.lower()}: "
+                + ", ".join(f"{s} → {100 * (mean(sweep, s, 'all') - 1):+.1f} %" for s in settings)
+                + "."
+            )
     slow = frame[(frame["sweep"] == "size") & (frame["point"] == IDEAL)]
     if len(slow):
-        said.append("Slow-down against size: " + "; ".join(f"{name} " + ", ".join(f"{line['speed_up']:.2f} at {line['size']}" for _, line in rows.iterrows())
-                                                           for name, rows in slow.groupby("workload", sort=False)) + ".")
+        said.append(
+            "Slow-down against size: "
+            + "; ".join(
+                f"{name} " + ", ".join(f"{line['speed_up']:.2f} at {line['size']}" for _, line in rows.iterrows())
+                for name, rows in slow.groupby("workload", sort=False)
+            )
+            + "."
+        )
     return said

@@ -34,6 +34,7 @@ def point(place: Place, overrides: dict[str, object] | None = None) -> Point:
 
 def calibration(shape: congestion.Tree, ended: list[Ended]) -> Calibration:
     """Reads B and τ off."""
+
     def slope(short: Ended, long: Ended, message: int) -> float:
         return (LONG - LONG // 2) / (long.finish[message] - short.finish[message])
 
@@ -51,11 +52,13 @@ def calibration(shape: congestion.Tree, ended: list[Ended]) -> Calibration:
 
 #: Graphs on which the length of a message is tried: every mechanism once or more.
 PROBES = [
-    [(0, 2)], [(0, 4)],
-    [(0, 2), (1, 4), (3, 2), (6, 4)],                           # the paper's worked example
-    [(0, 7), (1, 4), (6, 7)],                                   # its conflict slide
-    [(0, 4), (1, 3), (2, 6)],                                   # an uplink that is fed unequally
-    [(0, 1), (0, 3), (0, 5)], [(1, 0), (3, 0), (5, 0), (7, 0)],
+    [(0, 2)],
+    [(0, 4)],
+    [(0, 2), (1, 4), (3, 2), (6, 4)],  # the paper's worked example
+    [(0, 7), (1, 4), (6, 7)],  # its conflict slide
+    [(0, 4), (1, 3), (2, 6)],  # an uplink that is fed unequally
+    [(0, 1), (0, 3), (0, 5)],
+    [(1, 0), (3, 0), (5, 0), (7, 0)],
     [(0, 2), (0, 4), (2, 0), (2, 4), (4, 0), (4, 2)],
 ]
 
@@ -93,4 +96,7 @@ def length_points(place: Place, sizes: list[int]) -> list[Point]:
 
 def lengths(sizes: list[int], results: list[list[Ended]], bandwidth: float) -> Lengths:
     """Factors: a message's bytes over what ``bandwidth`` carries until its end."""
-    return Lengths(sizes, [[size / (bandwidth * t) for ended in result for t in ended.finish] for size, result in zip(sizes, results)])
+    return Lengths(
+        sizes,
+        [[size / (bandwidth * t) for ended in result for t in ended.finish] for size, result in zip(sizes, results)],
+    )

@@ -33,7 +33,9 @@ def histogram(frame: pandas.DataFrame) -> Figure:
     for axis, form in zip(axes, FORMS):
         axis.axvspan(-10, 10, color="#e8eef5", zorder=0)
         axis.hist((100 * random[form]).clip(-50, 50), bins=100, range=(-50, 50), color=_COLORS[form])
-        axis.set(title=form, xlabel="error of the predicted time, %", ylabel="communications" if form == FORMS[0] else "")
+        axis.set(
+            title=form, xlabel="error of the predicted time, %", ylabel="communications" if form == FORMS[0] else ""
+        )
     return figure
 
 
@@ -44,9 +46,16 @@ def predicted(frame: pandas.DataFrame, size: int, bandwidth: float) -> Figure:
     for axis, form in zip(axes, FORMS):
         axis.plot([0, 1.1], [0, 1.1], color="#9aa5b1", linewidth=0.8)
         axis.fill_between([0, 1.1], [0, 1.1 / 1.1], [0, 1.1 / 0.9], color="#e8eef5")
-        axis.scatter(factor, factor / (1 + frame[form]), s=4, alpha=0.25, color=_COLORS[form], rasterized=True, linewidths=0)
-        axis.set(title=form, xlabel="bytes / (B · time) on the tree", ylabel="the same, predicted" if form == FORMS[0] else "",
-                 xlim=(0, 1.12), ylim=(0, 1.12))
+        axis.scatter(
+            factor, factor / (1 + frame[form]), s=4, alpha=0.25, color=_COLORS[form], rasterized=True, linewidths=0
+        )
+        axis.set(
+            title=form,
+            xlabel="bytes / (B · time) on the tree",
+            ylabel="the same, predicted" if form == FORMS[0] else "",
+            xlim=(0, 1.12),
+            ylim=(0, 1.12),
+        )
     return figure
 
 
@@ -56,9 +65,15 @@ def families(frame: pandas.DataFrame) -> Figure:
     figure.set_size_inches(9, 3.8)
     names = list(dict.fromkeys(frame["family"]))
     for offset, form in enumerate(FORMS):
-        boxes = axis.boxplot([100 * frame.loc[frame["family"] == name, form] for name in names], whis=(5, 95), widths=0.22,
-                             positions=[i + 0.27 * (offset - 1) for i in range(len(names))], showfliers=False, patch_artist=True,
-                             medianprops={"color": "black"})
+        boxes = axis.boxplot(
+            [100 * frame.loc[frame["family"] == name, form] for name in names],
+            whis=(5, 95),
+            widths=0.22,
+            positions=[i + 0.27 * (offset - 1) for i in range(len(names))],
+            showfliers=False,
+            patch_artist=True,
+            medianprops={"color": "black"},
+        )
         for box in boxes["boxes"]:
             box.set(facecolor=_COLORS[form], label=form if box is boxes["boxes"][0] else None)
     axis.axhspan(-10, 10, color="#e8eef5", zorder=0)
@@ -76,10 +91,21 @@ def lengths(found: Lengths) -> Figure:
     for k in range(len(last)):
         axes[0].plot(kib, [f[k] / last[k] for f in found.factors], color="#4a6fa5", alpha=0.4, linewidth=0.9)
     axes[0].axhspan(0.95, 1.05, color="#e8eef5", zorder=0)
-    axes[0].set(xscale="log", xlabel="message, KiB", ylabel="factor / that of the longest messages", title="every probe communication")
+    axes[0].set(
+        xscale="log",
+        xlabel="message, KiB",
+        ylabel="factor / that of the longest messages",
+        title="every probe communication",
+    )
     axes[1].plot(kib[:-1], [100 * max(found.moves(i)) for i in range(len(kib) - 1)], marker="o", color="#b3541e")
     axes[1].axhline(1, color="#9aa5b1", linewidth=0.8)
-    axes[1].set(xscale="log", yscale="log", xlabel="message, KiB", ylabel="largest move, %", title="doubling a message moves a factor by")
+    axes[1].set(
+        xscale="log",
+        yscale="log",
+        xlabel="message, KiB",
+        ylabel="largest move, %",
+        title="doubling a message moves a factor by",
+    )
     return figure
 
 
@@ -89,7 +115,13 @@ def schedules(times: dict[str, dict[str, list[float]]], sizes: tuple[int, ...]) 
     colors = {"best": "#1b7f5c", "natural": "#4a6fa5", "worst": "#b3541e"}
     for axis, (title, by_order) in zip(axes, times.items()):
         for offset, (name, seconds) in enumerate(by_order.items()):
-            axis.bar([i + 0.27 * (offset - 1) for i in range(len(sizes))], [1e6 * t for t in seconds], 0.25, color=colors[name], label=name)
+            axis.bar(
+                [i + 0.27 * (offset - 1) for i in range(len(sizes))],
+                [1e6 * t for t in seconds],
+                0.25,
+                color=colors[name],
+                label=name,
+            )
         axis.set_xticks(range(len(sizes)), [f"{size // 1000} KB" for size in sizes])
         axis.set(title=title, ylabel="exchange, µs")
         axis.legend(frameon=False, fontsize=8)

@@ -28,13 +28,17 @@ def stepped(place: Place, order: Sequence[Sequence[int]]) -> Point:
 
 def free(place: Place, order: Sequence[Sequence[int]]) -> Point:
     """All sizes; nobody waits for the others: a sender's next message follows its last."""
-    return Point(place, [[(s, d, size) for s, destinations in enumerate(order) for d in destinations] for size in SIZES], one_channel=True)
+    return Point(
+        place,
+        [[(s, d, size) for s, destinations in enumerate(order) for d in destinations] for size in SIZES],
+        one_channel=True,
+    )
 
 
 def stepped_times(order: Sequence[Sequence[int]], ended: list[Ended]) -> list[float]:
     """Seconds of the whole exchange, one a size."""
     steps = len(congestion.steps_of(order))
-    return [sum(max(e.finish) for e in ended[k * steps:(k + 1) * steps]) for k in range(len(SIZES))]
+    return [sum(max(e.finish) for e in ended[k * steps : (k + 1) * steps]) for k in range(len(SIZES))]
 
 
 def free_times(ended: list[Ended]) -> list[float]:

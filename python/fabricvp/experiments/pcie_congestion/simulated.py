@@ -10,8 +10,8 @@ from ...platform import Platform
 from ..machines import use
 from ..nodes import Place
 
-#: The paper does not say which payload its machine was set to. 128 bytes is what PCI Express starts with; the root ports'
-#: limit is what software gives to the whole tree.
+#: The paper does not say which payload its machine was set to. 128 bytes is what PCI Express starts with; the root
+#: ports' limit is what software gives to the whole tree.
 PAYLOAD = 128
 _PAUSE = "1 us"  # before a set starts, in which acknowledgements and credits of the previous one come home
 

@@ -27,7 +27,14 @@ def latency(found: dict[tuple[str, int], float]) -> Figure:
         for source, marker in ((published.MLX4, "o"), (published.CX6, "s")):
             points = [(size, us) for size, us in published.LATENCY[source].get(verb, {}).items() if size <= largest]
             if points:
-                axes.plot(*zip(*points), marker, color=color, markersize=4, fillstyle="none", label=f"{verb}, {source.split(': ')[1].split(',')[0].split(' adapter')[0]}")
+                axes.plot(
+                    *zip(*points),
+                    marker,
+                    color=color,
+                    markersize=4,
+                    fillstyle="none",
+                    label=f"{verb}, {source.split(': ')[1].split(',')[0].split(' adapter')[0]}",
+                )
     axes.set_xscale("log", base=2)
     plain_log(axes.yaxis, steps=(1, 2, 5))
     axes.set(xlabel="bytes", ylabel="µs")
@@ -61,7 +68,10 @@ def spans(frame: pandas.DataFrame) -> Figure:
     """A bar for each message, a piece for each room of the machine."""
     figure = Figure(figsize=(9, 3.2), layout="constrained")
     axes = figure.subplots()
-    frame = frame.assign(ns=frame["service_ns"] + frame["queueing_ns"], room=[_room(c, s) for c, s in zip(frame["component"], frame["stage"])])
+    frame = frame.assign(
+        ns=frame["service_ns"] + frame["queueing_ns"],
+        room=[_room(c, s) for c, s in zip(frame["component"], frame["stage"])],
+    )
     table = frame.pivot_table(index="message", columns="room", values="ns", aggfunc="sum", sort=False).fillna(0)
     stacked(axes, table.index, {room: table[room] for room in table.columns})
     axes.set_xlabel("ns")

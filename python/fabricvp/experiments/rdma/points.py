@@ -31,9 +31,18 @@ nodes:
 _DIRECT = "  hcas:\n    - below: root\n"
 _BEHIND = "  pcie:\n    switches:\n      - name: switch0\n  hcas:\n    - below: switch0\n"
 _GPU = _BEHIND + "  gpus:\n    - below: switch0\n      compute_units: 1\n      memory:\n        capacity: 512 MiB\n"
-_SWITCHED = "network:\n  switches:\n    - name: switch0\n  links:\n    - {from: node0.hca0, to: switch0}\n    - {from: node1.hca0, to: switch0}\n"
-#: By name: the HCA below the root port and a cable; a network switch between; the HCA behind a PCIe switch; and a GPU beside it.
-MACHINES = {"cable": (_DIRECT, ""), "network switch": (_DIRECT, _SWITCHED), "PCIe switch": (_BEHIND, ""), "GPU": (_GPU, "")}
+_SWITCHED = (
+    "network:\n  switches:\n    - name: switch0\n  links:\n    - {from: node0.hca0, to: switch0}\n    - {from:"
+    " node1.hca0, to: switch0}\n"
+)
+#: By name: the HCA below the root port and a cable; a network switch between; the HCA behind a PCIe switch; and a GPU
+#: beside it.
+MACHINES = {
+    "cable": (_DIRECT, ""),
+    "network switch": (_DIRECT, _SWITCHED),
+    "PCIe switch": (_BEHIND, ""),
+    "GPU": (_GPU, ""),
+}
 #: How the firmware's line of a figure reads.
 _LATENCY = re.compile(r"^# latency (\w+) (\d+) (\d+) ps", re.MULTILINE)
 _BANDWIDTH = re.compile(r"^# bandwidth (\w+) (\d+) (\d+) messages (\d+) ps", re.MULTILINE)
@@ -55,9 +64,13 @@ class Found:
     """What it gave."""
 
     latency: dict[tuple[str, int], float] = field(default_factory=dict)  #: by verb and size, seconds
-    bandwidth: dict[tuple[str, int], tuple[int, float]] = field(default_factory=dict)  #: by verb and size: messages, seconds
+    bandwidth: dict[tuple[str, int], tuple[int, float]] = field(
+        default_factory=dict
+    )  #: by verb and size: messages, seconds
     rate: float = 0.0  #: messages a second
-    stages: list[tuple[str, str, float, float]] = field(default_factory=list)  #: component, stage, seconds of service and of queueing a message
+    stages: list[tuple[str, str, float, float]] = field(
+        default_factory=list
+    )  #: component, stage, seconds of service and of queueing a message
     right: bool = False  #: every check of the firmware held on both nodes
     retries: float = 0.0
     dropped: float = 0.0
@@ -83,7 +96,9 @@ def measure(point: Point) -> Found:
         values = platform.statistics.snapshot()
         found = Found(stages=stages, right=all("all ok" in t for t in texts))
         found.latency = {(verb, int(size)): int(ps) / 1e12 for verb, size, ps in _LATENCY.findall(text)}
-        found.bandwidth = {(verb, int(size)): (int(n), int(ps) / 1e12) for verb, size, n, ps in _BANDWIDTH.findall(text)}
+        found.bandwidth = {
+            (verb, int(size)): (int(n), int(ps) / 1e12) for verb, size, n, ps in _BANDWIDTH.findall(text)
+        }
         for messages, ps in _RATE.findall(text):
             found.rate = int(messages) / (int(ps) / 1e12)
         found.retries = sum(values[f"node{n}.hca0.retries"] for n in (0, 1))

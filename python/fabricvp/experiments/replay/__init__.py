@@ -14,11 +14,21 @@ if TYPE_CHECKING:
 def _options(parser: argparse.ArgumentParser) -> None:
     from ..gpu_workloads.workloads import PUBLISHED
 
-    parser.add_argument("--machine", default="netcrafter_quad", help="configuration over whose fabric is played (default: %(default)s)")
-    parser.add_argument("--recorded", default="netcrafter_quad_ideal", help="where recordings are made (default: %(default)s)")
-    parser.add_argument("--only", metavar="NAME", nargs="+", choices=PUBLISHED, help=f"only these workloads, of {', '.join(PUBLISHED)}")
+    parser.add_argument(
+        "--machine", default="netcrafter_quad", help="configuration over whose fabric is played (default: %(default)s)"
+    )
+    parser.add_argument(
+        "--recorded", default="netcrafter_quad_ideal", help="where recordings are made (default: %(default)s)"
+    )
+    parser.add_argument(
+        "--only", metavar="NAME", nargs="+", choices=PUBLISHED, help=f"only these workloads, of {', '.join(PUBLISHED)}"
+    )
 
 
 EXPERIMENT = Experiment(
-    "replay", "Recordings played over another fabric",
-    "How far is the time of a replay from that of the software itself, and how much less work is it for the host?", study_of(__package__), _options)
+    "replay",
+    "Recordings played over another fabric",
+    "How far is the time of a replay from that of the software itself, and how much less work is it for the host?",
+    study_of(__package__),
+    _options,
+)

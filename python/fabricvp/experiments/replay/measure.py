@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One workload: executed, recorded while it is executed, or played; what its measured part took. `python -m fabricvp.experiments.replay.measure
-NAME … [--size N]` prints the geometric mean of workloads' speed-ups."""
+"""One workload: executed, recorded while it is executed, or played; what its measured part took. `python -m
+fabricvp.experiments.replay.measure NAME … [--size N]` prints the geometric mean of workloads' speed-ups."""
 
 from __future__ import annotations
 
@@ -40,7 +40,8 @@ class Took:
     simulated: float  #: s
     requests: float  #: that GPUs sent to others
     slow_flits: float  #: on links between clusters
-    under_way: float  #: packets that devices had sent, and that had neither arrived nor been reported as failed when all had ended
+    #: packets that devices had sent, and that had neither arrived nor been reported as failed when all had ended
+    under_way: float
     wrong: float  #: of a replay: lines that came otherwise than they were sent, responses that nobody waited for
     right: bool  #: of software: its result
     seconds: float = 0.0  #: processor time of the host
@@ -56,7 +57,9 @@ def take(task: Task) -> Took:
             result = platform.run()
             seconds = time.process_time() - begin
             return _found(platform, seconds, result.outcome == Outcome.POWER_OFF)
-    with Platform.from_config(task.machine, app=task.workload, size=task.size or None, placement="lasp", dispatch="lasp") as platform:
+    with Platform.from_config(
+        task.machine, app=task.workload, size=task.size or None, placement="lasp", dispatch="lasp"
+    ) as platform:
         use(f"{task.workload} on {task.machine}", platform)
         if task.recording:
             platform.record(task.recording)
@@ -85,19 +88,33 @@ def _found(platform: Platform, seconds: float, right: bool) -> Took:
 
     measured = {str(k): float(v) for k, v in region.items()}
     devices = {k: v for k, v in measured.items() if k.startswith("node0.fabric.")}
-    return Took(measured["time_s"], total(devices, ".requests_sent"),
-                measured.get("node0.fabric.inter_cluster.flits", 0.0), values["node0.fabric.packets_under_way"],
-                sum(total(values, f".replay.{end}") for end in ("corrupt", "failed")), right, seconds)
+    return Took(
+        measured["time_s"],
+        total(devices, ".requests_sent"),
+        measured.get("node0.fabric.inter_cluster.flits", 0.0),
+        values["node0.fabric.packets_under_way"],
+        sum(total(values, f".replay.{end}") for end in ("corrupt", "failed")),
+        right,
+        seconds,
+    )
 
 
-def speed_ups(names: list[str], size: int = 0, recorded: str = "netcrafter_quad_ideal", machine: str = "netcrafter_quad") -> dict[str, float]:
-    """Processor time of workloads' measured parts on ``machine`` over that of a replay, by workload; ``size`` 0 is the default."""
+def speed_ups(
+    names: list[str], size: int = 0, recorded: str = "netcrafter_quad_ideal", machine: str = "netcrafter_quad"
+) -> dict[str, float]:
+    """Processor time of workloads' measured parts on ``machine`` over that of a replay, by workload; ``size`` 0 is the
+    default."""
     found = {}
-    with tempfile.TemporaryDirectory() as folder, multiprocessing.get_context("spawn").Pool(1, maxtasksperchild=1) as pool:
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        multiprocessing.get_context("spawn").Pool(1, maxtasksperchild=1) as pool,
+    ):
         for name in names:
             file = f"{folder}/{name}.recording"
             pool.map(take, [Task(name, recorded, size, file)])
-            executed, played = pool.map(take, [Task(name, machine, size), Task(name, machine, size, file, play=True)], chunksize=1)
+            executed, played = pool.map(
+                take, [Task(name, machine, size), Task(name, machine, size, file, play=True)], chunksize=1
+            )
             found[name] = executed.seconds / played.seconds
     return found
 

@@ -31,51 +31,115 @@ def study(run: Run) -> None:
 
     def stage(label: str, tasks: list[Task]) -> list[Took]:
         # Never kept: recordings have to be there, and times are of this host.
-        return run.map(label, take, tasks, lambda t: WORKLOADS[t.workload].seconds / (4 if t.play else 1), lambda t: t.workload, fresh=True)
+        return run.map(
+            label,
+            take,
+            tasks,
+            lambda t: WORKLOADS[t.workload].seconds / (4 if t.play else 1),
+            lambda t: t.workload,
+            fresh=True,
+        )
 
     recorded = stage("recording", [Task(n, options.recorded, size(n), file(n)) for n in names])
     executed = stage("executing", [Task(n, options.machine, size(n)) for n in names])
-    again = stage("playing where it was recorded", [Task(n, options.recorded, size(n), file(n), play=True) for n in names])
+    again = stage(
+        "playing where it was recorded", [Task(n, options.recorded, size(n), file(n), play=True) for n in names]
+    )
     played = stage("playing", [Task(n, options.machine, size(n), file(n), play=True) for n in names])
     least = min(range(len(names)), key=lambda i: played[i].requests)
-    twice = stage("the same again", [Task(names[least], options.machine, size(names[least]), file(names[least]), play=True)])[0]
+    twice = stage(
+        "the same again", [Task(names[least], options.machine, size(names[least]), file(names[least]), play=True)]
+    )[0]
 
     table = pandas.DataFrame([_line(*row) for row in zip(names, recorded, again, executed, played)])
     errors = table["error_%"].abs()
     gain = geometric_mean(list(table["speed_up"]))
-    run.report.row("speed-up of the measured part, geometric mean", "1", gain, source=f"processor time of execution over that of the replay; the goal is {GOAL:g}")
-    run.report.row("error of simulated time, mean", "%", errors.mean(), source=f"replay on {options.machine} against execution there, absolute values")
+    run.report.row(
+        "speed-up of the measured part, geometric mean",
+        "1",
+        gain,
+        source=f"processor time of execution over that of the replay; the goal is {GOAL:g}",
+    )
+    run.report.row(
+        "error of simulated time, mean",
+        "%",
+        errors.mean(),
+        source=f"replay on {options.machine} against execution there, absolute values",
+    )
     run.report.row("error of simulated time, largest", "%", errors.max(), source=f"{names[int(errors.argmax())]}")
-    run.report.row("error where it was recorded, mean", "%", table["error_where_recorded_%"].abs().mean(), source=f"on {options.recorded}")
+    run.report.row(
+        "error where it was recorded, mean",
+        "%",
+        table["error_where_recorded_%"].abs().mean(),
+        source=f"on {options.recorded}",
+    )
     for name, error, ratio in zip(names, table["error_%"], table["speed_up"]):
         run.report.row(f"{name}: error", "%", error)
         run.report.row(f"{name}: speed-up", "1", ratio)
     run.report.conclude(
-        f"Recordings of {len(names)} workloads made on {options.recorded} and played on {options.machine} are off by {errors.mean():.1f} % of the executed time on "
-        f"average, by {errors.max():.1f} % at most ({names[int(errors.argmax())]}), and take {gain:.1f} times less of the host's time (geometric mean; the goal was {GOAL:g}).")
-    run.report.table("replay", table.round(3), "Simulated time of the kernels, executed and played, and what both cost the host. Requests and flits of the replay "
-                     "are shares of what was executed: fetches of code that nobody waited for are left out.", 40)
+        f"Recordings of {len(names)} workloads made on {options.recorded} and played on {options.machine} are off by"
+        f" {errors.mean():.1f} % of the executed time on average, by {errors.max():.1f} % at most"
+        f" ({names[int(errors.argmax())]}), and take {gain:.1f} times less of the host's time (geometric mean; the goal"
+        f" was {GOAL:g})."
+    )
+    run.report.table(
+        "replay",
+        table.round(3),
+        "Simulated time of the kernels, executed and played, and what both cost the host. Requests and flits of the"
+        " replay are shares of what was executed: fetches of code that nobody waited for are left out.",
+        40,
+    )
     _checks(run, names, recorded, executed, again, played, played[least], twice)
 
 
 def _line(name: str, recorded: Took, again: Took, executed: Took, played: Took) -> dict[str, object]:
     return {
-        "workload": name, "executed_us": executed.simulated * 1e6, "played_us": played.simulated * 1e6,
-        "error_%": 100 * (played.simulated / executed.simulated - 1), "slow_down": executed.simulated / recorded.simulated,
-        "played_slow_down": played.simulated / recorded.simulated, "error_where_recorded_%": 100 * (again.simulated / recorded.simulated - 1),
-        "requests": executed.requests, "played_requests_%": 100 * played.requests / max(1.0, executed.requests),
-        "played_slow_flits_%": 100 * played.slow_flits / max(1.0, executed.slow_flits), "executed_s": executed.seconds, "played_s": played.seconds,
-        "speed_up": executed.seconds / played.seconds, "recording_MB": recorded.bytes / 1e6,
+        "workload": name,
+        "executed_us": executed.simulated * 1e6,
+        "played_us": played.simulated * 1e6,
+        "error_%": 100 * (played.simulated / executed.simulated - 1),
+        "slow_down": executed.simulated / recorded.simulated,
+        "played_slow_down": played.simulated / recorded.simulated,
+        "error_where_recorded_%": 100 * (again.simulated / recorded.simulated - 1),
+        "requests": executed.requests,
+        "played_requests_%": 100 * played.requests / max(1.0, executed.requests),
+        "played_slow_flits_%": 100 * played.slow_flits / max(1.0, executed.slow_flits),
+        "executed_s": executed.seconds,
+        "played_s": played.seconds,
+        "speed_up": executed.seconds / played.seconds,
+        "recording_MB": recorded.bytes / 1e6,
     }
 
 
-def _checks(run: Run, names: list[str], recorded: list[Took], executed: list[Took], again: list[Took], played: list[Took], first: Took, twice: Took) -> None:
+def _checks(
+    run: Run,
+    names: list[str],
+    recorded: list[Took],
+    executed: list[Took],
+    again: list[Took],
+    played: list[Took],
+    first: Took,
+    twice: Took,
+) -> None:
     check = run.report.check
     wrong = [n for n, *took in zip(names, recorded, executed) if not all(t.right for t in took)]
-    check("results of software are right", not wrong, ", ".join(wrong) or f"{2 * len(names)} runs, each against an independent reference")
-    lost = [f"{n}: {t.under_way:.0f}" for n, *all_of in zip(names, recorded, executed, again, played) for t in all_of if t.under_way]
+    check(
+        "results of software are right",
+        not wrong,
+        ", ".join(wrong) or f"{2 * len(names)} runs, each against an independent reference",
+    )
+    lost = [
+        f"{n}: {t.under_way:.0f}"
+        for n, *all_of in zip(names, recorded, executed, again, played)
+        for t in all_of
+        if t.under_way
+    ]
     check("packets sent are delivered or reported as failed", not lost, "; ".join(lost) or "in every run")
     odd = [n for n, *both in zip(names, again, played) if any(t.wrong or not t.right for t in both)]
-    check("every byte played arrives as it was sent", not odd, ", ".join(odd) or f"{2 * len(names)} replays, both ends of each transaction")
+    check(
+        "every byte played arrives as it was sent",
+        not odd,
+        ", ".join(odd) or f"{2 * len(names)} replays, both ends of each transaction",
+    )
     same = dataclasses.replace(first, seconds=0) == dataclasses.replace(twice, seconds=0)
     check("a second replay is the same", same, "every figure")

@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One fabric under synthetic traffic, or under recordings of four GPUs side by side: what a packet-hop (a packet on a link) and a device cost the host.
+"""One fabric under synthetic traffic, or under recordings of four GPUs side by side: what a packet-hop (a packet on a
+link) and a device cost the host.
 
-The traffic's costs are taken between two moments of a run under way, so that building, first allocations and the filling of
-buffers do not count. `python -m fabricvp.experiments.scale.measure` prints the ratio of the largest to the smallest fabric."""
+The traffic's costs are taken between two moments of a run under way, so that building, first allocations and the
+filling of buffers do not count. `python -m fabricvp.experiments.scale.measure` prints the ratio of the largest to the
+smallest fabric."""
 
 from __future__ import annotations
 
@@ -25,15 +27,25 @@ SHAPES = {4: (2, 2, 2), 16: (4, 4, 4), 64: (8, 8, 8), 256: (16, 16, 16), 1024: (
 PATTERNS = ("uniform", "neighbour", "transpose", "halo")
 GENERATOR = {"outstanding": 16, "writes": 0.3, "page_tables": 0.1, "one_sector": 0.5, "service": "100 ns"}
 #: of the GPUs whose recordings are played: those of `netcrafter_quad`, with less memory
-GPU = {"memory": {"capacity": "512 MiB", "unit": {"l1": {"size": "64 KiB"}}, "l2": {"size": "4 MiB"}, "l2_tlb": {"sets": 32, "ways": 16}}}
-RECORDED = {"gups": 65536, "pagerank": 4096}  #: applications and their sizes: single words all over memory; most reads from one way
+GPU = {
+    "memory": {
+        "capacity": "512 MiB",
+        "unit": {"l1": {"size": "64 KiB"}},
+        "l2": {"size": "4 MiB"},
+        "l2_tlb": {"sets": 32, "ways": 16},
+    }
+}
+RECORDED = {
+    "gups": 65536,
+    "pagerank": 4096,
+}  #: applications and their sizes: single words all over memory; most reads from one way
 PAGE = 4096  #: bytes that /proc counts in
 
 
 @dataclass(frozen=True)
 class Load:
-    """What to run: ``hops`` is about how many packet-hops are measured, after half as many. With a ``recording`` of four GPUs,
-    every four devices play it, and ``pattern`` only names it."""
+    """What to run: ``hops`` is about how many packet-hops are measured, after half as many. With a ``recording`` of
+    four GPUs, every four devices play it, and ``pattern`` only names it."""
 
     devices: int
     pattern: str
@@ -43,7 +55,8 @@ class Load:
 
 @dataclass
 class Cost:
-    """What it cost. What depends on the host: ``seconds``, ``memory``, ``built``; everything else is the same in every run."""
+    """What it cost. What depends on the host: ``seconds``, ``memory``, ``built``; everything else is the same in every
+    run."""
 
     load: Load
     hops: int  #: measured
@@ -61,12 +74,23 @@ class Cost:
     @property
     def same(self) -> tuple[float, ...]:
         """What every run of it has to give."""
-        return (self.hops, self.events, self.simulated, self.sent, self.received, self.failed, self.under_way, self.wrong)
+        return (
+            self.hops,
+            self.events,
+            self.simulated,
+            self.sent,
+            self.received,
+            self.failed,
+            self.under_way,
+            self.wrong,
+        )
 
 
 def record(app: str, file: str) -> str:
     """Runs an application on the smallest fabric, with pages and work-groups by LASP, and writes a recording of it."""
-    with Platform.from_text(_shape(4).machine(gpu=GPU), app=app, size=RECORDED[app], placement="lasp", dispatch="lasp") as platform:
+    with Platform.from_text(
+        _shape(4).machine(gpu=GPU), app=app, size=RECORDED[app], placement="lasp", dispatch="lasp"
+    ) as platform:
         use(f"recording of {app}", platform)
         platform.record(file)
         platform.run()
@@ -80,7 +104,11 @@ def carry(load: Load) -> Cost:
     """Runs it. Raises `InputError` if the fabric cannot be built."""
     shape = _shape(load.devices)
     before, begin = _resident(), time.process_time()
-    with _tiled(shape, load.recording) if load.recording else Platform.from_text(shape.traffic_machine({**GENERATOR, "pattern": load.pattern})) as platform:
+    with (
+        _tiled(shape, load.recording)
+        if load.recording
+        else Platform.from_text(shape.traffic_machine({**GENERATOR, "pattern": load.pattern}))
+    ) as platform:
         built = time.process_time() - begin
         use(f"{load.devices} devices, {load.pattern}", platform)
         go = _play if load.recording else _generate
@@ -96,8 +124,20 @@ def carry(load: Load) -> Cost:
         def total(what: str) -> float:
             return sum(v for path, v in values.items() if path.endswith(what))
 
-        return Cost(load, int(later[0] - counts[0]), int(later[1] - counts[1]), platform.now, total(".packets_sent"), total(".packets_received"),
-                    total(".packets_failed"), values["node0.fabric.packets_under_way"], total(".corrupt") + total(".unexpected"), seconds, memory, built)
+        return Cost(
+            load,
+            int(later[0] - counts[0]),
+            int(later[1] - counts[1]),
+            platform.now,
+            total(".packets_sent"),
+            total(".packets_received"),
+            total(".packets_failed"),
+            values["node0.fabric.packets_under_way"],
+            total(".corrupt") + total(".unexpected"),
+            seconds,
+            memory,
+            built,
+        )
 
 
 def _shape(devices: int) -> topology.Shape:
@@ -108,7 +148,8 @@ def _shape(devices: int) -> topology.Shape:
 
 
 def _tiled(shape: topology.Shape, recording: str) -> Platform:
-    """GPUs whose tiles lie across the tree, so that all that the recorded ones ask of each other goes over its spines."""
+    """GPUs whose tiles lie across the tree, so that all that the recorded ones ask of each other goes over its
+    spines."""
     with tempfile.NamedTemporaryFile("w", suffix=".yaml") as file:
         file.write(shape.machine(gpu=GPU))
         file.flush()
@@ -154,7 +195,11 @@ def main() -> None:
             found[devices].append(cost.seconds / cost.hops)
             events[devices] = cost.events / cost.hops
     nanoseconds = {devices: 1e9 * sorted(values)[len(values) // 2] for devices, values in found.items()}
-    print(json.dumps({"value": nanoseconds[large] / nanoseconds[small], "ns_per_hop": nanoseconds, "events_per_hop": events}))
+    print(
+        json.dumps(
+            {"value": nanoseconds[large] / nanoseconds[small], "ns_per_hop": nanoseconds, "events_per_hop": events}
+        )
+    )
 
 
 if __name__ == "__main__":

@@ -15,12 +15,30 @@ def _options(parser: argparse.ArgumentParser) -> None:
     from ..lanes.points import POLICIES
     from .points import RATIOS, WORKLOADS
 
-    parser.add_argument("--only", metavar="NAME", nargs="+", choices=WORKLOADS, help=f"only these workloads, of {', '.join(WORKLOADS)}")
-    parser.add_argument("--ratios", metavar="N", nargs="+", type=int, choices=RATIOS, help=f"only links between clusters that are slower by these, of {', '.join(map(str, RATIOS))}")
-    parser.add_argument("--policy", default="published", choices=POLICIES, help=f"when lanes turn: {', '.join(POLICIES)} (default: %(default)s)")
+    parser.add_argument(
+        "--only", metavar="NAME", nargs="+", choices=WORKLOADS, help=f"only these workloads, of {', '.join(WORKLOADS)}"
+    )
+    parser.add_argument(
+        "--ratios",
+        metavar="N",
+        nargs="+",
+        type=int,
+        choices=RATIOS,
+        help=f"only links between clusters that are slower by these, of {', '.join(map(str, RATIOS))}",
+    )
+    parser.add_argument(
+        "--policy",
+        default="published",
+        choices=POLICIES,
+        help=f"when lanes turn: {', '.join(POLICIES)} (default: %(default)s)",
+    )
 
 
 EXPERIMENT = Experiment(
-    "what-if", "What if NetCrafter's links could turn their lanes",
-    "NetCrafter lets a slow link carry less; lanes that turn let it carry more one way. Where does each win, and where do they lose together?",
-    study_of(__package__), _options)
+    "what-if",
+    "What if NetCrafter's links could turn their lanes",
+    "NetCrafter lets a slow link carry less; lanes that turn let it carry more one way. Where does each win, and where"
+    " do they lose together?",
+    study_of(__package__),
+    _options,
+)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Runs in machine mode on hart 0 after start-up code, traps, console and heap are ready; what it returns is the exit status. */
+/* Runs in machine mode on hart 0 after start-up code, traps, console and heap are ready; returns the exit status. */
 #include "host/console.h"
 #include "host/harts.h"
 #include "host/machine.h"

@@ -18,9 +18,10 @@ def main():
 
     platform = fabricvp.Platform.from_config("gpu")
     gpu = platform.nodes[0].gpus[0]
-    done = gpu.launch(HERE / "@NAME@.elf", grid=n, group=256, args=["a", "b", "c", ctypes.c_float(2.5), ctypes.c_uint64(n)],
-                      buffers={"a": a, "b": b, "c": c})
-    print(f"@NAME@ took {done.time * 1e6:.1f} us of simulated time, {done.statistics['wavefront_instructions']:.0f} wavefront-instructions")
+    done = gpu.launch(HERE / "@NAME@.elf", grid=n, group=256,
+                      args=["a", "b", "c", ctypes.c_float(2.5), ctypes.c_uint64(n)], buffers={"a": a, "b": b, "c": c})
+    print(f"@NAME@ took {done.time * 1e6:.1f} us of simulated time, "
+          f"{done.statistics['wavefront_instructions']:.0f} wavefront-instructions")
     numpy.testing.assert_allclose(done.buffers["c"], numpy.float32(2.5) * a + b, rtol=1e-6)
     print("the result is right")
 

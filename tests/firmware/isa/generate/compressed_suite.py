@@ -28,7 +28,7 @@ def arithmetic(s):
         s.group(op)
         for constant in values:
             a = s.value()
-            rd, = s.registers(1)
+            (rd,) = s.registers(1)
             s.case()
             s.load(rd, a)
             compressed(s, f"{op} x{rd}, {constant}")
@@ -41,7 +41,7 @@ def arithmetic(s):
     immediate("c.slli", range(1, 64), lambda a, c: a << c)
     s.group("c.lui")
     for constant in [*range(1, 32), *range(0xFFFE0, 0x100000)]:
-        rd, = s.registers(1, [r for r in range(1, 32) if r != 2])
+        (rd,) = s.registers(1, [r for r in range(1, 32) if r != 2])
         s.case()
         compressed(s, f"c.lui x{rd}, {constant:#x}")
         s.expect(rd, sext32(constant << 12))
@@ -53,18 +53,23 @@ def arithmetic(s):
         s.group(op)
         for constant in values:
             a = s.value()
-            rd, = short(s, 1)
+            (rd,) = short(s, 1)
             s.case()
             s.load(rd, a)
             compressed(s, f"{op} x{rd}, {constant}")
             s.expect(rd, function(a, constant))
     for op, function in (
-        ("c.sub", lambda a, b: a - b), ("c.xor", lambda a, b: a ^ b), ("c.or", lambda a, b: a | b),
-        ("c.and", lambda a, b: a & b), ("c.subw", lambda a, b: sext32(a - b)), ("c.addw", lambda a, b: sext32(a + b)),
-        ("c.mv", lambda a, b: b), ("c.add", lambda a, b: a + b),
+        ("c.sub", lambda a, b: a - b),
+        ("c.xor", lambda a, b: a ^ b),
+        ("c.or", lambda a, b: a | b),
+        ("c.and", lambda a, b: a & b),
+        ("c.subw", lambda a, b: sext32(a - b)),
+        ("c.addw", lambda a, b: sext32(a + b)),
+        ("c.mv", lambda a, b: b),
+        ("c.add", lambda a, b: a + b),
     ):
         s.group(op)
-        for n in range(30):
+        for _n in range(30):
             a, b = s.value(), s.value()
             rd, rb = s.registers(2) if op in ("c.mv", "c.add") else short(s, 2)
             s.case()
@@ -75,7 +80,7 @@ def arithmetic(s):
     s.group("c.addi4spn")
     for constant in [4, 8, 16, 64, 128, 256, 512, 1020, *(4 * s.random.randrange(1, 256) for _ in range(20))]:
         a = s.value()
-        rd, = short(s, 1)
+        (rd,) = short(s, 1)
         s.case()
         s.load(2, a)
         compressed(s, f"c.addi4spn x{rd}, sp, {constant}")
@@ -89,8 +94,16 @@ def arithmetic(s):
         s.expect(2, a + constant)
     s.group("c.nop and hints")
     s.case()
-    compressed(s, "c.nop", ".insn 2, 0x0005  # c.nop 1", ".insn 2, 0x4005  # c.li x0, 1", ".insn 2, 0x6009  # c.lui x0, 2",
-               ".insn 2, 0x8016  # c.mv x0, x5", ".insn 2, 0x9016  # c.add x0, x5", ".insn 2, 0x0006  # c.slli x0, 1")
+    compressed(
+        s,
+        "c.nop",
+        ".insn 2, 0x0005  # c.nop 1",
+        ".insn 2, 0x4005  # c.li x0, 1",
+        ".insn 2, 0x6009  # c.lui x0, 2",
+        ".insn 2, 0x8016  # c.mv x0, x5",
+        ".insn 2, 0x9016  # c.add x0, x5",
+        ".insn 2, 0x0006  # c.slli x0, 1",
+    )
     s.expect(0, 0)
 
 
@@ -117,13 +130,13 @@ def memory(s):
         s.emit(f"fmv.x.d x{ra}, f{rd}")
         s.expect(ra, table[offset // 8])
     for offset in range(0, 256, 4):
-        rd, = s.registers(1, [r for r in range(1, 32) if r != 2])
+        (rd,) = s.registers(1, [r for r in range(1, 32) if r != 2])
         s.case()
         s.emit("mv sp, s0")
         compressed(s, f"c.lwsp x{rd}, {offset}(sp)")
         s.expect(rd, word(offset))
     for offset in range(0, 512, 8):
-        rd, = s.registers(1, [r for r in range(1, 32) if r != 2])
+        (rd,) = s.registers(1, [r for r in range(1, 32) if r != 2])
         fd = s.random.randrange(32)
         s.case()
         s.emit("mv sp, s0")
@@ -132,8 +145,14 @@ def memory(s):
         s.emit(f"fmv.x.d x{rd}, f{fd}")
         s.expect(rd, table[offset // 8])
     s.group("compressed stores")
-    for op, size, most in (("c.sw", 4, 128), ("c.sd", 8, 256), ("c.fsd", 8, 256), ("c.swsp", 4, 256),
-                           ("c.sdsp", 8, 512), ("c.fsdsp", 8, 512)):
+    for op, size, most in (
+        ("c.sw", 4, 128),
+        ("c.sd", 8, 256),
+        ("c.fsd", 8, 256),
+        ("c.swsp", 4, 256),
+        ("c.sdsp", 8, 512),
+        ("c.fsdsp", 8, 512),
+    ):
         s.table(*([0] * 64))
         for offset in range(0, most, size):
             value = s.random.getrandbits(64)
@@ -166,8 +185,15 @@ def control(s):
                 compressed(s, f"{op} x{ra}, {forward}", f"ori x{rd}, x{rd}, 1", f"{forward}: ori x{rd}, x{rd}, 2")
                 s.expect(rd, 2 if taken(a) else 3)
             else:
-                compressed(s, f"c.j {forward}", f"{back}: ori x{rd}, x{rd}, 4", f"c.j {end}",
-                           f"{forward}: {op} x{ra}, {back}", f"ori x{rd}, x{rd}, 1", f"{end}:")
+                compressed(
+                    s,
+                    f"c.j {forward}",
+                    f"{back}: ori x{rd}, x{rd}, 4",
+                    f"c.j {end}",
+                    f"{forward}: {op} x{ra}, {back}",
+                    f"ori x{rd}, x{rd}, 1",
+                    f"{end}:",
+                )
                 s.expect(rd, 4 if taken(a) else 1)
     s.group("c.jr and c.jalr")
     for n in range(8):

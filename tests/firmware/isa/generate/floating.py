@@ -64,8 +64,13 @@ class form:
         unit = Fraction(2) ** exponent
         units, rest = divmod(v, unit)
         double = 2 * rest
-        up = {RNE: double > unit or (double == unit and units % 2), RTZ: False, RDN: negative and rest,
-              RUP: not negative and rest, RMM: double >= unit}[rm]
+        up = {
+            RNE: double > unit or (double == unit and units % 2),
+            RTZ: False,
+            RDN: negative and rest,
+            RUP: not negative and rest,
+            RMM: double >= unit,
+        }[rm]
         return (units + bool(up)) * unit
 
     def _encode(self, v):
@@ -134,7 +139,7 @@ class form:
         if self.is_infinite(a):
             return a, 0
         v = self.number(a)
-        scale = 4 ** 400 if self.width == 32 else 4 ** 1400
+        scale = 4**400 if self.width == 32 else 4**1400
         n = v * scale  # an integer with far more bits than the result needs
         root = isqrt(int(n))
         exact = root * root == n
@@ -163,10 +168,12 @@ class form:
 
     def _order(self, a, b):
         """(a < b, a == b) of numbers."""
+
         def key(x):
             if self.is_infinite(x):
                 return Fraction(2) ** 5000 * (-1 if self.negative(x) else 1)
             return self.number(x)
+
         return key(a) < key(b), key(a) == key(b)
 
     def feq(self, a, b):
@@ -241,8 +248,18 @@ class form:
 
     def operands(self, random):
         """Special values now and then, neighbours in magnitude mostly."""
-        special = [0, 1, (1 << self.fraction) - 1, 1 << self.fraction, self.infinity - 1, self.infinity, self.nan,
-                   self.infinity | 1, self.bias << self.fraction, self.nan | 5]
+        special = [
+            0,
+            1,
+            (1 << self.fraction) - 1,
+            1 << self.fraction,
+            self.infinity - 1,
+            self.infinity,
+            self.nan,
+            self.infinity | 1,
+            self.bias << self.fraction,
+            self.nan | 5,
+        ]
         last = self.bias
         while True:
             sign = self.sign if random.random() < 0.5 else 0

@@ -61,14 +61,19 @@ def build(name):
 def arithmetic(s):
     f = s.form
     operations = {
-        "fadd": (2, f.add), "fsub": (2, f.sub), "fmul": (2, f.mul), "fdiv": (2, f.div), "fsqrt": (1, f.sqrt),
-        "fmadd": (3, f.fma), "fmsub": (3, lambda a, b, c, rm: f.fma(a, b, c ^ f.sign, rm)),
+        "fadd": (2, f.add),
+        "fsub": (2, f.sub),
+        "fmul": (2, f.mul),
+        "fdiv": (2, f.div),
+        "fsqrt": (1, f.sqrt),
+        "fmadd": (3, f.fma),
+        "fmsub": (3, lambda a, b, c, rm: f.fma(a, b, c ^ f.sign, rm)),
         "fnmsub": (3, lambda a, b, c, rm: f.fma(a ^ f.sign, b, c, rm)),
         "fnmadd": (3, lambda a, b, c, rm: f.fma(a ^ f.sign, b, c ^ f.sign, rm)),
     }
     for op, (count, function) in operations.items():
         s.group(f"{op}.{s.letter}")
-        for n in range(120):
+        for _n in range(120):
             operands = [s.operand() for _ in range(count)]
             registers = s.fregisters(count)
             rd = s.random.randrange(32)
@@ -86,8 +91,16 @@ def arithmetic(s):
 
 def comparisons(s):
     f = s.form
-    for op, function in {"fmin": f.fmin, "fmax": f.fmax, "fsgnj": f.fsgnj, "fsgnjn": f.fsgnjn, "fsgnjx": f.fsgnjx,
-                         "feq": f.feq, "flt": f.flt, "fle": f.fle}.items():
+    for op, function in {
+        "fmin": f.fmin,
+        "fmax": f.fmax,
+        "fsgnj": f.fsgnj,
+        "fsgnjn": f.fsgnjn,
+        "fsgnjx": f.fsgnjx,
+        "feq": f.feq,
+        "flt": f.flt,
+        "fle": f.fle,
+    }.items():
         s.group(f"{op}.{s.letter}")
         for n in range(80):
             (ca, a), (cb, b) = s.operand(), s.operand()
@@ -111,8 +124,19 @@ def comparisons(s):
             s.expect_flags(flags | before)
     s.group(f"fclass.{s.letter}")
     for sign in (0, f.sign):
-        for bits in (0, 1, f.sign >> 5 >> f.width - f.precision, (1 << f.fraction) - 1, 1 << f.fraction, f.infinity - 1,
-                     f.infinity, f.infinity | 1, f.nan - 1, f.nan, f.nan | 1):
+        for bits in (
+            0,
+            1,
+            f.sign >> 5 >> f.width - f.precision,
+            (1 << f.fraction) - 1,
+            1 << f.fraction,
+            f.infinity - 1,
+            f.infinity,
+            f.infinity | 1,
+            f.nan - 1,
+            f.nan,
+            f.nan | 1,
+        ):
             s.case()
             s.table(s.boxed(sign | bits))
             s.emit("fld f3, 0(s0)", "fsflagsi 0", f"fclass.{s.letter} t1, f3")
@@ -122,7 +146,17 @@ def comparisons(s):
 
 def conversions(s):
     f = s.form
-    near = [0.5, 1.5, 2.5, 2147483647.5, 2147483648.0, 4294967295.5, 9223372036854775808.0, 18446744073709551616.0, 0.75]
+    near = [
+        0.5,
+        1.5,
+        2.5,
+        2147483647.5,
+        2147483648.0,
+        4294967295.5,
+        9223372036854775808.0,
+        18446744073709551616.0,
+        0.75,
+    ]
     for kind, (low, high) in INTEGERS.items():
         s.group(f"fcvt.{kind}.{s.letter}")
         for n in range(120):
@@ -131,7 +165,7 @@ def conversions(s):
                 a = f.round(__import__("fractions").Fraction(near[n // 4]), 1)[0] | (f.sign if n % 2 else 0)
                 a -= n // 2 % 2
                 contents = s.boxed(a)
-            ra, = s.fregisters(1)
+            (ra,) = s.fregisters(1)
             s.case()
             s.table(contents)
             s.emit(f"fld f{ra}, 0(s0)")
@@ -142,9 +176,9 @@ def conversions(s):
             s.expect(6, sext32(value) if kind in ("w", "wu") else value)
             s.expect_flags(flags | before)
         s.group(f"fcvt.{s.letter}.{kind}")
-        for n in range(80):
+        for _ in range(80):
             value = s.value()
-            rd, = s.fregisters(1)
+            (rd,) = s.fregisters(1)
             s.case()
             s.load(6, value)
             rm, mode = s.rounding() if s.is_single or "l" in kind else (0, "")
@@ -159,7 +193,11 @@ def conversions(s):
     single = SINGLE.operands(s.random)
     s.group("fcvt.s.d")
     for n in range(200):
-        a = next(s.source) if n % 2 else SINGLE.convert(next(single), DOUBLE, 0)[0] + s.random.choice([-1, 0, 1, 1 << 28])
+        a = (
+            next(s.source)
+            if n % 2
+            else SINGLE.convert(next(single), DOUBLE, 0)[0] + s.random.choice([-1, 0, 1, 1 << 28])
+        )
         s.case()
         s.table(a)
         s.emit("fld f4, 0(s0)")
@@ -187,11 +225,11 @@ def conversions(s):
 def moves(s):
     load, store, size = ("flw", "fsw", 4) if s.is_single else ("fld", "fsd", 8)
     s.group(f"{load} and {store}")
-    for n in range(32):
+    for _n in range(32):
         values = [s.random.getrandbits(64) for _ in range(3)]
         at = s.random.randrange(0, 24 // size) * size
         bits = values[at // 8] >> at % 8 * 8 & (1 << size * 8) - 1
-        rd, = s.fregisters(1)
+        (rd,) = s.fregisters(1)
         offset = s.random.choice([0, 2047, -2048, s.random.randrange(-2048, 2048)])
         s.case()
         s.table(*values)
@@ -203,7 +241,7 @@ def moves(s):
         # only the bytes of the operand changed
         s.expect(6, values[2] & ~mask | values[0] & mask)
     s.group("fmv")
-    for n in range(32):
+    for _n in range(32):
         value = s.value()
         s.case()
         s.load(6, value)
@@ -216,7 +254,7 @@ def moves(s):
             s.emit("fmv.d.x f9, t1", "fmv.x.d t1, f9")
             s.expect(6, value)
     s.group("fcsr, frm and fflags")
-    for n in range(20):
+    for _n in range(20):
         value, other = s.random.getrandbits(8), s.random.getrandbits(8)
         s.case()
         s.emit(f"li t1, {value | 0x5500}", "fscsr t1", "frcsr t1")

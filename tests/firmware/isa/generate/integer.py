@@ -115,7 +115,7 @@ IMMEDIATE = {  # rd, rs1, 12-bit immediate
         "ori": lambda a, i: a | i & MASK64,
         "andi": lambda a, i: a & i & MASK64,
         "addiw": lambda a, i: sext32(a + i),
-    },
+    }
 }
 
 SHIFT = {  # rd, rs1, amount: (bits of the amount, function)
@@ -151,7 +151,7 @@ UNARY = {  # rd, rs1
         "zext.h": lambda a: a & 0xFFFF,
         "orc.b": lambda a: sum(0xFF << i for i in range(0, 64, 8) if a >> i & 0xFF),
         "rev8": lambda a: int.from_bytes(a.to_bytes(8, "little"), "big"),
-    },
+    }
 }
 
 BRANCH = {
@@ -163,8 +163,15 @@ BRANCH = {
     "bgeu": lambda a, b: a >= b,
 }
 
-LOAD = {"lb": (1, True), "lh": (2, True), "lw": (4, True), "ld": (8, True), "lbu": (1, False), "lhu": (2, False),
-        "lwu": (4, False)}
+LOAD = {
+    "lb": (1, True),
+    "lh": (2, True),
+    "lw": (4, True),
+    "ld": (8, True),
+    "lbu": (1, False),
+    "lhu": (2, False),
+    "lwu": (4, False),
+}
 STORE = {"sb": 1, "sh": 2, "sw": 4, "sd": 8}
 
 ATOMIC = {

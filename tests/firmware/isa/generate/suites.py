@@ -4,11 +4,10 @@
 
 import sys
 
-from assembly import MASK64, suite
 import compressed_suite
 import floating_suite
 import integer as i
-from assembly import sext32, signed
+from assembly import MASK64, sext32, signed, suite
 
 
 def integer_suite(name):
@@ -78,6 +77,7 @@ def integer_suite(name):
                 s.emit(f"{op} x{rd}, x{ra}")
                 s.expect(rd, function(a))
         return s
+
     return build
 
 
@@ -99,12 +99,18 @@ def control_suite():
                 s.emit(f"{op} x{ra}, x{rb}, {forward}", f"ori x{rd}, x{rd}, 1", f"{forward}: ori x{rd}, x{rd}, 2")
                 s.expect(rd, 2 if taken(a, b) else 3)
             else:  # backwards
-                s.emit(f"j {forward}", f"{back}: ori x{rd}, x{rd}, 4", f"j {end}",
-                       f"{forward}: {op} x{ra}, x{rb}, {back}", f"ori x{rd}, x{rd}, 1", f"{end}:")
+                s.emit(
+                    f"j {forward}",
+                    f"{back}: ori x{rd}, x{rd}, 4",
+                    f"j {end}",
+                    f"{forward}: {op} x{ra}, x{rb}, {back}",
+                    f"ori x{rd}, x{rd}, 1",
+                    f"{end}:",
+                )
                 s.expect(rd, 4 if taken(a, b) else 1)
     s.group("lui")
     for n in range(30):
-        rd, = s.registers(1)
+        (rd,) = s.registers(1)
         constant = (0, 1, 0xFFFFF, 0x80000, 0x7FFFF)[n] if n < 5 else s.random.getrandbits(20)
         s.case()
         s.emit(f"lui x{rd}, {constant:#x}")
@@ -117,7 +123,7 @@ def control_suite():
         s.emit(f"2: auipc x{rd}, {constant:#x}", f"la x{rb}, 2b", f"sub x{rd}, x{rd}, x{rb}")
         s.expect(rd, sext32(constant << 12))
     s.group("jal")
-    for n in range(10):
+    for _ in range(10):
         rd, rb = s.registers(2)
         s.case()
         s.emit(f"2: jal x{rd}, 3f", "j fail", f"3: la x{rb}, 2b", f"sub x{rd}, x{rd}, x{rb}")
@@ -131,8 +137,13 @@ def control_suite():
             rd, rb = s.registers(2)
             ra = rd if same else s.registers(1, [r for r in range(1, 32) if r not in (rd, rb)])[0]
             s.case()  # bit 0 of the target is cleared
-            s.emit(f"la x{ra}, 3f - ({offset & ~1 if offset >= 0 else offset})",
-                   f"2: jalr x{rd}, {offset}(x{ra})", "j fail", f"3: la x{rb}, 2b", f"sub x{rd}, x{rd}, x{rb}")
+            s.emit(
+                f"la x{ra}, 3f - ({offset & ~1 if offset >= 0 else offset})",
+                f"2: jalr x{rd}, {offset}(x{ra})",
+                "j fail",
+                f"3: la x{rb}, 2b",
+                f"sub x{rd}, x{rd}, x{rb}",
+            )
             s.expect(rd, 4)
     s.group("fence")
     s.case()
@@ -144,7 +155,7 @@ def control_suite():
 def memory_suite():
     s = suite("rv64i_memory")
     window = bytes(s.random.getrandbits(8) for _ in range(128))
-    table = [int.from_bytes(window[k:k + 8], "little") for k in range(0, 128, 8)]
+    table = [int.from_bytes(window[k : k + 8], "little") for k in range(0, 128, 8)]
     for op, (size, is_signed) in i.LOAD.items():
         s.group(op)
         s.table(*table)
@@ -154,7 +165,7 @@ def memory_suite():
             if n % 4 == 3:
                 rd = ra
             offset = s.random.choice([0, 2047, -2048, s.random.randrange(-2048, 2048)])
-            value = int.from_bytes(window[at:at + size], "little")
+            value = int.from_bytes(window[at : at + size], "little")
             s.case()
             s.emit(f"li x{ra}, {at - offset}", f"add x{ra}, x{ra}, s0", f"{op} x{rd}, {offset}(x{ra})")
             s.expect(rd, signed(value, size * 8) if is_signed else value)
@@ -163,20 +174,20 @@ def memory_suite():
         s.expect(0, 0)
     for op, size in i.STORE.items():
         s.group(op)
-        for n in range(32):
+        for _ in range(32):
             at = s.random.randrange(0, 16 // size) * size
             ra, rb, rd = s.registers(3)
             offset = s.random.choice([0, 2047, -2048, s.random.randrange(-2048, 2048)])
             value = s.value()
             around = window[16:32]
-            after = around[:at] + (value & MASK64).to_bytes(8, "little")[:size] + around[at + size:]
+            after = around[:at] + (value & MASK64).to_bytes(8, "little")[:size] + around[at + size :]
             s.case()
             s.table(*table[2:4])
             s.load(rb, value)
             s.emit(f"li x{ra}, {at - offset}", f"add x{ra}, x{ra}, s0", f"{op} x{rb}, {offset}(x{ra})")
             for k in (0, 8):
                 s.emit(f"ld x{rd}, {k}(s0)")
-                s.expect(rd, int.from_bytes(after[k:k + 8], "little"))
+                s.expect(rd, int.from_bytes(after[k : k + 8], "little"))
     return s
 
 
@@ -218,8 +229,10 @@ def atomic_suite():
             s.case()
             s.table(before, 0)
             s.load(rb, value)
-            s.emit(f"lr.{width}{('', '.aq', '.aqrl')[n % 3]} x{rd}, (s0)",
-                   f"sc.{width}{('', '.rl', '.aqrl')[n % 3]} x{rc}, x{rb}, (s0)")
+            s.emit(
+                f"lr.{width}{('', '.aq', '.aqrl')[n % 3]} x{rd}, (s0)",
+                f"sc.{width}{('', '.rl', '.aqrl')[n % 3]} x{rc}, x{rb}, (s0)",
+            )
             s.expect(rd, signed(before, size * 8))
             s.expect(rc, 0)
             s.emit(f"ld x{rd}, 0(s0)")
@@ -231,13 +244,26 @@ def atomic_suite():
         s.emit(f"sc.{width} x{rc}, x{rb}, (s0)", f"snez x{rc}, x{rc}")
         s.expect(rc, 1)
         s.case()  # another address, beyond any sensible reservation set
-        s.emit(".data", ".balign 4096", "2: .zero 8192", ".text", f"la x{rb}, 2b", f"lr.{width} x{rd}, (s0)",
-               f"li x{rc}, 4096", f"add x{rb}, x{rb}, x{rc}", f"sc.{width} x{rc}, x{rd}, (x{rb})",
-               f"snez x{rc}, x{rc}")
+        s.emit(
+            ".data",
+            ".balign 4096",
+            "2: .zero 8192",
+            ".text",
+            f"la x{rb}, 2b",
+            f"lr.{width} x{rd}, (s0)",
+            f"li x{rc}, 4096",
+            f"add x{rb}, x{rb}, x{rc}",
+            f"sc.{width} x{rc}, x{rd}, (x{rb})",
+            f"snez x{rc}, x{rc}",
+        )
         s.expect(rc, 1)
         s.case()  # a failed SC ends the reservation, too
-        s.emit(f"lr.{width} x{rd}, (s0)", f"sc.{width} x{rc}, x{rd}, (x{rb})", f"sc.{width} x{rc}, x{rd}, (s0)",
-               f"snez x{rc}, x{rc}")
+        s.emit(
+            f"lr.{width} x{rd}, (s0)",
+            f"sc.{width} x{rc}, x{rd}, (x{rb})",
+            f"sc.{width} x{rc}, x{rd}, (s0)",
+            f"snez x{rc}, x{rc}",
+        )
         s.expect(rc, 1)
     return s
 

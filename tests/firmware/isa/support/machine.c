@@ -88,7 +88,8 @@ void failed(uint64_t line, const char* what) {
     register const char* a1 asm("a1") = what;
     register uint64_t a7 asm("a7") = CALL_FAIL;
     asm volatile("ecall" : : "r"(a0), "r"(a1), "r"(a7));
-    for (;;) {}
+    for (;;) {
+    }
 }
 
 void mismatch(uint64_t line, const char* what, uint64_t got, uint64_t wanted) {

@@ -9,7 +9,8 @@
 void print(const char* text) {
     volatile uint8_t* uart = (volatile uint8_t*)VIRT_UART_BASE;
     for (; *text; ++text) {
-        while (!(uart[UART_LSR] & UART_LSR_THRE)) {}
+        while (!(uart[UART_LSR] & UART_LSR_THRE)) {
+        }
         uart[UART_THR] = (uint8_t)*text;
     }
 }
@@ -32,7 +33,8 @@ void print_decimal(uint64_t value) {
 static _Noreturn void power_off(uint64_t code) {
     volatile uint32_t* finisher = (volatile uint32_t*)VIRT_FINISHER_BASE;
     *finisher = code ? FINISHER_FAIL | (uint32_t)(code << 16) : FINISHER_PASS;
-    for (;;) {}
+    for (;;) {
+    }
 }
 
 void report(uint64_t number, const char* suite, const char* group) {

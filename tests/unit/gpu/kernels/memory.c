@@ -8,31 +8,29 @@ struct chase_arguments {
 };
 
 /* One lane follows pointers. A turn takes as long as a load, and the issue of its instruction. */
-KERNEL(chase, struct chase_arguments)
-{
-    const uint64_t *p = args->start;
+KERNEL(chase, struct chase_arguments) {
+    const uint64_t* p = args->start;
     const uint64_t turns = args->turns;
     const uint64_t begin = gpu_cycle();
-    for (uint64_t i = 0; i < turns; ++i) p = (const uint64_t *)*(const volatile uint64_t *)p;
+    for (uint64_t i = 0; i < turns; ++i) p = (const uint64_t*)*(const volatile uint64_t*)p;
     __asm__ volatile("mv zero, %0" ::"r"(p)); /* waits for the last one */
     args->out[0] = gpu_cycle() - begin;
     args->out[1] = (uint64_t)p;
 }
 
 struct stream_arguments {
-    const uint64_t *from;
-    uint64_t *out;
+    const uint64_t* from;
+    uint64_t* out;
     uint64_t words, turns;
 };
 
 /* All lanes read the whole array, eight words under way at a time, and note the sum of what they saw. */
-KERNEL(stream, struct stream_arguments)
-{
+KERNEL(stream, struct stream_arguments) {
     const size_t lanes = grid_size(0), me = global_id(0);
     uint64_t sum = 0;
     for (uint64_t turn = 0; turn < args->turns; ++turn)
         for (size_t at = me; at < args->words; at += 8 * lanes) {
-            const volatile uint64_t *p = args->from + at;
+            const volatile uint64_t* p = args->from + at;
             const uint64_t a = p[0], b = p[lanes], c = p[2 * lanes], d = p[3 * lanes];
             const uint64_t e = p[4 * lanes], f = p[5 * lanes], g = p[6 * lanes], h = p[7 * lanes];
             sum += a + b + c + d + e + f + g + h;
@@ -45,8 +43,7 @@ struct handoff_arguments {
 };
 
 /* Work-group 0 reads, work-group 1 writes, on different compute units. */
-KERNEL(handoff, struct handoff_arguments)
-{
+KERNEL(handoff, struct handoff_arguments) {
     if (group_id(0) == 0) {
         args->out[0] = *args->data; /* now its L1 cache holds the line */
         store_release(args->ready, (uint64_t)1, GPU_SCOPE_AGENT);
@@ -64,17 +61,17 @@ KERNEL(handoff, struct handoff_arguments)
 }
 
 struct rotate_arguments {
-    uint32_t *words;
+    uint32_t* words;
     uint64_t turns;
 };
 
 /* Loads, stores and local memory in turns, so that wavefronts keep coming to a full queue. */
 LDS uint32_t shared[256];
-KERNEL(rotate, struct rotate_arguments)
-{
+KERNEL(rotate, struct rotate_arguments) {
     const size_t me = local_id(0), base = group_id(0) * 256;
     for (uint64_t turn = 0; turn < args->turns; ++turn) {
-        const uint32_t a = args->words[base + me], b = args->words[base + (me + 64) % 256], c = args->words[base + (me + 128) % 256];
+        const uint32_t a = args->words[base + me], b = args->words[base + (me + 64) % 256],
+                       c = args->words[base + (me + 128) % 256];
         shared[me] = a + 3 * b + 5 * c;
         barrier();
         args->words[base + me] = shared[(me + 1) % 256];
@@ -83,13 +80,12 @@ KERNEL(rotate, struct rotate_arguments)
 }
 
 struct add_arguments {
-    uint32_t *words;
+    uint32_t* words;
     uint64_t counter; /* bytes behind them */
 };
 
 /* Triples each word and counts lanes. */
-KERNEL(add, struct add_arguments)
-{
+KERNEL(add, struct add_arguments) {
     args->words[global_id(0)] *= 3;
     atomic_add_u32(args->words + args->counter / 4, 1);
 }
