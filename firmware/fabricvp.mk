@@ -17,7 +17,7 @@ fabricvp_libgcc = $(dir $(shell $(RISCV_GCC) -march=rv64imafd -mabi=lp64d -print
 
 define build_kernel
 @echo "building $@"
-@$(RISCV_GCC) -march=rv64imafd_zicsr_zba_zbb -mabi=lp64d $(fabricvp_flags) -I$(FABRICVP_SDK)/gpu -msmall-data-limit=0 -fno-jump-tables \
+@$(RISCV_GCC) -march=rv64imafd_zicsr_zba_zbb -mabi=lp64d $(fabricvp_flags) -I$(FABRICVP_SDK)/gpu -DFABRICVP_KERNEL -msmall-data-limit=0 -fno-jump-tables \
   $(CFLAGS) -T $(FABRICVP_SDK)/gpu/gpu.ld $(filter %.c %.S,$^) -L$(fabricvp_libgcc) -lgcc -o $@
 endef
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* CRC-32 (the one of Ethernet and zlib) by all work-items of a work-group, to find out whether data that a device
- * writes have all come: whoever sends them sends the CRC along. Include gpu.h before.
+ * writes have all come: the sender sends the CRC along.
  *
  *     LDS struct crc32 crc;
  *     const uint32_t place = crc32_prepare(&crc, words);       // once for all data of that length
@@ -12,6 +12,8 @@
  * later. */
 #ifndef FABRICVP_GPU_CRC32_H
 #define FABRICVP_GPU_CRC32_H
+
+#include "gpu.h"
 
 /* Polynomials over GF(2) modulo that of the CRC; bit 31 is the coefficient of x^0. */
 #define CRC32_POLYNOMIAL UINT32_C(0xedb88320)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The work-group's end of a queue of requests. Kernels include gpu.h before; one lane uses it, for all of its group. */
+/* The work-group's end of a queue of requests. One lane uses it, for all of its group. */
 #ifndef FABRICVP_NETWORK_PRODUCER_H
 #define FABRICVP_NETWORK_PRODUCER_H
 

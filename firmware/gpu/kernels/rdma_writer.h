@@ -87,7 +87,7 @@ RDMA_INLINE bool rdma_await(struct rdma_writer* w, uint32_t first, uint32_t post
 
 /* \returns whether this one is the last of the team to come to doorbell `number` */
 RDMA_INLINE bool rdma_is_last(const struct rdma_writer* w, uint32_t number) {
-#ifdef FABRICVP_GPU_H
+#ifdef FABRICVP_KERNEL
     if (w->board) {
         rdma_order(); /* what this lane wrote comes before what the last one rings */
         return atomic_add_u32(&w->board->arrived, 1) + 1 == (number + 1) * w->a->lanes;

@@ -6,7 +6,7 @@
 
 #include "gpu/pgas/group.h"
 
-#ifdef FABRICVP_GPU_H
+#ifdef FABRICVP_KERNEL
 #define team_index() ((unsigned)local_id(0))
 #define team_size() ((unsigned)group_size(0))
 #define team_number() ((unsigned)group_id(0))
@@ -46,7 +46,7 @@ struct team_crew {
 /* Each team has come here for the `number`th time, and sees what the others have stored. \returns false if they have to
  * stop */
 RDMA_INLINE bool crew_meet(struct team_crew* crew, uint32_t number) {
-#ifdef FABRICVP_GPU_H
+#ifdef FABRICVP_KERNEL
     fence_release(GPU_SCOPE_AGENT);
     team_meet();
     if (team_leads() && team_count() > 1) {

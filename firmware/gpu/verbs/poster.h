@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What posting and polling need of the machine they run on: a lane of a GPU (include gpu.h before) or a hart of the
- * host. */
+/* What posting and polling need of the machine they run on: a lane of a GPU (FABRICVP_KERNEL is defined) or a hart of
+ * the host. */
 #ifndef FABRICVP_GPU_VERBS_POSTER_H
 #define FABRICVP_GPU_VERBS_POSTER_H
 
@@ -9,7 +9,9 @@
 
 #define RDMA_INLINE static inline __attribute__((always_inline))
 
-#ifdef FABRICVP_GPU_H
+#ifdef FABRICVP_KERNEL
+#include "gpu/gpu.h"
+
 /* What stands in front of records and doorbells: 2: a fence of system scope; 1: one of the GPU; 0: none, to measure
  * what they cost. */
 #ifndef RDMA_FENCES

@@ -10,7 +10,7 @@ struct rdma_ticket { /* starts as zeros */
     uint32_t next, serving;
 };
 
-#ifdef FABRICVP_GPU_H
+#ifdef FABRICVP_KERNEL
 RDMA_INLINE void rdma_lock(struct rdma_ticket* t) {
     const uint32_t mine = atomic_add_u32(&t->next, 1);
     while (load_scoped_u32(&t->serving) != mine) gpu_pause();
